@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "cdprof",
+  products: [
+    .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
+    .library(name: "CoreDataCosts", targets: ["CoreDataCosts"]),
+    .executable(name: "cdprof", targets: ["cdprof"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+  ],
+  targets: [
+    // C libraries of the system.
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CReadline", providers: [.apt(["libreadline-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+
+    // The framework, from the leaf up. An arrow points down only; ARCHITECTURE.md draws it.
+    .target(name: "ProfileEvents"),
+    .target(name: "SQLiteDriver", dependencies: ["CSQLite", "ProfileEvents"]),
+    .target(name: "ManagedModel", dependencies: ["CZlib"]),
+    .target(name: "OpenCoreData", dependencies: ["ManagedModel", "SQLiteDriver", "ProfileEvents"]),
+
+    // What stands on it.
+    .target(name: "Moody", dependencies: ["OpenCoreData"]),
+    .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
+    .target(
+      name: "Workbench",
+      dependencies: [
+        "OpenCoreData", "ProfileEvents", "SQLiteDriver",
+        .product(name: "Yams", package: "Yams"),
+        .product(name: "Mustache", package: "swift-mustache"),
+      ],
+      resources: [.embedInCode("Reports/Resources/report.html")]),
+    .executableTarget(
+      name: "cdprof",
+      dependencies: [
+        "Workbench", "OpenCoreData", "CReadline",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+
+    .testTarget(name: "SQLiteDriverTests", dependencies: ["SQLiteDriver", "ProfileEvents"]),
+    .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel"]),
+    .testTarget(
+      name: "OpenCoreDataTests",
+      dependencies: ["OpenCoreData", "CoreDataCosts", "Moody", "SQLiteDriver", "ProfileEvents"]),
+    .testTarget(
+      name: "WorkbenchTests",
+      dependencies: ["Workbench", "OpenCoreData", "ProfileEvents", "SQLiteDriver"]),
+    .testTarget(name: "cdprofTests", dependencies: ["cdprof"]),
+    .testTarget(name: "RepositoryTests", dependencies: ["ProfileEvents"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+  target.swiftSettings = settings
+}

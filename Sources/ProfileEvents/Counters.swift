@@ -1,0 +1,76 @@
+/// What is always counted, without a sink and without reading a clock.
+///
+/// A context owns one, a store owns one under its lock; reading adds them up. Nothing is global.
+package struct Counters: Sendable, Equatable {
+  package var fetches = 0
+  package var saves = 0
+  package var selects = 0
+  package var inserts = 0
+  package var updates = 0
+  package var deletes = 0
+  package var transactions = 0
+  package var rows = 0
+  package var objectFaultHits = 0
+  package var objectFaultMisses = 0
+  /// Object faults that a parent context filled.
+  package var objectFaultsFromParent = 0
+  package var relationshipFaultHits = 0
+  package var relationshipFaultMisses = 0
+  package var relationshipFaultsFromParent = 0
+  package var prefetches = 0
+
+  package init() {}
+
+  /// Object and relationship faults together, whatever filled them.
+  package var faults: Int {
+    hits + misses + objectFaultsFromParent + relationshipFaultsFromParent
+  }
+
+  package var hits: Int { objectFaultHits + relationshipFaultHits }
+  package var misses: Int { objectFaultMisses + relationshipFaultMisses }
+
+  /// The counter behind a metric's word; nil for gauges and times, which are not counters.
+  package subscript(metric: Metric) -> Int? {
+    switch metric {
+    case .fetches: fetches
+    case .saves: saves
+    case .selects: selects
+    case .inserts: inserts
+    case .updates: updates
+    case .deletes: deletes
+    case .transactions: transactions
+    case .rows: rows
+    case .faults: faults
+    case .hits: hits
+    case .misses: misses
+    case .prefetches: prefetches
+    case .registered, .peak, .time: nil
+    }
+  }
+
+  /// What came between two readings.
+  package static func - (later: Counters, earlier: Counters) -> Counters {
+    later.combined(with: earlier, by: -)
+  }
+
+  /// Two owners' counters added up.
+  package static func + (first: Counters, second: Counters) -> Counters {
+    first.combined(with: second, by: +)
+  }
+
+  private static var fields: [WritableKeyPath<Counters, Int>] {
+    [
+      \.fetches, \.saves, \.selects, \.inserts, \.updates, \.deletes, \.transactions, \.rows,
+      \.objectFaultHits, \.objectFaultMisses, \.objectFaultsFromParent, \.relationshipFaultHits,
+      \.relationshipFaultMisses, \.relationshipFaultsFromParent, \.prefetches,
+    ]
+  }
+
+  private func combined(with other: Counters, by operation: (Int, Int) -> Int) -> Counters {
+    var result = Counters()
+    for field in Counters.fields {
+      result[keyPath: field] = operation(self[keyPath: field], other[keyPath: field])
+    }
+    return result
+  }
+}

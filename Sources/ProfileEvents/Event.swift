@@ -1,0 +1,63 @@
+/// One thing that happened, told once it is over.
+///
+/// Built only while a sink listens. Children are told before their parents, because an event is told
+/// at its end; `id` gives the order in which events began.
+package struct Event: Sendable, Identifiable {
+  /// Counted from 1 in the order of beginning, for each hub.
+  package var id: Int
+  /// The event this one happened inside of; 0 when there is none.
+  package var parent: Int
+  package var kind: EventKind
+  /// Nanoseconds of `MonotonicClock` at the beginning.
+  package var begin: UInt64
+  /// Nanoseconds from beginning to end.
+  package var duration: UInt64
+  /// The operating system's number of the thread.
+  package var thread: UInt64
+  /// The context's name; nil when it has none or no context took part.
+  package var context: String?
+  package var entity: String?
+  /// The relationship of a relationship fault, or the step of a key path of a prefetch.
+  package var relationship: String?
+  package var object: ObjectReference?
+  /// Faults only.
+  package var source: FaultSource?
+  /// Rows returned, objects saved, or rows changed, by kind.
+  package var rows: Int
+  /// Statements, and the events that name what they asked for.
+  package var statement: StatementRecord?
+  package var callSite: CallSite?
+  /// Return addresses, innermost first; empty unless a sink asked for stacks.
+  package var stack: [UInt]
+
+  package init(
+    id: Int, parent: Int, kind: EventKind, begin: UInt64, duration: UInt64, thread: UInt64
+  ) {
+    self.id = id
+    self.parent = parent
+    self.kind = kind
+    self.begin = begin
+    self.duration = duration
+    self.thread = thread
+    self.rows = 0
+    self.stack = []
+  }
+}
+
+/// A statement as it ran.
+package struct StatementRecord: Sendable {
+  package var kind: StatementKind
+  /// The text with its placeholders; the same text is the same shape.
+  package var sql: String
+  /// Bound values as SQLDebug prints them; nil unless a sink asked for binds.
+  package var binds: [String]?
+  /// Values bound as `_Z_intarrayN`, counted; the log says that they were bound.
+  package var intArrays: Int
+
+  package init(kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0) {
+    self.kind = kind
+    self.sql = sql
+    self.binds = binds
+    self.intArrays = intArrays
+  }
+}

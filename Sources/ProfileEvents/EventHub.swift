@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Hands events to whoever listens; one for each coordinator.
+///
+/// With no sink, `isListening` is the only thing a hot path reads.
+package final class EventHub: Sendable {
+  private let sinks = Mutex<[any EventSink]>([])
+  private let state = Atomic<Int>(0)
+  private let lastID = Atomic<Int>(0)
+
+  package init() {}
+
+  /// Whether an event is worth building.
+  package var isListening: Bool {
+    state.load(ordering: .relaxed) != 0
+  }
+
+  /// The union of what the sinks asked for; empty when none listens.
+  package var detail: EventDetail {
+    EventDetail(rawValue: state.load(ordering: .relaxed) >> 1)
+  }
+
+  /// Adds a sink; it hears of what ends from now on.
+  package func add(_ sink: any EventSink) {
+    sinks.withLock { sinks in
+      sinks.append(sink)
+      publish(sinks)
+    }
+  }
+
+  /// Removes a sink; unknown ones are ignored.
+  package func remove(_ sink: any EventSink) {
+    sinks.withLock { sinks in
+      sinks.removeAll { $0 === sink }
+      publish(sinks)
+    }
+  }
+
+  /// The number of the event that begins now.
+  package func nextID() -> Int {
+    lastID.add(1, ordering: .relaxed).newValue
+  }
+
+  /// Tells every sink of an event that is over.
+  package func emit(_ event: Event) {
+    for sink in sinks.withLock({ $0 }) {
+      sink.record(event)
+    }
+  }
+
+  private func publish(_ sinks: [any EventSink]) {
+    let detail = sinks.reduce(into: EventDetail()) { $0.formUnion($1.detail) }
+    state.store(sinks.isEmpty ? 0 : (detail.rawValue << 1 | 1), ordering: .relaxed)
+  }
+}

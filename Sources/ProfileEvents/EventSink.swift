@@ -1,0 +1,25 @@
+/// Receives events: the workbench's recorder, the SQLDebug log, a test's list.
+///
+/// `record` is called on the thread where the event ended, one event at a time for each context but
+/// from several threads for several contexts.
+package protocol EventSink: AnyObject, Sendable {
+  /// What must be collected beyond the cheap fields.
+  var detail: EventDetail { get }
+
+  /// Takes one event that is over.
+  func record(_ event: Event)
+}
+
+/// What costs extra to collect and is therefore asked for.
+package struct EventDetail: OptionSet, Sendable {
+  package let rawValue: Int
+
+  package init(rawValue: Int) {
+    self.rawValue = rawValue
+  }
+
+  /// Bound values, which may be private.
+  package static let binds = EventDetail(rawValue: 1)
+  /// Call stacks.
+  package static let stacks = EventDetail(rawValue: 2)
+}

@@ -1,0 +1,106 @@
+/// One number the workbench counts: the word a scenario, a shell line and a report use for it.
+///
+/// The catalogue exists here and nowhere else. `Documentation/metrics.md` is written from it and a
+/// test compares the two.
+package enum Metric: String, CaseIterable, Sendable, Codable {
+  case fetches
+  case saves
+  case selects
+  case inserts
+  case updates
+  case deletes
+  case transactions
+  case rows
+  case faults
+  case hits
+  case misses
+  case prefetches
+  case registered
+  case peak
+  case time
+
+  /// The scopes that may stand in brackets behind the word, as in `misses(Country)`.
+  package struct Scopes: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+
+    /// An entity's name: object events of that entity alone.
+    package static let entity = Scopes(rawValue: 1)
+    /// `Entity.relationship`: relationship faults of that relationship.
+    package static let relationship = Scopes(rawValue: 2)
+    /// The name of a step: what that step caused.
+    package static let step = Scopes(rawValue: 4)
+  }
+
+  /// The scopes this metric accepts.
+  package var scopes: Scopes {
+    switch self {
+    case .selects, .rows, .inserts, .updates, .deletes: [.entity, .step]
+    case .fetches: [.entity, .step]
+    case .faults, .hits, .misses: [.entity, .relationship, .step]
+    case .prefetches: [.relationship, .step]
+    case .saves, .transactions, .time: [.step]
+    case .registered, .peak: [.entity]
+    }
+  }
+
+  /// What one unit is, for tables and the documentation.
+  package var unit: String {
+    switch self {
+    case .fetches: "fetch requests"
+    case .saves: "saves"
+    case .selects, .inserts, .updates, .deletes: "statements"
+    case .transactions: "write transactions"
+    case .rows: "rows"
+    case .faults, .hits, .misses: "faults"
+    case .prefetches: "prefetches"
+    case .registered, .peak: "objects"
+    case .time: "nanoseconds"
+    }
+  }
+
+  /// Whether two runs of the same work give the same number; only such metrics may be expected.
+  package var isExact: Bool {
+    self != .time
+  }
+
+  /// What is counted, in a sentence.
+  package var meaning: String {
+    switch self {
+    case .fetches:
+      "Fetch requests executed, whatever their result type; the pages of a batch are not fetches."
+    case .saves:
+      "Saves that wrote to a store; a save without changes is none."
+    case .selects:
+      "SELECT statements that read rows of entities: fetches, pages, prefetches and faults. "
+        + "Housekeeping (metadata, primary keys, pragmas) does not count."
+    case .inserts:
+      "INSERT statements run for entities and join tables, one a row."
+    case .updates:
+      "UPDATE statements run for entities, one a row; primary-key reservations do not count."
+    case .deletes:
+      "DELETE statements run for entities and join tables, one a row."
+    case .transactions:
+      "Write transactions committed: two for a save that inserts, one for any other save."
+    case .rows:
+      "Rows that the counted SELECTs returned."
+    case .faults:
+      "Object and relationship faults that fired, whatever filled them (Instruments: Faults)."
+    case .hits:
+      "Faults filled from the row cache, without a statement."
+    case .misses:
+      "Faults filled from the database (Instruments: Cache Misses)."
+    case .prefetches:
+      "Relationships loaded ahead, one for each step of a prefetched key path."
+    case .registered:
+      "Objects the context has registered now, after letting go of those it alone holds."
+    case .peak:
+      "The most objects the context had registered at once, seen after each load."
+    case .time:
+      "Time of the steps by our own clock: this machine, never a gate."
+    }
+  }
+}

@@ -1,0 +1,28 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The one clock of events and statements: nanoseconds that never run backwards.
+package enum MonotonicClock {
+  /// Nanoseconds since an unnamed moment before the process began.
+  package static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+  }
+
+  /// The operating system's number of the current thread.
+  package static func threadID() -> UInt64 {
+    #if canImport(Darwin)
+      var id: UInt64 = 0
+      pthread_threadid_np(nil, &id)
+      return id
+    #else
+      return UInt64(pthread_self())
+    #endif
+  }
+}
