@@ -14,7 +14,9 @@ package struct CaretExcerpt: Sendable {
     self.margin = margin
   }
 
-  /// Two lines, without an end of line. Tabs before the mark are kept, so that both lines align.
+  /// Two lines, without an end of line.
+  ///
+  /// Tabs before the mark are kept, so that both lines align.
   package var text: String {
     let characters = Array(line)
     let before = characters.prefix(max(0, place.column - 1))

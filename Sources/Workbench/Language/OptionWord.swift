@@ -48,7 +48,9 @@ package enum OptionWord: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a session can obey it. The others are words of the language that it refuses by name.
+  /// Whether a session can obey it.
+  ///
+  /// The others are words of the language that it refuses by name.
   package var isRunnable: Bool {
     switch self {
     case .columns, .group, .having, .distinct: false

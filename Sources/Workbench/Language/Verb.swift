@@ -45,7 +45,9 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a session can run it. The others are words of the language that it refuses by name.
+  /// Whether a session can run it.
+  ///
+  /// The others are words of the language that it refuses by name.
   package var isRunnable: Bool {
     switch self {
     case .fetch, .count, .touch, .insert, .set, .delete, .save, .rollback, .refresh, .drop, .reset:
