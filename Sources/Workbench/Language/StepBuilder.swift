@@ -107,15 +107,15 @@ struct StepBuilder {
     case "fails":
       step.fails = try reader.number()
     default:
-      let (option, words) = try option(entry, of: step.verb, reader)
+      let (option, words) = try StepBuilder.option(entry.key, entry.value, of: step.verb)
       step.setOption(option, words: words)
     }
   }
 
-  private func option(
-    _ entry: StepForm.Entry, of verb: Verb, _ reader: OptionReader
+  /// One option of a verb, and the words of its value.
+  static func option(
+    _ key: Word, _ value: StepForm.Value, of verb: Verb
   ) throws(LanguageProblem) -> (StepOption, [Word]) {
-    let key = entry.key
     let words = verb.options + [.context]
     guard let word = OptionWord(rawValue: key.text), words.contains(word) || !word.isRunnable else {
       let known = words.map(\.rawValue) + ["as", "fails"]
@@ -127,6 +127,6 @@ struct StepBuilder {
         didYouMean: belongsElsewhere ? nil : NearestWord.to(key.text, in: known),
         nextStep: "`\(verb.rawValue)` takes: \(known.joined(separator: ", "))")
     }
-    return try reader.option(word)
+    return try OptionReader(key: key, value: value).option(word)
   }
 }
