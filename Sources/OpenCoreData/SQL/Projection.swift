@@ -15,6 +15,9 @@ struct Projection: Sendable {
     case hierarchy
   }
 
+  /// What the entity's table is called in every SELECT.
+  static let alias = "t0"
+
   /// The result column of the entity number.
   static let entityColumn: Int32 = 0
   /// The result column of the key.
@@ -33,6 +36,15 @@ struct Projection: Sendable {
 
   /// The columns of the table from result column 2 on: `Z_OPT`, `ZDATE` …
   let columns: [String]
+
+  /// The result column with the key of the source, in a query over a to-many relationship.
+  private(set) var sourceKeyColumn: Int32?
+
+  /// The result column with the place in the list, in a query over an ordered relationship.
+  private(set) var orderColumn: Int32?
+
+  /// What follows `columns`, with its table's alias: `t1.Z_FOK_2TAGS`.
+  private var trailing: [String] = []
 
   private let slots: [Int: [Int32]]
   private let entities: [Int: [Int32]]
@@ -75,13 +87,32 @@ struct Projection: Sendable {
   }
 
   /// How many columns a result row has.
-  var columnCount: Int32 { Int32(columns.count + 2) }
+  var columnCount: Int32 { Int32(columns.count + 2 + trailing.count) }
+
+  /// Selects the key of the source as well.
+  ///
+  /// A column of the entity itself that is selected already is not selected twice.
+  mutating func appendSourceKey(_ column: String, alias: String) {
+    sourceKeyColumn = append(column, alias: alias)
+  }
+
+  /// Selects the place in the list as well.
+  mutating func appendOrder(_ column: String, alias: String) {
+    orderColumn = append(column, alias: alias)
+  }
+
+  private mutating func append(_ column: String, alias: String) -> Int32 {
+    if alias == Self.alias, let index = columns.firstIndex(of: column) { return Int32(index + 2) }
+    trailing.append("\(alias).\(SQLNames.quoted(column))")
+    return columnCount - 1
+  }
 
   /// The list as SQL: `0, t0.Z_PK, t0.Z_OPT, t0.ZDATE`.
-  func selectList(alias: String = "t0") -> String {
-    var list = hasEntityNumber ? "\(alias).\(SQLNames.entity)" : "0"
-    list += ", \(alias).\(SQLNames.primaryKey)"
-    for column in columns { list += ", \(alias).\(SQLNames.quoted(column))" }
+  var selectList: String {
+    var list = hasEntityNumber ? "\(Self.alias).\(SQLNames.entity)" : "0"
+    list += ", \(Self.alias).\(SQLNames.primaryKey)"
+    for column in columns { list += ", \(Self.alias).\(SQLNames.quoted(column))" }
+    for column in trailing { list += ", \(column)" }
     return list
   }
 
