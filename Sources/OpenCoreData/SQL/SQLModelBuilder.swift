@@ -76,7 +76,7 @@ struct SQLModelBuilder {
     for attribute in entity.description.ownStoredAttributes {
       let name = try claim(
         SQLNames.plain, for: attribute, of: entity,
-        declaration: ColumnType(attribute.attributeType).declaration)
+        declaration: StoredType(attribute.attributeType).declaration)
       columns.append(
         SQLColumn(property: attribute, name: name, entityColumn: nil, orderColumn: nil))
     }
@@ -107,7 +107,7 @@ struct SQLModelBuilder {
   /// Takes a column of an entity's table for a property, by its name or its former one.
   private mutating func claim(
     _ spell: (String) -> String, for property: NSPropertyDescription, of entity: SQLEntity,
-    declaration: String = ColumnType.integer.declaration
+    declaration: String = StoredType.integer.declaration
   ) throws(SchemaMismatch) -> String {
     var bases = [spell(property.name)]
     if file != nil, let former = property.explicitRenamingIdentifier { bases.append(spell(former)) }

@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// What a column of an entity's table holds. The cases are in the order of the columns' groups.
-enum ColumnType: Int, Comparable, Sendable {
+enum StoredType: Int, Comparable, Sendable {
   case integer
   case real
   case timestamp
@@ -39,5 +39,5 @@ enum ColumnType: Int, Comparable, Sendable {
     }
   }
 
-  static func < (left: ColumnType, right: ColumnType) -> Bool { left.rawValue < right.rawValue }
+  static func < (left: StoredType, right: StoredType) -> Bool { left.rawValue < right.rawValue }
 }
