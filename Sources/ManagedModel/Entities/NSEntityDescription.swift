@@ -7,6 +7,8 @@
 public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) var isFrozen = false
+  /// How the runtime lays out rows of this entity; set once, by OpenCoreData, when the model freezes.
+  package final var runtimeLayout: AnyObject?
 
   /// The name of the entity, unique in its model.
   public var name: String? {
@@ -17,7 +19,9 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The name of the class of the objects. `NSManagedObject` at first.
+  /// The name of the class of the objects.
+  ///
+  /// `NSManagedObject` at first.
   public var managedObjectClassName: String! = "NSManagedObject" {
     willSet { requireMutable() }
   }
@@ -25,13 +29,17 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether no object is of this entity itself, only of its sub-entities.
   public var isAbstract = false { willSet { requireMutable() } }
 
-  /// Notes of the application. They do not take part in the version hash.
+  /// Notes of the application.
+  ///
+  /// They do not take part in the version hash.
   public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
 
   /// A text that makes the version hash differ where nothing else does.
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
-  /// The name that links the entity to its former self. It is the own name unless set.
+  /// The name that links the entity to its former self.
+  ///
+  /// It is the own name unless set.
   public var renamingIdentifier: String? {
     get { explicitRenamingIdentifier ?? name }
     set { explicitRenamingIdentifier = newValue }
@@ -40,7 +48,9 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// The renaming identifier where one was set.
   package var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
 
-  /// The parent. Held weakly: a parent holds its children. Set through `subentities`.
+  /// The parent.
+  ///
+  /// Held weakly: a parent holds its children. Set through `subentities`.
   public package(set) weak var superentity: NSEntityDescription? {
     willSet { requireMutable() }
     didSet { invalidateLookups() }
@@ -90,7 +100,9 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// How Xcode writes the class: `class`, `category`, or nil for not at all.
   package var codeGenerationType: String? { willSet { requireMutable() } }
 
-  /// Whether the entity takes part in syncing, as the model document says. True at first.
+  /// Whether the entity takes part in syncing, as the model document says.
+  ///
+  /// True at first.
   package var isSyncable = true { willSet { requireMutable() } }
 
   var cachedLookups: EntityLookups?

@@ -1,0 +1,76 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+import Synchronization
+
+/// A store in a SQLite file of Apple's format: connections, row cache, mapping.
+///
+/// Any context of its coordinator uses it, each on its own queue. What is shared is behind `shared`.
+final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+  let pool: ConnectionPool
+  let mapping: SQLModel
+  let layouts: StoreLayouts
+  let translator: SQLTranslator
+  let shared: Mutex<SharedRows>
+  /// Counts the commits made through this store; a snapshot read at a lower number is older.
+  let commits = Atomic<UInt64>(1)
+
+  /// The rows and keys that the coordinator's contexts share.
+  struct SharedRows: ~Copyable {
+    var rows: RowCache
+    var toMany = ToManyCache()
+  }
+
+  init(
+    pool: ConnectionPool, mapping: SQLModel, url: URL, identifier: String, isReadOnly: Bool,
+    options: [AnyHashable: Any]?, metadata: [String: Any]
+  ) {
+    self.pool = pool
+    self.mapping = mapping
+    self.layouts = StoreLayouts(mapping)
+    self.translator = SQLTranslator(model: mapping)
+    self.shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
+    super.init(
+      type: NSSQLiteStoreType, url: url, identifier: identifier, isReadOnly: isReadOnly,
+      options: options, metadata: metadata)
+  }
+
+  deinit {
+    pool.close()
+  }
+
+  /// The table mapping of a layout's entity.
+  func entity(_ layout: EntityLayout) -> SQLEntity {
+    layouts.entity(layout)
+  }
+
+  /// Adds an owner to each key.
+  func own(rootIndex: Int, keys: some Sequence<Int64>) {
+    shared.withLock { shared in
+      for key in keys { shared.rows.own(rootIndex: rootIndex, key: key) }
+    }
+  }
+
+  /// Takes an owner from each key; rows without one leave the row cache.
+  func disown(rootIndex: Int, keys: some Sequence<Int64>) {
+    shared.withLock { shared in
+      for key in keys {
+        shared.rows.disown(rootIndex: rootIndex, key: key)
+        if !shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
+          shared.toMany.forget(rootIndex: rootIndex, key: key)
+        }
+      }
+    }
+  }
+
+  /// Entries of the row cache that hold a row, for tests and statistics.
+  var cachedRowCount: Int {
+    shared.withLock { $0.rows.rowCount }
+  }
+
+  /// A place in the file that names an object for events.
+  func reference(_ layout: EntityLayout, _ primaryKey: Int64) -> ObjectReference {
+    ObjectReference(
+      store: identifier, entity: layout.entity.name ?? "", primaryKey: primaryKey)
+  }
+}
