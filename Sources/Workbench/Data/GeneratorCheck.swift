@@ -46,11 +46,13 @@ struct GeneratorCheck {
         at: place, nextStep: "write `one of [a, b]` to go round values")
     case .every where type != .dateAttributeType:
       throw LanguageProblem(
-        "`every` makes dates, and `\(entry.text)` is a \(AttributeLiteral(type).typeName)", at: place,
+        "`every` makes dates, and `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
+        at: place,
         nextStep: "write `random` or `one of [...]`")
     case .text where type != .stringAttributeType:
       throw LanguageProblem(
-        "`text` makes texts, and `\(entry.text)` is a \(AttributeLiteral(type).typeName)", at: place,
+        "`text` makes texts, and `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
+        at: place,
         nextStep: "write `random` or `one of [...]`")
     case .oneOf(let words):
       let literal = AttributeLiteral(type)

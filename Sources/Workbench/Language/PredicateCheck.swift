@@ -15,7 +15,9 @@ struct PredicateCheck {
     } catch {
       throw LanguageProblem(
         "the predicate cannot be read: \(error.message)", at: word.place(at: error.column - 1),
-        nextStep: "\(error.expected) is expected here")
+        didYouMean: error.suggestion,
+        nextStep: error.expected.isEmpty
+          ? "write it as `NSPredicate` takes it" : "expected here: \(error.expected)")
     }
     for keyPath in PredicateCheck.keyPaths(of: predicate) {
       _ = try names.resolve(keyPath, from: entity, at: place(of: keyPath, in: word))

@@ -85,7 +85,8 @@ package struct StepCheck: Sendable {
           "`\(step.subject)` holds \(shape.kind.rawValue), not objects", at: place,
           nextStep: "leave `result \(shape.kind.rawValue)` out of the step that brings it")
       }
-      return try names.entity(shape.entity, at: place)
+      // An unknown entity was noted at the step that named it.
+      return names.model.entitiesByName[shape.entity]
     }
   }
 
@@ -154,7 +155,8 @@ package struct StepCheck: Sendable {
       throw LanguageProblem(
         "`\(keyPath)` is an attribute; its row brings it anyway", at: place,
         didYouMean: keyPath.lastIndex(of: ".").map { String(keyPath[..<$0]) },
-        nextStep: "prefetch relationships: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
+        nextStep:
+          "prefetch relationships: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
     }
   }
 }

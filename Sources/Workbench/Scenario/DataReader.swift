@@ -77,21 +77,20 @@ struct DataReader {
 
   private func entity(of entry: YAMLEntry) -> NSEntityDescription? {
     document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
-      do {
-        let entity = try scopes.names.entity(entry.key.text, at: entry.key.place)
-        guard !entity.isAbstract else {
-          throw LanguageProblem(
-            "`\(entry.key.text)` is abstract and has no rows of its own", at: entry.key.place,
-            nextStep: "write the counts of its sub-entities")
-        }
-        return entity
-      } catch {
-        guard error.suggestion == nil,
-          let near = NearestWord.to(entry.key.text, in: ["seed", "store"])
-        else { throw error }
+      let key = entry.key
+      guard let entity = scopes.names.model.entitiesByName[key.text] else {
+        let known = scopes.names.entities
         throw LanguageProblem(
-          error.message, at: error.place, didYouMean: near, nextStep: error.nextStep)
+          "the model has no entity `\(key.text)`", at: key.place,
+          didYouMean: NearestWord.to(key.text, in: known + ["seed", "store"]),
+          nextStep: "its entities are: \(ModelNames.list(known))")
       }
+      guard !entity.isAbstract else {
+        throw LanguageProblem(
+          "`\(key.text)` is abstract and has no rows of its own", at: key.place,
+          nextStep: "write the counts of its sub-entities")
+      }
+      return entity
     }
   }
 

@@ -30,7 +30,7 @@ struct ExpectReader {
 
   private func expectation(of entry: YAMLEntry, source: SourceMark) -> Expectation? {
     let metric = document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
-      let reference = try metric(entry.key)
+      let reference = try self.reference(entry.key)
       return (reference, try scopes.scoped(reference))
     }
     var source = source
@@ -65,11 +65,12 @@ struct ExpectReader {
       metric: reference, scoped: scoped, law: law, source: source, line: entry.key.place.line)
   }
 
-  private func metric(_ key: Word) throws(LanguageProblem) -> MetricReference {
+  private func reference(_ key: Word) throws(LanguageProblem) -> MetricReference {
     do {
       return try MetricReference(key)
     } catch {
-      guard error.suggestion == nil, let near = NearestWord.to(key.text, in: ["findings", "source"])
+      guard error.suggestion == nil,
+        let near = NearestWord.to(key.text, in: ["findings", "source"])
       else { throw error }
       throw LanguageProblem(
         error.message, at: error.place, didYouMean: near, nextStep: error.nextStep)

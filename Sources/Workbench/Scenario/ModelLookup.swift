@@ -17,13 +17,15 @@ struct ModelLookup {
   /// The folder of the scenario file.
   let folder: URL
 
-  private static let extensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+  private static let extensions = ["xcdatamodeld", "xcdatamodel"]
 
   /// The model; nil when there is none, which is noted.
   func model(named entry: YAMLEntry?, data: YAMLEntry?) -> Found? {
     let store = data.flatMap { DataReader.storePath(in: $0, of: document) }.flatMap(storeURL)
     if let entry {
-      guard let name = document.text(of: entry, wanted: "a model's name or path") else { return nil }
+      guard let name = document.text(of: entry, wanted: "a model's name or path") else {
+        return nil
+      }
       guard let url = url(of: name.text) else {
         document.report(missing(name), at: entry.keyPath)
         return nil

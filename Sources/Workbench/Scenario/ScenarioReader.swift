@@ -57,7 +57,8 @@ private struct ScenarioAssembly {
       let list = document.entries(
         of: root, at: "", known: ScenarioReader.keys, what: "a scenario")
     else { return nil }
-    let entries = Dictionary(list.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
+    let entries = Dictionary(
+      list.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
     for key in ["name", "steps"] where entries[key] == nil {
       document.report(
         LanguageProblem(
@@ -125,7 +126,8 @@ private struct ScenarioAssembly {
         document.report(
           LanguageProblem(
             "this is no catalogue id", at: word?.place ?? document.place(of: node),
-            nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath)
+            nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
+        )
         return nil
       }
       return CatalogueReference(id: word.text, source: mark)

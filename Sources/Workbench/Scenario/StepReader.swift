@@ -18,7 +18,7 @@ struct StepReader {
     let place = document.place(of: node)
     let location = CallSite(file: document.file, line: place.line)
     if let word = document.word(of: node), !document.isEmpty(node) {
-      document.stepKeyPaths[word.place(at: 0)] = keyPath
+      document.setKeyPath(keyPath, ofStepAt: word.place(at: 0))
       return document.noting(at: keyPath) { () throws(LanguageProblem) in
         let start = word.place(at: 0)
         return try ShellLine.step(of: word.text, startingAt: start, location: location)
@@ -32,7 +32,7 @@ struct StepReader {
       if let expect = entries.first(where: { $0.key.text == "expect" }) {
         step.expect = expects.block(of: expect)
       }
-      document.stepKeyPaths[step.places.verb] = keyPath
+      document.setKeyPath(keyPath, ofStepAt: step.places.verb)
       return step
     } catch {
       document.report(error, at: self.keyPath(of: error.place, in: entries, or: keyPath))
@@ -46,7 +46,8 @@ struct StepReader {
     let verbs = entries.filter { Verb(rawValue: $0.key.text) != nil }
     guard let verb = verbs.first ?? entries.first else {
       throw LanguageProblem(
-        "a step is missing here", at: place, nextStep: "write for example `{fetch: Mood, as: moods}`")
+        "a step is missing here", at: place,
+        nextStep: "write for example `{fetch: Mood, as: moods}`")
     }
     guard verbs.count < 2 else {
       throw LanguageProblem(

@@ -89,7 +89,7 @@ struct VariantReader {
     var held = [String: HeldShape]()
     for step in variant.steps(sharing: shared) {
       for problem in check.problems(of: step, held: held) {
-        document.report(problem, at: document.stepKeyPaths[step.places.verb] ?? "")
+        document.report(problem, at: document.keyPath(of: step))
       }
       held = check.names(after: step, held: held)
     }

@@ -62,8 +62,10 @@ extension YAMLDocument {
       .parser(let context, let problem, let mark, _),
       .composer(let context, let problem, let mark, _):
       let before = context.map { "\($0.text.trimmingCharacters(in: .whitespaces)), " } ?? ""
+      // What has no end is better shown where it begins.
+      let begin = problem.contains("end of stream") ? context?.mark : nil
       return LanguageProblem(
-        "the file is no YAML: \(before)\(problem)", at: place(mark, length: 1),
+        "the file is no YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
         nextStep: "look at this line and the one above it: indentation, quotes, brackets, `: `")
     case .duplicatedKeysInMapping(let duplicates, let context):
       let key = duplicates.first ?? ""

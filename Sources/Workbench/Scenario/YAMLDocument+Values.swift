@@ -13,7 +13,8 @@ extension YAMLDocument {
       report(
         LanguageProblem(
           "\(what) is a map of keys and values", at: place(of: node),
-          nextStep: "write `key: value` pairs" + (known.map { ": \($0.joined(separator: ", "))" } ?? "")
+          nextStep: "write `key: value` pairs"
+            + (known.map { ": \($0.joined(separator: ", "))" } ?? "")
         ), at: keyPath)
       return nil
     }
@@ -93,15 +94,16 @@ extension YAMLDocument {
       guard let word = word(of: node) else {
         report(
           LanguageProblem(
-            "a word is expected here", at: place(of: node), nextStep: "write words, no maps or lists"
+            "a word is expected here", at: place(of: node),
+            nextStep: "write words, no maps or lists"
           ), at: keyPath)
         continue
       }
-      guard splitting, !word.isQuoted else {
+      guard splitting else {
         words.append(word)
         continue
       }
-      for token in try LineWords.tokens(of: word.text, startingAt: word.place) {
+      for token in try LineWords.tokens(of: word.text, startingAt: word.place(at: 0)) {
         if case .word(let part) = token { words.append(part) }
       }
     }

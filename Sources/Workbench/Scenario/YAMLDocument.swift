@@ -9,8 +9,8 @@ final class YAMLDocument {
   let file: String
   private let lines: [String]
   private var found: [ScenarioDiagnostic] = []
-  /// By the place of a step's verb: the step's key path.
-  var stepKeyPaths: [SourcePlace: String] = [:]
+  /// By the place of a step's verb, its length left out: the step's key path.
+  private var stepKeyPaths: [SourcePlace: String] = [:]
 
   /// Files longer than this are refused, in bytes; the longest real scenario has a few kilobytes.
   static let maximumSize = 4_000_000
@@ -44,6 +44,16 @@ final class YAMLDocument {
     let line = lines.indices.contains(index) ? lines[index] : nil
     found.append(
       ScenarioDiagnostic(file: file, keyPath: keyPath, problem: problem, sourceLine: line))
+  }
+
+  /// Notes where in the tree a step is written.
+  func setKeyPath(_ keyPath: String, ofStepAt place: SourcePlace) {
+    stepKeyPaths[place.part(at: 0)] = keyPath
+  }
+
+  /// The key path of the step whose verb is written at a place; empty when there is none.
+  func keyPath(of step: Step) -> String {
+    stepKeyPaths[step.places.verb.part(at: 0)] ?? ""
   }
 
   /// Runs a body and notes the problem it throws; nil then.
