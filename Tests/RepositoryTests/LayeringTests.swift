@@ -66,9 +66,9 @@ struct LayeringTests {
 
   @Test func publicIsForTheProductsAPI() {
     for file in Repository.sources where !ModuleTable.withPublicAPI.contains(file.module) {
-      for (index, line) in file.code.enumerated()
-      where line.firstMatch(of: /\b(public|open)\s+(?!import)/) != nil {
-        Issue.record("\(file.place(index)): \(file.module) is no API; say package")
+      for declaration in DeclarationScanner(file: file).declarations
+      where declaration.access != "package" {
+        Issue.record("\(file.place(declaration.line)): \(file.module) is no API; say package")
       }
     }
   }

@@ -14,7 +14,7 @@ struct ModuleTable {
 
   /// The system's own modules, which any module may import.
   static let system: Set<String> = [
-    "Foundation", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin",
+    "Foundation", "FoundationXML", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin",
   ]
 
   /// Modules whose `public` declarations are the product's API; all others say `package`.
