@@ -50,9 +50,6 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   /// Whether the store computes the value.
   package final var isDerived: Bool { derivationExpression != nil }
 
-  /// The name of the composite type whose parts make up a composite attribute.
-  package final var compositeName: String? { willSet { requireMutable() } }
-
   /// Whether generated code declares the value as a plain number.
   ///
   /// True at first, as in Xcode.

@@ -51,10 +51,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// The parent.
   ///
   /// Held weakly: a parent holds its children. Set through `subentities`.
-  public package(set) weak var superentity: NSEntityDescription? {
-    willSet { requireMutable() }
-    didSet { invalidateLookups() }
-  }
+  public package(set) weak var superentity: NSEntityDescription? { willSet { requireMutable() } }
 
   /// The model that holds the entity.
   ///
@@ -63,7 +60,8 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   /// The children, in the order in which they were given.
   ///
-  /// Setting them makes this entity their parent.
+  /// Setting them makes this entity their parent and takes them away from a former one. Traps
+  /// when an entity would come below itself.
   public var subentities: [NSEntityDescription] = [] {
     willSet { requireMutable() }
     didSet { adoptSubentities(instead: oldValue) }
@@ -136,9 +134,30 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   }
 
   private func adoptSubentities(instead former: [NSEntityDescription]) {
-    for entity in former where entity.superentity === self { entity.superentity = nil }
-    for entity in subentities { entity.superentity = self }
+    for entity in former where entity.superentity === self {
+      entity.superentity = nil
+      entity.invalidateLookups()
+    }
+    for entity in subentities {
+      if let parent = entity.superentity, parent !== self {
+        parent.subentities.removeAll { $0 === entity }
+      }
+      entity.superentity = self
+      if isInCircle {
+        preconditionFailure("The entity \(entity) cannot be below itself. Take one parent away.")
+      }
+    }
     invalidateLookups()
+  }
+
+  /// Whether following the parents never ends.
+  private var isInCircle: Bool {
+    var next = superentity
+    while let entity = next {
+      if entity === self { return true }
+      next = entity.superentity
+    }
+    return false
   }
 
   /// Makes all lookups and lets every later change trap.

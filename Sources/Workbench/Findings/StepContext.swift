@@ -19,8 +19,10 @@ package struct StepContext: Sendable {
 
   /// The fetch that brought the objects the step reads; nil when a fetch did not bring them.
   package var fetch: FetchText?
-  /// The objects the step was given. An entity can also be reached from itself (`manager`), so
-  /// that its name alone does not tell; when empty, the name decides.
+  /// The objects the step was given.
+  ///
+  /// An entity can also be reached from itself (`manager`), so that its name alone does not tell;
+  /// when this is empty, the name decides.
   package var held: Set<ObjectReference>
   /// By the name of an object's own entity (each concrete sub-entity of a destination has its own
   /// entry): the key path that leads there.

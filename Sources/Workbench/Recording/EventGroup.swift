@@ -7,7 +7,7 @@ package struct EventGroup: Sendable, Equatable {
   /// Counted from 1 in the order of first appearance; what `explain` takes.
   package var number: Int
   package var count: Int
-  /// `fetch`, `fault`, `relationship fault`, `prefetch`, `page`, `save`, `insert` …
+  /// What happened: `fetch`, `fault`, `relationship fault`, `prefetch`, `page`, `save`, `insert`.
   package var word: String
   /// `Mood`, `Country.moods`; empty when neither entity nor relationship is known.
   package var subject: String

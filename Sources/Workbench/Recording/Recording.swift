@@ -18,7 +18,9 @@ package struct Recording: Sendable {
     self.gauges = gauges
   }
 
-  /// The part that one step caused, with this step alone. Gauges stay: they are of the moment.
+  /// The part that one step caused, with this step alone.
+  ///
+  /// Gauges stay: they are of the moment.
   package func slice(of step: RecordedStep) -> Recording {
     let part = slice(after: step.after, through: step.through)
     return Recording(sorted: part.events, steps: [step], gauges: gauges)

@@ -1,0 +1,62 @@
+import ProfileEvents
+
+/// One variant's tracks with the steps below them.
+struct ReportPanel {
+  struct Band {
+    /// In percent of the axis.
+    var left: String
+    var width: String
+    var label: String
+  }
+
+  struct Step {
+    var location: String
+    var text: String
+    var events: String
+    var time: String
+  }
+
+  let name: String
+  let id: String
+  let isFirst: Bool
+  let lanes: [ReportLane]
+  let bands: [Band]
+  let steps: [Step]
+
+  init(
+    _ variant: VariantResult, number: Int, length: UInt64, tallest: [Track.Name: Int]
+  ) {
+    name = variant.name
+    id = "tracks-\(number)"
+    isFirst = number == 1
+    lanes = variant.tracks.map { track in
+      ReportLane(track, length: length, tallest: tallest[track.name] ?? 1)
+    }
+    bands = variant.steps.map { step in
+      Band(
+        left: ReportPanel.percent(step.offset, of: length),
+        width: ReportPanel.percent(step.costs.nanoseconds, of: length),
+        label: "\(step.location): \(step.text)")
+    }
+    steps = variant.steps.map { step in
+      Step(
+        location: step.location.description, text: step.text,
+        events: step.groups.map(\.phrase).joined(separator: ", "),
+        time: NumberText.time(step.costs.nanoseconds))
+    }
+  }
+
+  private static func percent(_ part: UInt64, of whole: UInt64) -> String {
+    let hundredths = Int((Double(part) / Double(whole) * 10_000).rounded())
+    let places = hundredths % 100
+    return "\(hundredths / 100).\(places < 10 ? "0" : "")\(places)"
+  }
+}
+
+extension EventGroup {
+  /// `5,000 × fault Mood (miss)`.
+  var phrase: String {
+    let source = sourceWord.isEmpty ? "" : " (\(sourceWord))"
+    return "\(NumberText.grouped(count)) × \(word)\(subject.isEmpty ? "" : " \(subject)")\(source)"
+  }
+}
