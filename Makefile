@@ -27,7 +27,7 @@ demo: build
 	@sh Scripts/demo.sh '$(SCENARIO)' '$(REPORTS)'
 
 test: prepare
-	swift test $(SWIFT_FLAGS)
+	swift test --disable-xctest $(SWIFT_FLAGS)
 
 lint:
 	@sh Scripts/prepare.sh --swift

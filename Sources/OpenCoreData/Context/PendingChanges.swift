@@ -8,6 +8,8 @@ struct PendingChanges {
   var inserted: OrderedObjects = .init()
   var updated: OrderedObjects = .init()
   var deleted: OrderedObjects = .init()
+  /// Counted up by each change, so that a round of `willSave` can tell whether it changed anything.
+  var serial = 0
   /// Deletions not yet carried through their relationships.
   var unpropagated: [NSManagedObject] = []
 
@@ -15,6 +17,17 @@ struct PendingChanges {
   var eventUpdated: OrderedObjects = .init()
   var eventDeleted: OrderedObjects = .init()
   var eventRefreshed: OrderedObjects = .init()
+
+  init(serial: Int = 0) {
+    self.serial = serial
+  }
+
+  /// Every changed object once.
+  var all: [NSManagedObject] {
+    var all = inserted
+    for object in updated.array + deleted.array { all.insert(object) }
+    return all.array
+  }
 
   var isEmpty: Bool {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty

@@ -14,7 +14,7 @@ open class NSManagedObject: NSObject {
   final var row: Row
   /// `Z_PK`; below zero while the object is temporary.
   final var primaryKey: Int64
-  final unowned(unsafe) var layout: EntityLayout
+  final let layout: EntityLayout
   /// Nil for an object of no context, and after its context has gone or let go of it.
   final unowned(unsafe) var context: NSManagedObjectContext?
   final var state: ObjectState

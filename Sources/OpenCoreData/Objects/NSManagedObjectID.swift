@@ -4,12 +4,10 @@ import ManagedModel
 ///
 /// May cross queues. Two IDs of the same row are equal, whichever of its entities they name.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // immutable; the layout and its entity are frozen, `store` is read only
+  // immutable; the layout is frozen, `store` is read only
   let layout: EntityLayout
   let primaryKey: Int64
   private weak var store: NSPersistentStore?
-  /// The model is kept, because the layout does not count its entity.
-  private let keeper: NSEntityDescription
   /// The store whose row cache keeps the row for as long as this instance lives.
   private let rowOwner: SQLiteStore?
 
@@ -20,7 +18,6 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     self.layout = layout
     self.primaryKey = primaryKey
     self.store = store
-    self.keeper = layout.entity
     self.rowOwner = nil
   }
 
@@ -29,7 +26,6 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     self.layout = layout
     self.primaryKey = primaryKey
     self.store = store
-    self.keeper = layout.entity
     self.rowOwner = store
   }
 
@@ -39,7 +35,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// The entity of the object.
   public var entity: NSEntityDescription {
-    keeper
+    layout.entity
   }
 
   /// The store that holds the row; nil for a temporary identity, and after the store was removed.
@@ -54,7 +50,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// `x-coredata://STORE/Entity/p4`, or `x-coredata:///Entity/t…` for a temporary identity.
   public func uriRepresentation() -> URL {
-    let name = keeper.name ?? ""
+    let name = layout.entity.name ?? ""
     let text: String
     if isTemporaryID {
       text = "x-coredata:///\(name)/t\(NSManagedObjectID.process)\(-primaryKey)"

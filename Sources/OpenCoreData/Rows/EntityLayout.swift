@@ -5,8 +5,9 @@ import ManagedModel
 /// Made once for each entity of a model that a coordinator uses; `entity.runtimeLayout` holds it.
 /// Everything here is constant, so objects of any context read it without a lock.
 final class EntityLayout: @unchecked Sendable {  // immutable after init
-  /// The entity holds its layout; while an object lives, something holds the model.
-  unowned(unsafe) let entity: NSEntityDescription
+  /// Held, so that an object may outlive its model. The entity's reference to this layout goes with
+  /// the model, which is what breaks the cycle.
+  let entity: NSEntityDescription
   /// Counted from 0 in the model's order of entity numbers; the same in every coordinator.
   let index: Int
   /// The index of the root entity: primary keys are unique below one root.

@@ -26,15 +26,16 @@ enum ModelLayouts {
 extension EntityLayout {
   /// The layout of an entity; traps for one that belongs to no model.
   static func of(_ entity: NSEntityDescription) -> EntityLayout {
-    if let layout = entity.runtimeLayout as? EntityLayout { return layout }
+    // Nobody but ModelLayouts sets it.
+    if let layout = entity.runtimeLayout { return unsafeDowncast(layout, to: EntityLayout.self) }
     guard let model = entity.managedObjectModel else {
       preconditionFailure("the entity '\(entity.name ?? "")' belongs to no model")
     }
     ModelLayouts.make(for: model)
-    guard let layout = entity.runtimeLayout as? EntityLayout else {
+    guard let layout = entity.runtimeLayout else {
       preconditionFailure("the entity '\(entity.name ?? "")' is not among its model's entities")
     }
-    return layout
+    return unsafeDowncast(layout, to: EntityLayout.self)
   }
 }
 

@@ -2,7 +2,7 @@ import ManagedModel
 
 /// One fixed place in a row.
 struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts are made
-  /// Not counted: the model outlives its layouts.
+  /// Not counted: the layout holds the entity, which holds its properties.
   unowned(unsafe) let property: NSPropertyDescription
   let name: String
   /// Its number among the row's slots, which is its bit among the nils.

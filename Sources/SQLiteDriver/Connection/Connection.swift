@@ -43,6 +43,11 @@ package final class Connection: @unchecked Sendable {
   package let path: String
   package let access: Access
 
+  /// The files as they were when this connection began to look; nil for other accesses.
+  package let inspection: StoreFileInspection?
+
+  /// What is read in place of the file while looking; nil after `close()`.
+  var copy: PrivateCopy?
   /// Nil after `close()`.
   var handle: OpaquePointer?
   let interruption: Interruption
@@ -54,15 +59,26 @@ package final class Connection: @unchecked Sendable {
   ///
   /// Throws what SQLite says; `StoreFileProblem.examine(path:)` finds words for it.
   /// The path `:memory:` gives a database of its own in memory.
-  package init(path: String, access: Access, options: Options = .init()) throws(SQLiteError) {
-    let handle = try Connection.open(path: path, access: access, options: options)
+  package convenience init(
+    path: String, access: Access, options: Options = .init()
+  ) throws(SQLiteError) {
+    try self.init(path: path, access: access, options: options, sharing: nil)
+  }
+
+  /// `copy`: the private copy another connection made of the same state of the same file.
+  init(
+    path: String, access: Access, options: Options, sharing copy: PrivateCopy?
+  ) throws(SQLiteError) {
+    let opened = try Connection.open(path: path, access: access, options: options, sharing: copy)
     self.path = path
     self.access = access
-    self.handle = handle
-    interruption = Interruption(handle)
+    handle = opened.handle
+    inspection = opened.inspection
+    self.copy = opened.copy
+    interruption = Interruption(opened.handle)
     statements = StatementCache(limit: options.statementLimit)
     do {
-      try prepareForUse(options)
+      try configure(options)
     } catch {
       close()
       throw error
@@ -82,6 +98,7 @@ package final class Connection: @unchecked Sendable {
     interruption.end()
     self.handle = nil
     sqlite3_close_v2(handle)
+    copy = nil
   }
 
   /// Whether steps and resets are timed; see `Statement.elapsed`. Off at first.
