@@ -50,7 +50,8 @@ struct DataPlanTests {
   func numbersFollowSplitMix64() {
     var generator = SeededGenerator(seed: 7, stream: "Mood.date")
     let first = (0..<3).map { _ in generator.next() }
-    #expect(first == [
+    #expect(
+      first == [
         5_763_090_696_513_744_584, 13_355_269_542_961_167_885, 5_111_274_177_929_667_234,
       ])
     var bounded = SeededGenerator(seed: 1, stream: "")
