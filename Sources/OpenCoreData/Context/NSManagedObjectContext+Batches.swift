@@ -42,9 +42,8 @@ extension NSManagedObjectContext {
     }
     sweepBeforeLoad()
     guard plan.includesPropertyValues else { return register(Array(keys), from: store) }
-    let query = try store.translator.page(
-      entity: store.entity(plan.layout),
-      keys: ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 }), limit: plan.batchSize)
+    var query = store.translator.page(entity: store.entity(plan.layout), limit: plan.batchSize)
+    query.intArrays = [ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })]
     return try read(store) { connection, commit in
       let rows = try store.rows(query, on: connection, for: plan.entityName, in: scope)
       let loaded = materialise(rows, from: store, commit: commit, plan)

@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
     let event = scope.begin(.relationshipFault)
     var source = FaultSource.rowCache
     let oldest = oldestAccepted
-    var found = store.shared.withLock { $0.toMany.destinations(key, notBefore: oldest) }
+    var found = store.withShared { $0.toMany.destinations(key, notBefore: oldest) }
     defer {
       switch source {
       case .rowCache: scope.counters.relationshipFaultHits += 1
@@ -122,8 +122,11 @@ extension NSManagedObjectContext {
     of relationship: NSRelationshipDescription, of object: NSManagedObject, key: ToManyCache.Key,
     in store: SQLiteStore
   ) throws -> [FetchedIdentity] {
-    let query = try store.translator.destinations(
-      of: relationship, owner: store.entity(object.layout), primaryKey: object.primaryKey)
+    guard let mapped = store.entity(object.layout).toMany[relationship.name] else {
+      throw NSError.fetch("The store does not keep the relationship '\(relationship.name)'.")
+    }
+    var query = store.translator.toMany(mapped)
+    query.binds = [.integer(object.primaryKey)]
     return try read(store) { connection, commit in
       var found: [FetchedIdentity] = []
       var decoder: RowDecoder?
@@ -138,22 +141,22 @@ extension NSManagedObjectContext {
       }
       let entry = ToManyCache.Entry(
         destinations: found, commit: commit, timestamp: Date.timeIntervalSinceReferenceDate)
-      store.shared.withLock { $0.toMany.install(entry, for: key) }
+      store.withShared { $0.toMany.install(entry, for: key) }
       return found
     }
   }
 
   private func cachedRow(of object: NSManagedObject, in store: SQLiteStore) -> Row? {
     let (rootIndex, key, oldest) = (object.layout.rootIndex, object.primaryKey, oldestAccepted)
-    return store.shared.withLock {
+    return store.withShared {
       $0.rows.row(rootIndex: rootIndex, key: key, notBefore: oldest)
     }
   }
 
   /// Reads one row by its key and puts it into the row cache; nil when it does not exist.
   private func storedRow(of object: NSManagedObject, in store: SQLiteStore) throws -> Row? {
-    let query = store.translator.fault(
-      entity: store.entity(object.layout), primaryKey: object.primaryKey)
+    var query = store.translator.fault(entity: store.entity(object.layout))
+    query.binds = [.integer(object.primaryKey)]
     return try read(store) { connection, commit in
       var fetched: FetchedRow?
       try store.select(query, on: connection, for: object.layout.entity.name ?? "", in: scope) {
@@ -179,7 +182,7 @@ extension SQLiteStore {
   /// Puts a row that was read into the row cache and returns the one to use, with a count.
   func install(_ fetched: FetchedRow, commit: UInt64) -> Row {
     let timestamp = Date.timeIntervalSinceReferenceDate
-    return shared.withLock {
+    return withShared {
       $0.rows.install(
         fetched.row, rootIndex: fetched.layout.rootIndex, key: fetched.primaryKey, commit: commit,
         timestamp: timestamp)

@@ -9,17 +9,17 @@ extension NSManagedObjectContext {
 
   /// New objects that were never saved.
   public final var insertedObjects: Set<NSManagedObject> {
-    changes.inserted.set
+    changes.inserted.members
   }
 
   /// Saved objects of which a property was set; one that was then deleted is here as well.
   public final var updatedObjects: Set<NSManagedObject> {
-    changes.updated.set
+    changes.updated.members
   }
 
   /// Objects whose rows the next save removes.
   public final var deletedObjects: Set<NSManagedObject> {
-    changes.deleted.set
+    changes.deleted.members
   }
 
   /// Inserts an object that was made without a context. Calls `awakeFromInsert`. No statement.
@@ -62,9 +62,9 @@ extension NSManagedObjectContext {
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
     guard changes.hasEvents else { return }
     let userInfo: [AnyHashable: Any] = [
-      NSInsertedObjectsKey: changes.eventInserted.set, NSUpdatedObjectsKey: changes.eventUpdated.set,
-      NSDeletedObjectsKey: changes.eventDeleted.set,
-      NSRefreshedObjectsKey: changes.eventRefreshed.set,
+      NSInsertedObjectsKey: changes.eventInserted.members, NSUpdatedObjectsKey: changes.eventUpdated.members,
+      NSDeletedObjectsKey: changes.eventDeleted.members,
+      NSRefreshedObjectsKey: changes.eventRefreshed.members,
     ].filter { !$0.value.isEmpty }
     changes.clearEvents()
     post(.NSManagedObjectContextObjectsDidChange, userInfo)

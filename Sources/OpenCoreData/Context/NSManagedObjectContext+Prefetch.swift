@@ -69,8 +69,9 @@ extension NSManagedObjectContext {
   ) throws -> [FetchedIdentity] {
     let keys = store.destinationKeys(of: relationship.name, from: sources)
     guard !keys.isEmpty, let destination = relationship.destinationEntity else { return [] }
-    let query = try store.translator.prefetchToOne(
-      destination: store.entity(EntityLayout.of(destination)), keys: keys)
+    var query = store.translator.prefetchToOne(
+      entity: store.entity(EntityLayout.of(destination)))
+    query.intArrays = [keys]
     return try read(store) { connection, commit in
       let rows = try store.rows(query, on: connection, for: destination.name ?? "", in: scope)
       return own(rows, owner, commit, in: store)
@@ -81,22 +82,20 @@ extension NSManagedObjectContext {
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: SQLiteStore
   ) throws -> [FetchedIdentity] {
-    guard let source = sources.first, let destination = relationship.destinationEntity else {
-      return []
-    }
     let owners = sources.filter { $0.layout.place(of: relationship.name) != nil }
-    let queries = try store.translator.prefetchToMany(
-      relationship, owner: store.entity(source.layout),
-      keys: ContiguousArray(owners.map(\.primaryKey)))
+    guard let source = owners.first,
+      let mapped = store.entity(source.layout).toMany[relationship.name]
+    else { return [] }
+    let keys = ContiguousArray(owners.map(\.primaryKey))
     return try read(store) { connection, commit in
       var links: [Int64: [FetchedIdentity]] = [:]
-      var rows: [FetchedRow] = []
-      for query in queries {
-        try store.links(query, on: connection, for: destination.name ?? "", in: scope) {
-          link, fetched in
-          if let link { links[link.owner, default: []].append(link.destination) }
-          if let fetched { rows.append(fetched) }
-        }
+      let rows: [FetchedRow]
+      if var query = store.translator.prefetchToMany(mapped) {
+        query.intArrays = [keys]
+        rows = try store.linkedRows(
+          query, on: connection, for: mapped.destination.name, in: scope, links: &links)
+      } else {
+        rows = try store.joinedRows(mapped, keys, on: connection, in: scope, links: &links)
       }
       store.remember(links, of: relationship.name, owners: owners, commit: commit)
       return own(rows, owner, commit, in: store)

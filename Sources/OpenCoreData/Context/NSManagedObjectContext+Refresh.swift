@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
   /// Gives a changed object the row cache's row below its changes; without one, it keeps its own.
   private func merge(_ object: NSManagedObject) {
     let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
-    let cached = store(for: object)?.shared.withLock {
+    let cached = store(for: object)?.withShared {
       $0.rows.row(rootIndex: rootIndex, key: key, notBefore: -.infinity)
     }
     guard let row = cached ?? nil else { return }

@@ -1,6 +1,6 @@
 import Dispatch
 import ManagedModel
-import ProfileEvents
+package import ProfileEvents
 
 /// A scratch pad of objects over a coordinator's stores.
 ///

@@ -49,24 +49,24 @@ struct PendingChanges {
 /// A set of objects that remembers the order they came in.
 struct OrderedObjects {
   private var order: [NSManagedObject] = []
-  private(set) var set: Set<NSManagedObject> = []
+  private(set) var members: Set<NSManagedObject> = []
 
-  var isEmpty: Bool { set.isEmpty }
+  var isEmpty: Bool { members.isEmpty }
 
   mutating func insert(_ object: NSManagedObject) {
-    if set.insert(object).inserted { order.append(object) }
+    if members.insert(object).inserted { order.append(object) }
   }
 
   mutating func remove(_ object: NSManagedObject) {
-    set.remove(object)
+    members.remove(object)
   }
 
   func contains(_ object: NSManagedObject) -> Bool {
-    set.contains(object)
+    members.contains(object)
   }
 
   /// The objects in the order of their (last) insertion.
   var array: [NSManagedObject] {
-    order.count == set.count ? order : order.filter(set.contains)
+    order.count == members.count ? order : order.filter(members.contains)
   }
 }

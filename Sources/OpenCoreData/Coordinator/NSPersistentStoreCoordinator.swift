@@ -1,5 +1,5 @@
 import ManagedModel
-import ProfileEvents
+package import ProfileEvents
 import Synchronization
 
 /// Connects contexts with a store: one model, one store, one row cache.

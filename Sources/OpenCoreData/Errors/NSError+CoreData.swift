@@ -33,10 +33,17 @@ extension NSError {
       [NSAffectedObjectsErrorKey: [objectID]])
   }
 
+  /// A file that is no usable store, with the next step.
+  static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
+    coreData(
+      NSPersistentStoreOpenError, "The store cannot be opened: \(problem).",
+      [NSFilePathErrorKey: url.path])
+  }
+
   /// A row whose entity number the model does not have.
   static func damagedRow(entityNumber: Int, primaryKey: Int64) -> NSError {
     coreData(
-      NSFileReadCorruptFileError,
+      CocoaError.Code.fileReadCorruptFile.rawValue,
       "The row with Z_PK \(primaryKey) says that it is of entity \(entityNumber), "
         + "which the model does not have.")
   }

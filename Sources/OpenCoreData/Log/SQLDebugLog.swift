@@ -1,5 +1,5 @@
 import ManagedModel
-import ProfileEvents
+package import ProfileEvents
 import Synchronization
 
 /// Writes events as SQLDebug's lines, in Apple's exact shapes.

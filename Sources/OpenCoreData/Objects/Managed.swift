@@ -62,11 +62,11 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
   /// Nil stays nil.
   public init?(managedValue: Any?) {
     guard let managedValue else {
-      self = .some(.none)
+      self = nil
       return
     }
     guard let wrapped = Wrapped(managedValue: managedValue) else { return nil }
-    self = .some(.some(wrapped))
+    self = wrapped
   }
 
   /// The wrapped value, or nil.

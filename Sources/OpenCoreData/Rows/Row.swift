@@ -50,7 +50,7 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
   func isNull(_ slot: RowSlot) -> Bool {
     check(slot)
     let word = base.load(
-      fromByteOffset: Row.headerSize + slot.index >> 6 << 3, as: UInt64.self)
+      fromByteOffset: Row.headerSize + (slot.index >> 6) * 8, as: UInt64.self)
     return word & (1 << UInt64(slot.index & 63)) != 0
   }
 

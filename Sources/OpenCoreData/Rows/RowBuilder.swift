@@ -93,7 +93,7 @@ struct RowBuilder: ~Copyable {
   }
 
   mutating func setNull(_ slot: RowSlot) {
-    let offset = Row.headerSize + slot.index >> 6 << 3
+    let offset = Row.headerSize + (slot.index >> 6) * 8
     let word = buffer.load(fromByteOffset: offset, as: UInt64.self)
     buffer.storeBytes(
       of: word | (1 << UInt64(slot.index & 63)), toByteOffset: offset, as: UInt64.self)
@@ -109,7 +109,7 @@ struct RowBuilder: ~Copyable {
   }
 
   private mutating func markSet(_ slot: RowSlot) {
-    let offset = Row.headerSize + slot.index >> 6 << 3
+    let offset = Row.headerSize + (slot.index >> 6) * 8
     let word = buffer.load(fromByteOffset: offset, as: UInt64.self)
     buffer.storeBytes(
       of: word & ~(1 << UInt64(slot.index & 63)), toByteOffset: offset, as: UInt64.self)

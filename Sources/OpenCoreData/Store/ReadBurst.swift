@@ -21,7 +21,7 @@ final class ReadBurst {
   /// Leases a connection and begins a read transaction.
   init(store: SQLiteStore) throws {
     self.store = store
-    commit = store.commits.load(ordering: .acquiring)
+    commit = store.commitNumber
     begun = MonotonicClock.now()
     connection = try store.pool.lease()
     do {
@@ -34,7 +34,7 @@ final class ReadBurst {
 
   /// Whether another statement may read from the same snapshot.
   var isFresh: Bool {
-    store.commits.load(ordering: .acquiring) == commit
+    store.commitNumber == commit
       && MonotonicClock.now() &- begun < ReadBurst.longest
   }
 

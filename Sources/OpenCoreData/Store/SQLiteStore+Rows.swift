@@ -2,9 +2,10 @@ import ManagedModel
 import SQLiteDriver
 
 extension SQLiteStore {
-  /// Runs a SELECT of rows; the caller owns one count of each.
+  /// Runs a SELECT of rows; the caller owns one count of each. `visit` sees each row's statement.
   func rows(
-    _ query: SelectQuery, on connection: Connection, for entity: String, in scope: ProfileScope
+    _ query: SelectQuery, on connection: Connection, for entity: String, in scope: ProfileScope,
+    _ visit: (Statement) -> Void = { _ in }
   ) throws -> [FetchedRow] {
     var rows: [FetchedRow] = []
     var decoder: RowDecoder?
@@ -14,6 +15,7 @@ extension SQLiteStore {
           decoder = RowDecoder(
             statement: statement, projection: query.projection, layouts: layouts)
         }
+        visit(statement)
         if let row = try decoder?.row() { rows.append(row) }
       }
     } catch {
@@ -43,7 +45,7 @@ extension SQLiteStore {
   /// - Returns: The rows to use, each with a count for the caller.
   func install(_ rows: [FetchedRow], owning: [Bool], commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
-    return shared.withLock { shared in
+    return withShared { shared in
       var current: [Row] = []
       current.reserveCapacity(rows.count)
       for (index, fetched) in rows.enumerated() {

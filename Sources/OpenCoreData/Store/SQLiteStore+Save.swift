@@ -49,14 +49,14 @@ extension SQLiteStore {
         }
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
       }
-      let commit = commits.add(1, ordering: .acquiringAndReleasing).newValue
+      let commit = countCommit()
       return remember(plan, commit: commit)
     }
   }
 
   /// The objects whose row in the row cache is of another version than theirs.
   func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
-    shared.withLock { shared in
+    withShared { shared in
       objects.compactMap { object in
         let old = object.row.version
         let cached = shared.rows.peek(
@@ -237,7 +237,7 @@ extension SQLiteStore {
   private func remember(_ plan: SavePlan, commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
     let rows = plan.written.map { object in newRow(of: object) }
-    return shared.withLock { shared in
+    return withShared { shared in
       for object in plan.written { object.followLinks(in: &shared.toMany, commit: commit) }
       for object in plan.deleted {
         shared.rows.forget(rootIndex: object.layout.rootIndex, key: object.primaryKey)

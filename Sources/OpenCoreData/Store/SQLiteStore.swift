@@ -11,9 +11,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
   let mapping: SQLModel
   let layouts: StoreLayouts
   let translator: SQLTranslator
-  let shared: Mutex<SharedRows>
-  /// Counts the commits made through this store; a snapshot read at a lower number is older.
-  let commits = Atomic<UInt64>(1)
+  private let shared: Mutex<SharedRows>
+  private let commits = Atomic<UInt64>(1)
 
   /// The rows and keys that the coordinator's contexts share.
   struct SharedRows: ~Copyable {
@@ -39,6 +38,27 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     pool.close()
   }
 
+  /// Counts the commits made through this store; a snapshot taken at a lower number is older.
+  var commitNumber: UInt64 {
+    commits.load(ordering: .acquiring)
+  }
+
+  /// Counts a commit and gives its number.
+  func countCommit() -> UInt64 {
+    commits.add(1, ordering: .acquiringAndReleasing).newValue
+  }
+
+  /// Uses the shared rows and keys under the store's lock. The body runs no statement and calls no
+  /// object's own code.
+  func withShared<R>(_ body: (inout SharedRows) throws -> R) rethrows -> R {
+    // What leaves the lock are counted rows and values; the compiler cannot see that they are.
+    nonisolated(unsafe) let body = body
+    return try shared.withLock { shared in
+      nonisolated(unsafe) let result = try body(&shared)
+      return result
+    }
+  }
+
   /// The table mapping of a layout's entity.
   func entity(_ layout: EntityLayout) -> SQLEntity {
     layouts.entity(layout)
@@ -46,14 +66,14 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
   /// Adds an owner to each key.
   func own(rootIndex: Int, keys: some Sequence<Int64>) {
-    shared.withLock { shared in
+    withShared { shared in
       for key in keys { shared.rows.own(rootIndex: rootIndex, key: key) }
     }
   }
 
   /// Takes an owner from each key; rows without one leave the row cache.
   func disown(rootIndex: Int, keys: some Sequence<Int64>) {
-    shared.withLock { shared in
+    withShared { shared in
       for key in keys {
         shared.rows.disown(rootIndex: rootIndex, key: key)
         if !shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
@@ -65,7 +85,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
   /// Entries of the row cache that hold a row, for tests and statistics.
   var cachedRowCount: Int {
-    shared.withLock { $0.rows.rowCount }
+    withShared { $0.rows.rowCount }
   }
 
   /// A place in the file that names an object for events.

@@ -26,6 +26,6 @@ struct SaveConflict {
 }
 
 /// Thrown inside a save's transaction to have it rolled back.
-struct SaveConflicts: Error {
+struct SaveConflicts: Error, @unchecked Sendable {  // thrown and caught on the context's queue
   let conflicts: [SaveConflict]
 }
