@@ -30,7 +30,7 @@ struct RecordsTests {
   @Test func everyDeviationIsPinned() throws {
     let functions = Set(
       Repository.tests.flatMap { file in
-        file.code.compactMap { $0.firstMatch(of: /\bfunc (\w+)/).map { String($0.1) } }
+        file.code.compactMap { $0.firstMatch(of: /func (\w+)/).map { String($0.1) } }
       })
     var rows = 0
     for line in try Repository.lines(of: "DEVIATIONS.md") where line.hasPrefix("| ") {
