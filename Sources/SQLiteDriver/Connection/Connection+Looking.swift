@@ -45,7 +45,7 @@ extension Connection {
   private static func look(
     at inspection: StoreFileInspection, _ options: Options, sharing shared: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
-    var copy = inspection.method == .privateCopy ? shared : nil
+    var copy = shared?.source == inspection ? shared : nil
     if inspection.method == .privateCopy, copy == nil { copy = try PrivateCopy(of: inspection) }
     let isImmutable = inspection.method != .writeAheadLog
     let name = uri(copy?.path ?? inspection.path) + (isImmutable ? "&immutable=1" : "")

@@ -25,6 +25,7 @@ package final class Connection: @unchecked Sendable {
     /// Run as `PRAGMA name = value`, in order, before a writing connection turns to WAL.
     ///
     /// With a pragma `journal_mode` among them the connection does not turn to WAL by itself.
+    /// Other connections leave out those that change the file or how it is kept.
     package var pragmas: [(String, String)] = []
     /// Statements kept prepared.
     package var statementLimit = 200

@@ -6,10 +6,13 @@ import Foundation
 final class PrivateCopy: Sendable {
   /// The copied database, rolled back and at rest.
   let path: String
+  /// What was copied, as it was found before.
+  let source: StoreFileInspection
   private let folder: String
 
   /// Copies the files and lets SQLite roll the copy back. Costs reading and writing all of it.
   init(of source: StoreFileInspection) throws(SQLiteError) {
+    self.source = source
     folder = try PrivateCopy.makeFolder(outside: source.folder)
     path = folder + "/store"
     do throws(SQLiteError) {

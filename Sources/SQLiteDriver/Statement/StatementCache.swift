@@ -54,13 +54,6 @@ struct StatementCache {
     latest = 0
   }
 
-  /// Ends the runs that were left in the middle, whoever holds the statement.
-  func resetAll() {
-    for slot in slots {
-      slot.statement.reset()
-    }
-  }
-
   /// A statement that was dropped while in use is idle again: nobody but the cache holds it.
   private mutating func isIdle(_ place: Int) -> Bool {
     slots[place].statement.state != .inUse
