@@ -158,9 +158,11 @@ struct LookingTests {
         let before = try FolderImage(place)
         #expect(StoreFileProblem.examine(path: file) == nil)
         let connection = try Connection(path: file, access: .looking)
-        let tables = try connection.values("SELECT name FROM sqlite_master WHERE name = ?", [
-          .text("Z_METADATA")
-        ])
+        let tables = try connection.values(
+          "SELECT name FROM sqlite_master WHERE name = ?",
+          [
+            .text("Z_METADATA")
+          ])
         #expect(tables == [[.text("Z_METADATA")]])
         #expect(try connection.values("SELECT Z_VERSION FROM Z_METADATA") == [[.integer(1)]])
         connection.close()
@@ -174,7 +176,8 @@ struct LookingTests {
     try connection.bindIntArray(0, [1, 2, 3, 5_000])
     let sql = "SELECT count(*) FROM t WHERE id IN (SELECT * FROM _Z_intarray0)"
     #expect(try connection.values(sql) == [[.integer(3)]])
-    try connection.execute("CREATE TEMP TABLE kept AS SELECT id FROM t; SELECT * FROM t ORDER BY text")
+    try connection.execute(
+      "CREATE TEMP TABLE kept AS SELECT id FROM t; SELECT * FROM t ORDER BY text")
     _ = try connection.explainQueryPlan(sql)
   }
 }

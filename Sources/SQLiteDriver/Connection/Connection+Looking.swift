@@ -2,7 +2,9 @@ import CSQLite
 import Foundation
 
 extension Connection {
-  /// Whether a copy is read because the store has a transaction to roll back. Tell the user.
+  /// Whether a copy is read because the store has a transaction to roll back.
+  ///
+  /// Tell the user.
   package var isPrivateCopy: Bool {
     copy != nil
   }

@@ -37,7 +37,9 @@ extension Connection {
     }
   }
 
-  /// All rows of a small read, copied. The statement is cached.
+  /// All rows of a small read, copied.
+  ///
+  /// The statement is cached.
   package func values(
     _ sql: String, _ binds: [SQLiteValue] = []
   ) throws(SQLiteError) -> [[SQLiteValue]] {

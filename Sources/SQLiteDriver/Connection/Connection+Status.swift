@@ -16,8 +16,9 @@ extension Connection {
     sqlite3_get_autocommit(use()) == 0
   }
 
-  /// Ends what a user left open: runs in the middle of their rows and a transaction. Without
-  /// either, two cheap calls.
+  /// Ends what a user left open: runs in the middle of their rows and a transaction.
+  ///
+  /// Without either, two cheap calls.
   func rest() {
     guard let handle else { return }
     guard isInTransaction || sqlite3_txn_state(handle, nil) != SQLITE_TXN_NONE else { return }

@@ -1,6 +1,8 @@
 import CSQLite
 
-/// A counter SQLite keeps for each connection. See <https://www.sqlite.org/c3ref/c_dbstatus_options.html>.
+/// A counter SQLite keeps for each connection.
+///
+/// See <https://www.sqlite.org/c3ref/c_dbstatus_options.html>.
 package enum ConnectionStatus: Sendable, CaseIterable {
   /// Pages found in the page cache.
   case cacheHits

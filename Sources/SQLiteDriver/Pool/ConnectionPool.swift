@@ -16,15 +16,23 @@ package final class ConnectionPool: @unchecked Sendable {
 
   private let writer: Connection?
   private let writerLock = NSLock()
-  /// The thread inside `withWriter`; nil between two uses. Guarded by `lock`.
+  /// The thread inside `withWriter`; nil between two uses.
+  ///
+  /// Guarded by `lock`.
   private var writingThread: UInt64?
 
   private let lock = NSLock()
-  /// Readers nobody has leased. Guarded by `lock`.
+  /// Readers nobody has leased.
+  ///
+  /// Guarded by `lock`.
   private var idle: [Connection] = []
-  /// The state of the files the readers look at; nil unless looking. Guarded by `lock`.
+  /// The state of the files the readers look at; nil unless looking.
+  ///
+  /// Guarded by `lock`.
   private var lookedAt: StoreFileInspection?
-  /// The copy all readers share, if there is one. Guarded by `lock`.
+  /// The copy all readers share, if there is one.
+  ///
+  /// Guarded by `lock`.
   private var copy: PrivateCopy?
   /// Guarded by `lock`.
   private var isClosed = false
@@ -68,7 +76,9 @@ package final class ConnectionPool: @unchecked Sendable {
     close()
   }
 
-  /// A reader for the calling thread alone, until it is given back. Never waits for another user.
+  /// A reader for the calling thread alone, until it is given back.
+  ///
+  /// Never waits for another user.
   ///
   /// Opening one costs some 100 µs; an idle one costs a lock. Traps after `close()`.
   /// A looking reader opened later than the first may see a newer state; see `refreshLooking()`.
@@ -145,8 +155,9 @@ package final class ConnectionPool: @unchecked Sendable {
     return try body(writer)
   }
 
-  /// Closes the writer, once nobody uses it, and the idle readers. A leased reader is closed when
-  /// it is given back. Closing twice is harmless.
+  /// Closes the writer, once nobody uses it, and the idle readers.
+  ///
+  /// A leased reader is closed when it is given back. Closing twice is harmless.
   package func close() {
     let readers = lock.withLock {
       isClosed = true

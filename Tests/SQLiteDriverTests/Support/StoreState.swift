@@ -1,7 +1,9 @@
 import Foundation
 import SQLiteDriver
 
-/// The states a store's files can be found in. Each has 1,000 committed rows.
+/// The states a store's files can be found in.
+///
+/// Each has 1,000 committed rows.
 enum StoreState: String, CaseIterable {
   /// In WAL mode, closed cleanly.
   case closed
@@ -22,7 +24,9 @@ enum StoreState: String, CaseIterable {
 
   static let rows = 1_000
 
-  /// Makes the files under that name. Keep the connection that comes back, if any.
+  /// Makes the files under that name.
+  ///
+  /// Keep the connection that comes back, if any.
   func make(_ name: String, in folder: TemporaryFolder) throws -> Connection? {
     let source = try TemporaryFolder()
     let path = source.file("store")
@@ -62,7 +66,7 @@ enum StoreState: String, CaseIterable {
 
   private static func fill(_ path: String, _ journal: String) throws -> Connection {
     let options = Connection.Options(pragmas: [
-      ("journal_mode", journal), ("wal_autocheckpoint", "0"),
+      ("journal_mode", journal), ("wal_autocheckpoint", "0"), ("synchronous", "OFF"),
     ])
     let writer = try Connection(path: path, access: .writing, options: options)
     try writer.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, number INTEGER, text TEXT)")
