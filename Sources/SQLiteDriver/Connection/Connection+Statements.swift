@@ -37,7 +37,9 @@ extension Connection {
     }
   }
 
-  /// All rows of a small read, copied. The statement is cached.
+  /// All rows of a small read, copied.
+  ///
+  /// The statement is cached.
   package func values(
     _ sql: String, _ binds: [SQLiteValue] = []
   ) throws(SQLiteError) -> [[SQLiteValue]] {
@@ -69,13 +71,6 @@ extension Connection {
   }
 
   /// Prepares the first statement behind `start`; the handle is nil where only comments are left.
-  /// Ends what the last user left: runs in the middle of their rows and an open transaction.
-  func rest() {
-    guard handle != nil else { return }
-    statements.resetAll()
-    if isInTransaction { try? execute("ROLLBACK") }
-  }
-
   private func prepare(
     _ bytes: [UInt8], from start: Int, flags: UInt32
   ) throws(SQLiteError) -> (handle: OpaquePointer?, end: Int) {
