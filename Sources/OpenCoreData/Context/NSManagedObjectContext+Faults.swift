@@ -51,7 +51,9 @@ extension NSManagedObjectContext {
   }
 
   /// Fills a to-many: its keys from the cache beside the rows or from the database, its objects as
-  /// faults. One relationship fault.
+  /// faults.
+  ///
+  /// One relationship fault.
   final func fireRelationship(
     _ relationship: NSRelationshipDescription, of object: NSManagedObject, into value: ToManyValue
   ) {

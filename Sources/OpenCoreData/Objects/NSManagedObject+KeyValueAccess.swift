@@ -36,7 +36,9 @@ extension NSManagedObject: KeyValueReadable {
     write(value, to: place)
   }
 
-  /// The value of a property without firing anything: nil for a fault. Apple counterpart: the same.
+  /// The value of a property without firing anything: nil for a fault.
+  ///
+  /// Apple counterpart: the same.
   public final func primitiveValue(forKey key: String) -> Any? {
     isFault ? nil : read(place(of: key))
   }
@@ -87,7 +89,9 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// A property's value of a filled object. A to-many that is still a fault fires.
+  /// A property's value of a filled object.
+  ///
+  /// A to-many that is still a fault fires.
   final func read(_ place: PropertyPlace) -> Any? {
     switch place {
     case .slot(let index):

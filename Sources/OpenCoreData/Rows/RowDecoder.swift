@@ -43,7 +43,8 @@ struct RowDecoder {
       plan = known
     } else {
       guard let layout = layouts.layout(entityNumber: number) else {
-        throw NSError.damagedRow(entityNumber: number, primaryKey: statement.int64(Projection.keyColumn))
+        throw NSError.damagedRow(
+          entityNumber: number, primaryKey: statement.int64(Projection.keyColumn))
       }
       plan = DecodingPlan(layout: layout, entityNumber: number, projection: projection)
       plans[number] = plan
@@ -59,7 +60,9 @@ struct FetchedIdentity {
   let primaryKey: Int64
 }
 
-/// A row as it came from the database. Whoever holds it owns one count of `row`.
+/// A row as it came from the database.
+///
+/// Whoever holds it owns one count of `row`.
 struct FetchedRow {
   let layout: EntityLayout
   let primaryKey: Int64
@@ -102,6 +105,7 @@ private final class DecodingPlan {
         builder.set(bytes: statement.blob(column), at: slot)
       }
     }
-    return builder.finish(primaryKey: primaryKey, version: statement.int64(Projection.versionColumn))
+    return builder.finish(
+      primaryKey: primaryKey, version: statement.int64(Projection.versionColumn))
   }
 }

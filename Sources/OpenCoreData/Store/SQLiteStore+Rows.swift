@@ -2,7 +2,9 @@ import ManagedModel
 import SQLiteDriver
 
 extension SQLiteStore {
-  /// Runs a SELECT of rows; the caller owns one count of each. `visit` sees each row's statement.
+  /// Runs a SELECT of rows; the caller owns one count of each.
+  ///
+  /// `visit` sees each row's statement.
   func rows(
     _ query: SelectQuery, on connection: Connection, for entity: String, in scope: ProfileScope,
     _ visit: (Statement) -> Void = { _ in }
@@ -40,9 +42,10 @@ extension SQLiteStore {
     return keys
   }
 
-  /// Puts fetched rows into the row cache under one lock. Where `owning` says so, an owner is added
-  /// first, without which a row is not kept.
-  /// - Returns: The rows to use, each with a count for the caller.
+  /// Puts fetched rows into the row cache under one lock.
+  ///
+  /// Where `owning` says so, an owner is added first, without which a row is not kept. - Returns:
+  /// The rows to use, each with a count for the caller.
   func install(_ rows: [FetchedRow], owning: [Bool], commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
     return withShared { shared in
