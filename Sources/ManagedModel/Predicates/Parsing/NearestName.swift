@@ -1,0 +1,30 @@
+/// Finds the word that was probably meant.
+package enum NearestName {
+  /// The candidate with the smallest edit distance, if it is small for the word's length. Upper
+  /// and lower case count as equal. Cost: the product of the lengths, for each candidate.
+  package static func of(_ word: String, in candidates: [String]) -> String? {
+    let letters = Array(word.lowercased())
+    guard letters.count > 1, letters.count < 100 else { return nil }
+    let limit = letters.count <= 3 ? 1 : letters.count <= 7 ? 2 : 3
+    var best: (name: String, distance: Int)?
+    for candidate in candidates {
+      let distance = distance(letters, Array(candidate.lowercased()))
+      if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+    }
+    return best?.name
+  }
+
+  private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+    var row = Array(0...right.count)
+    for (i, a) in left.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, b) in right.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[right.count]
+  }
+}
