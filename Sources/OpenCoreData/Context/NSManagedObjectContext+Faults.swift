@@ -71,6 +71,7 @@ extension NSManagedObjectContext {
   }
 
   /// A connection for one read: the burst's inside a perform block, else one of its own.
+  @discardableResult
   final func read<R>(_ store: SQLiteStore, _ body: (Connection, UInt64) throws -> R) throws -> R {
     if depth == 0 {
       let single = try ReadBurst(store: store)
