@@ -4,10 +4,11 @@
 #   catalogue.sh           `N of M covered`, then what is missing
 #   catalogue.sh --where   `N of M covered`, then each covered id and the first place that names it
 #
-# A scenario covers the ids of its `covers:`. A test covers the ids at the front of a string literal
-# in Tests/: `@Test("S6.01 a plain fetch …")`, or `"S6.01"` in a table of cases; several ids are
-# separated by commas or spaces. Comments, multi-line literals and a line that says `.disabled(`
-# do not count. An id that the catalogue does not have is an error: exit status 1.
+# A scenario covers the ids of its `covers:`. A test covers the ids at the front of its name,
+# `@Test("S6.01 a plain fetch …")`, or of the first text of a case in a table, `("S6.01", 5)`;
+# several ids are separated by commas or spaces. Comments, multi-line literals, arguments of calls,
+# what stands behind a label or `=`, and lines that say `.disabled(` or `covers:` do not count.
+# An id that the catalogue does not have is an error: exit status 1.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -50,7 +51,8 @@ if [ -d Tests ]; then
         }
         {
           line = $0
-          if (line ~ /\.disabled\(/) next
+          before = ""
+          if (line ~ /\.disabled\(|covers:/) next
           while (line != "") {
             if (inText) {
               if (!(at = index(line, "\"\"\""))) next
@@ -62,13 +64,19 @@ if [ -d Tests ]; then
               next
             } else {
               found = substr(line, RSTART, RLENGTH)
+              before = before substr(line, 1, RSTART - 1)
               line = substr(line, RSTART + RLENGTH)
               if (found == "//") next
               # Swift counts the empty literal "" and the opening of a long one by the same marks.
               if (found == "\"\"" && substr(line, 1, 1) == "\"") { inText = 1; line = substr(line, 2) }
               else if (found == "\"\"\"") inText = 1
               else if (found == "/*") inComment = 1
-              else ids(substr(found, 2, length(found) - 2))
+              else {
+                # A name of a test, an element of a list, the first of a tuple; no argument of a call.
+                if (before ~ /(@Test\(|@Suite\(|(^|[^A-Za-z0-9_>)])\(|\[|,|^)[ \t]*$/)
+                  ids(substr(found, 2, length(found) - 2))
+                before = before "\"\""
+              }
             }
           }
         }' "$file"

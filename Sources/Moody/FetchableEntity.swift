@@ -21,16 +21,21 @@ extension FetchableEntity {
     return request
   }
 
-  /// Fetches with a request that the caller has adjusted. Cost: that request's.
+  /// Fetches with a request that the caller has adjusted.
+  ///
+  /// Cost: that request's.
   public static func fetch(
-    in context: NSManagedObjectContext, configurationBlock: (NSFetchRequest<Self>) -> Void = { _ in }
+    in context: NSManagedObjectContext,
+    configurationBlock: (NSFetchRequest<Self>) -> Void = { _ in }
   ) throws -> [Self] {
     let request = NSFetchRequest<Self>(entityName: entityName)
     configurationBlock(request)
     return try context.fetch(request)
   }
 
-  /// Counts with a request that the caller has adjusted. Cost: one `SELECT COUNT`.
+  /// Counts with a request that the caller has adjusted.
+  ///
+  /// Cost: one `SELECT COUNT`.
   public static func count(
     in context: NSManagedObjectContext, configure: (NSFetchRequest<Self>) -> Void = { _ in }
   ) throws -> Int {
@@ -39,7 +44,9 @@ extension FetchableEntity {
     return try context.count(for: request)
   }
 
-  /// A registered, filled object that matches. Fires nothing and runs no statement.
+  /// A registered, filled object that matches.
+  ///
+  /// Fires nothing and runs no statement.
   public static func materializedObject(
     in context: NSManagedObjectContext, matching predicate: NSPredicate
   ) -> Self? {
@@ -49,7 +56,9 @@ extension FetchableEntity {
     return nil
   }
 
-  /// The registered or stored object that matches. Cost: none, or one SELECT of at most one row.
+  /// The registered or stored object that matches.
+  ///
+  /// Cost: none, or one SELECT of at most one row.
   public static func findOrFetch(
     in context: NSManagedObjectContext, matching predicate: NSPredicate
   ) throws -> Self? {
@@ -61,7 +70,9 @@ extension FetchableEntity {
     }.first
   }
 
-  /// The object that matches, made and configured when there is none. Cost: as `findOrFetch`.
+  /// The object that matches, made and configured when there is none.
+  ///
+  /// Cost: as `findOrFetch`.
   public static func findOrCreate(
     in context: NSManagedObjectContext, matching predicate: NSPredicate, configure: (Self) -> Void
   ) throws -> Self {

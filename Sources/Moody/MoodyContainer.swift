@@ -2,7 +2,9 @@ import OpenCoreData
 
 /// Makes the sample's stack: its classes registered, its store opened or created.
 public enum MoodyContainer {
-  /// Opens the store in a file with the sample's model. Cost: as `addPersistentStore`.
+  /// Opens the store in a file with the sample's model.
+  ///
+  /// Cost: as `addPersistentStore`.
   ///
   /// - Parameter model: The model in `Scenarios/Models/Moody.xcdatamodel`.
   public static func make(

@@ -22,7 +22,8 @@ struct DeclarationScanner {
   let declarations: [Declaration]
 
   private static let known: Set<String> = [
-    "rawValue", "description", "debugDescription", "hash", "encode", "hashValue", "startIndex",
+    "rawValue", "description", "debugDescription", "hash", "encode", "hashValue", "next",
+    "startIndex",
     "endIndex", "localizedDescription", "errorDescription",
   ]
 
@@ -30,6 +31,7 @@ struct DeclarationScanner {
     self.file = file
     let line =
       /^\s*(?:@[\w.]+(?:\([^)]*\))?\s+)*(public|package|open)(?:\(set\))?\s+(?:(?:static|class|final|override|mutating|nonmutating|nonisolated|convenience|required|indirect|lazy|weak|unowned|dynamic|prefix|postfix)(?:\([a-z]+\))?\s+)*(func|var|let|class|struct|enum|protocol|actor|typealias|init|subscript|associatedtype)\b\s*(`?\w+`?|[^\s\w(]+)?/
+      .wordBoundaryKind(.simple)
     declarations = file.code.enumerated().compactMap { index, text in
       guard let match = try? line.firstMatch(in: text) else { return nil }
       return Declaration(
@@ -41,7 +43,7 @@ struct DeclarationScanner {
   func isDocumented(_ declaration: Declaration) -> Bool {
     if hasComment(above: declaration.line) { return true }
     if Self.known.contains(declaration.name) { return true }
-    if declaration.text.contains(/\boverride\b/) { return true }
+    if declaration.text.contains("override ") { return true }
     if declaration.kind == "func", ["==", "<"].contains(declaration.name) { return true }
     if declaration.kind == "init" { return isMemberwise(declaration) }
     return isStored(declaration)
@@ -64,7 +66,8 @@ struct DeclarationScanner {
   private func isMemberwise(_ declaration: Declaration) -> Bool {
     let signature = file.code[declaration.line...].prefix(20).joined(separator: " ")
       .prefix { $0 != "{" }
-    guard let start = signature.firstRange(of: /\binit\b[?]?/)?.upperBound else { return false }
+    guard let start = signature.firstRange(of: /\binit\b[?]?/.wordBoundaryKind(.simple))?.upperBound
+    else { return false }
     let names = signature[start...].matches(of: /[(,]\s*(?:\w+\s+)?(\w+)\s*:/)
     let properties = file.code.joined(separator: "\n")
     return names.allSatisfy { name in

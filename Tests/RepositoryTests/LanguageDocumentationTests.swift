@@ -25,6 +25,20 @@ struct LanguageDocumentationTests {
     }
   }
 
+  /// The type that lists the keys it accepts as `static let keys`.
+  @Test(arguments: ["ScenarioReader", "VariantReader"])
+  func everyKeyIsInATableOfItsPage(type: String) throws {
+    let file = try #require(Repository.sources.first { $0.name == type }, "no \(type).swift")
+    let start = try #require(file.code.firstIndex { $0.contains("static let keys = [") })
+    let list = file.lines[start...].prefix(8).joined().prefix { $0 != "]" }
+    let keys = list.matches(of: /"(\w+)"/).map { String($0.1) }
+    #expect(keys.count > 3)
+    let page = try Repository.text(of: "Documentation/scenario-format.md")
+    for key in keys where !page.contains("\n| `\(key)` |") {
+      Issue.record("Documentation/scenario-format.md has no row for \(key)")
+    }
+  }
+
   /// Exit statuses of the page, and of the code.
   @Test func noExitStatusIsInvented() throws {
     let known = try #require(StringEnum("enum ExitStatus: Int32")).words

@@ -53,6 +53,7 @@ struct LayeringTests {
   @Test func foundationStaysOutWhereOurNamesWouldBeAmbiguous() {
     let ours =
       /\b(NSPredicate|NSComparisonPredicate|NSCompoundPredicate|NSExpression|NSSortDescriptor|ValueTransformer|UndoManager)\b/
+      .wordBoundaryKind(.simple)
     for file in Repository.sources where file.module != "ManagedModel" {
       guard let place = file.imports.first(where: { $0.module == "Foundation" })?.place else {
         continue

@@ -8,8 +8,9 @@ extension NSEntityDescription {
     context.entityNamed(entityName)
   }
 
-  /// Inserts a new object of the entity of that name. Traps when the model has no such entity. No
-  /// statement.
+  /// Inserts a new object of the entity of that name.
+  ///
+  /// Traps when the model has no such entity. No statement.
   public static func insertNewObject(
     forEntityName entityName: String, into context: NSManagedObjectContext
   ) -> NSManagedObject {

@@ -22,7 +22,9 @@ extension NSManagedObjectContext {
     changes.deleted.members
   }
 
-  /// Inserts an object that was made without a context. Calls `awakeFromInsert`. No statement.
+  /// Inserts an object that was made without a context.
+  ///
+  /// Calls `awakeFromInsert`. No statement.
   public final func insert(_ object: NSManagedObject) {
     precondition(object.context == nil, "an object is inserted into one context, once")
     precondition(
@@ -62,7 +64,8 @@ extension NSManagedObjectContext {
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
     guard changes.hasEvents else { return }
     let userInfo: [AnyHashable: Any] = [
-      NSInsertedObjectsKey: changes.eventInserted.members, NSUpdatedObjectsKey: changes.eventUpdated.members,
+      NSInsertedObjectsKey: changes.eventInserted.members,
+      NSUpdatedObjectsKey: changes.eventUpdated.members,
       NSDeletedObjectsKey: changes.eventDeleted.members,
       NSRefreshedObjectsKey: changes.eventRefreshed.members,
     ].filter { !$0.value.isEmpty }

@@ -1,7 +1,9 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// The objects registered now; clean ones that nobody else holds are let go first. No statement.
+  /// The objects registered now; clean ones that nobody else holds are let go first.
+  ///
+  /// No statement.
   public final var registeredObjects: Set<NSManagedObject> {
     sweep()
     var objects: Set<NSManagedObject> = []
@@ -9,7 +11,9 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// The registered object of that ID; nil when there is none, whatever the store has. No statement.
+  /// The registered object of that ID; nil when there is none, whatever the store has.
+  ///
+  /// No statement.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
   }

@@ -26,12 +26,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let scope: ProfileScope
   /// The connection that a burst of faults reads from.
   var burst: ReadBurst?
+  /// By layout index.
+  var faultPlans: [Int: FaultPlan] = [:]
   /// What has changed since the last save, and since the last notification.
   var changes = PendingChanges()
   var coordinator: NSPersistentStoreCoordinator?
 
-  /// How old a row of the row cache may be, in seconds: below 0, as by default, of any age; 0, never
-  /// used; above 0, at most so old. Deviation: the book calls 0 "never stale".
+  /// How old a row of the row cache may be, in seconds: below 0, as by default, of any age; 0,
+  /// never used; above 0, at most so old.
+  ///
+  /// Deviation: the book calls 0 "never stale".
   open var stalenessInterval: Double = -1
 
   /// Whether an object whose row is gone becomes deleted with nil values when its fault fires; with
@@ -59,7 +63,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     self.init(concurrencyType: concurrencyType, coordinator: nil)
   }
 
-  /// Makes a context whose work runs on the main queue or on a queue of its own. No statement.
+  /// Makes a context whose work runs on the main queue or on a queue of its own.
+  ///
+  /// No statement.
   init(concurrencyType: ConcurrencyType, coordinator: NSPersistentStoreCoordinator?) {
     self.concurrencyType = concurrencyType
     switch concurrencyType {
@@ -88,7 +94,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The counts of what this context caused since it was made. On its queue.
+  /// The counts of what this context caused since it was made.
+  ///
+  /// On its queue.
   package var counters: Counters {
     sweep()
     return scope.counters

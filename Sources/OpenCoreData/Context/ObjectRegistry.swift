@@ -118,7 +118,9 @@ struct ObjectRegistry: ~Copyable {
   mutating func removeAll() -> [[Int64]] {
     var released = tables.map { _ in [Int64]() }
     for (rootIndex, table) in tables.enumerated() {
-      table.objects.removeAll { _, _ in true } removed: { key, object in
+      table.objects.removeAll { _, _ in
+        true
+      } removed: { key, object in
         if key > 0 { released[rootIndex].append(key) }
         object.context = nil
       }

@@ -24,7 +24,9 @@ final class ProfileScope {
     return open(kind)
   }
 
-  /// Ends an event and tells it. `complete` fills in what is known only now.
+  /// Ends an event and tells it.
+  ///
+  /// `complete` fills in what is known only now.
   @inline(__always)
   func end(_ open: OpenEvent?, _ complete: (inout Event) -> Void = { _ in }) {
     guard let open else { return }
@@ -42,6 +44,7 @@ final class ProfileScope {
       thread: MonotonicClock.threadID())
     event.context = contextName
     event.callSite = callSite
+    if hub.detail.contains(.stacks) { event.stack = CallStack.addresses() }
     let open = OpenEvent(event: event, parent: parent)
     parent = id
     return open

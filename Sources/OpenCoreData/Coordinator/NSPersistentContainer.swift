@@ -1,6 +1,8 @@
 import ManagedModel
 
-/// A model, a coordinator and a main-queue context, set up together. The book's chapter 3.
+/// A model, a coordinator and a main-queue context, set up together.
+///
+/// The book's chapter 3.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
   // set up by one thread; the parts guard themselves
   /// The name given; the default store's file is named after it.

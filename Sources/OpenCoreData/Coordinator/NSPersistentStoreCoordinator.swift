@@ -14,7 +14,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   package let eventHub = EventHub()
   private let stores = Mutex<[SQLiteStore]>([])
 
-  /// A coordinator for a model, which is frozen by this. No statement.
+  /// A coordinator for a model, which is frozen by this.
+  ///
+  /// No statement.
   ///
   /// With the argument `-com.apple.CoreData.SQLDebug N` the process logs this coordinator's SQL.
   public init(managedObjectModel model: NSManagedObjectModel) {
@@ -111,7 +113,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 }
 
 extension NSPersistentStore {
-  /// A kind of store. Apple counterpart: `NSPersistentStore.StoreType`.
+  /// A kind of store.
+  ///
+  /// Apple counterpart: `NSPersistentStore.StoreType`.
   public struct StoreType: RawRepresentable, Hashable, Sendable {
     /// Apple's name of the type.
     public let rawValue: String
@@ -125,14 +129,3 @@ extension NSPersistentStore {
     public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
   }
 }
-
-/// The type of stores in SQLite files.
-public let NSSQLiteStoreType = "SQLite"
-/// Option: true opens a store to be looked at; not a byte in its folder changes.
-public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
-/// Option: a dictionary of SQLite pragmas and their values.
-public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
-/// Option: true opens a store although its model hashes are not those of the model.
-public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
-/// Option: seconds to wait for a locked file.
-public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"

@@ -1,6 +1,8 @@
 import ManagedModel
 
-/// What a container needs to know to open a store. Apple counterpart: the same name.
+/// What a container needs to know to open a store.
+///
+/// Apple counterpart: the same name.
 open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   // set up by one thread before the container loads its stores
   /// The type of store; SQLite by default.

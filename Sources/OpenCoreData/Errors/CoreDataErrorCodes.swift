@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 // Apple's codes in NSCocoaErrorDomain and the keys of their userInfo, under Apple's names.
 
 /// A validation failed for a reason of its own.

@@ -75,7 +75,8 @@ extension NSError {
   /// Rows that changed since they were read.
   static func mergeConflicts(_ conflicts: SaveConflicts) -> NSError {
     coreData(
-      NSManagedObjectMergeError, "\(conflicts.conflicts.count) row(s) changed since they were read.",
+      NSManagedObjectMergeError,
+      "\(conflicts.conflicts.count) row(s) changed since they were read.",
       [NSPersistentStoreSaveConflictsErrorKey: conflicts.conflicts.map(NSMergeConflict.init)])
   }
 

@@ -24,7 +24,9 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
   /// Objects to a page, which is the request's `fetchBatchSize`.
   public var pageSize: Int { pages.pageSize }
 
-  /// The object at a position. Traps when its page cannot be read or holds another type.
+  /// The object at a position.
+  ///
+  /// Traps when its page cannot be read or holds another type.
   public subscript(position: Int) -> Element {
     do {
       guard let object = try pages.object(at: position) as? Element else {
@@ -47,7 +49,9 @@ final class BatchedPages {
   /// Least recently used first.
   private var recent: [Int] = []
 
-  /// Pages kept beside the one that is read. Ours: Apple's number is not known.
+  /// Pages kept beside the one that is read.
+  ///
+  /// Ours: Apple's number is not known.
   private static let kept = 4
 
   init(keys: [FetchedIdentity], plan: FetchPlan, context: NSManagedObjectContext) {

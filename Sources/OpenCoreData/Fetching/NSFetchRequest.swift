@@ -8,7 +8,9 @@ extension NSManagedObjectID: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
 extension NSDictionary: NSFetchRequestResult {}
 
-/// What a fetch returns for each match. Apple counterpart: `NSFetchRequestResultType`.
+/// What a fetch returns for each match.
+///
+/// Apple counterpart: `NSFetchRequestResultType`.
 public struct NSFetchRequestResultType: OptionSet, Sendable {
   /// Apple's value.
   public let rawValue: UInt
@@ -28,7 +30,9 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
   public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }
 
-/// A request to a coordinator: a fetch, a save, a batch. Apple counterpart: `NSPersistentStoreRequest`.
+/// A request to a coordinator: a fetch, a save, a batch.
+///
+/// Apple counterpart: `NSPersistentStoreRequest`.
 open class NSPersistentStoreRequest: NSObject {}
 
 /// Describes which objects to fetch, in which order and in what form.
@@ -56,8 +60,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// How many matches to pass over.
   open var fetchOffset = 0
 
-  /// How many objects to load at a time. `fetch` loads page by page to the end, as Apple's does when a
-  /// Swift array is made of the result; `fetchBatched` loads what is looked at.
+  /// How many objects to load at a time.
+  ///
+  /// `fetch` loads page by page to the end, as Apple's does when a Swift array is made of the
+  /// result; `fetchBatched` loads what is looked at.
   open var fetchBatchSize = 0
 
   /// Objects, IDs, dictionaries or a count.

@@ -28,7 +28,8 @@ public struct Managed<Value: ManagedValue> {
 
   /// Reads and writes the property of the object that declares it.
   public static subscript<Object: NSManagedObject>(
-    _enclosingInstance object: Object, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Object, Value>,
+    _enclosingInstance object: Object,
+    wrapped wrappedKeyPath: ReferenceWritableKeyPath<Object, Value>,
     storage storageKeyPath: ReferenceWritableKeyPath<Object, Self>
   ) -> Value {
     get {
@@ -84,7 +85,8 @@ extension ManagedValue where Self: FixedWidthInteger {
     }
     if let same = managedValue as? Self {
       self = same
-    } else if let integer = managedValue as? any BinaryInteger, let fitting = Self(exactly: integer) {
+    } else if let integer = managedValue as? any BinaryInteger, let fitting = Self(exactly: integer)
+    {
       self = fitting
     } else {
       return nil

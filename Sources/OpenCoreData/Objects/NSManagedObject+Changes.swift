@@ -7,8 +7,9 @@ extension NSManagedObject {
     context?.noteChange(of: self)
   }
 
-  /// The new values of what differs from the last save or fetch, by property. Nil values are
-  /// `NSNull`. An equal value that was set is not there. Fires nothing.
+  /// The new values of what differs from the last save or fetch, by property.
+  ///
+  /// Nil values are `NSNull`. An equal value that was set is not there. Fires nothing.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for name in changedNames() {
@@ -18,7 +19,9 @@ extension NSManagedObject {
   }
 
   /// The values at the last save or fetch, by property; nil asks for all attributes and to-one
-  /// relationships. Nil values are `NSNull`. Fires the object when it is a fault.
+  /// relationships.
+  ///
+  /// Nil values are `NSNull`. Fires the object when it is a fault.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     var result: [String: Any] = [:]

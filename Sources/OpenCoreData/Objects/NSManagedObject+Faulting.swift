@@ -1,7 +1,9 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// Fills the object when it is a fault. Every access goes through here.
+  /// Fills the object when it is a fault.
+  ///
+  /// Every access goes through here.
   @inline(__always)
   final func willAccess() {
     if state.contains(.fault) { fire() }

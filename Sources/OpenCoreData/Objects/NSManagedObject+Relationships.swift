@@ -1,8 +1,9 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// The destination of a to-one of a filled object, as a fault when it is not registered yet. No
-  /// statement: the key came with the row.
+  /// The destination of a to-one of a filled object, as a fault when it is not registered yet.
+  ///
+  /// No statement: the key came with the row.
   final func destination(_ slot: RowSlot) -> NSManagedObject? {
     if let values {
       switch values[slot.index] {

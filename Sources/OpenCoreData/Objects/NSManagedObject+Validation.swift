@@ -50,7 +50,9 @@ extension NSManagedObject {
     try NSError.throwValidation(failures)
   }
 
-  /// The objects at the other end, whichever kind of relationship it is. Fires what is a fault.
+  /// The objects at the other end, whichever kind of relationship it is.
+  ///
+  /// Fires what is a fault.
   final func relatedObjects(_ relationship: NSRelationshipDescription) -> [NSManagedObject] {
     willAccess()
     switch read(place(of: relationship.name)) {

@@ -9,8 +9,9 @@ import ManagedModel
 /// the row (changed values) and what is dear to make again (decoded strings, related objects) is
 /// held beside it in `values`.
 open class NSManagedObject: NSObject {
-  /// The last values known from the store; the snapshot that saving compares. Counted once by this
-  /// object. Written by +Faulting and +Save.
+  /// The last values known from the store; the snapshot that saving compares.
+  ///
+  /// Counted once by this object. Written by +Faulting and +Save.
   final var row: Row
   /// `Z_PK`; below zero while the object is temporary.
   final var primaryKey: Int64
@@ -96,7 +97,9 @@ open class NSManagedObject: NSObject {
     !state.isDisjoint(with: .changed)
   }
 
-  /// 0 when the object is filled, above 0 while it is a fault. Apple's counterpart says the same.
+  /// 0 when the object is filled, above 0 while it is a fault.
+  ///
+  /// Apple's counterpart says the same.
   public final var faultingState: Int {
     isFault ? 1 : 0
   }
@@ -146,7 +149,9 @@ open class NSManagedObject: NSObject {
     try validateDenyRules()
   }
 
-  /// The object's entity, identity and, when filled, its values. Fires nothing.
+  /// The object's entity, identity and, when filled, its values.
+  ///
+  /// Fires nothing.
   open override var description: String {
     let values = isFault ? "<fault>" : describedValues
     return "<\(type(of: self)): \(address)> (entity: \(layout.entity.name ?? ""); "

@@ -5,8 +5,9 @@ import ManagedModel
 /// Made once for each entity of a model that a coordinator uses; `entity.runtimeLayout` holds it.
 /// Everything here is constant, so objects of any context read it without a lock.
 final class EntityLayout: @unchecked Sendable {  // immutable after init
-  /// Held, so that an object may outlive its model. The entity's reference to this layout goes with
-  /// the model, which is what breaks the cycle.
+  /// Held, so that an object may outlive its model.
+  ///
+  /// The entity's reference to this layout goes with the model, which is what breaks the cycle.
   let entity: NSEntityDescription
   /// Counted from 0 in the model's order of entity numbers; the same in every coordinator.
   let index: Int
@@ -19,15 +20,21 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let transients: [NSAttributeDescription]
   /// Bytes of a row before its texts and blobs.
   let fixedSize: Int
-  /// All values nil; what a fault shows. Never counted, never freed.
+  /// All values nil; what a fault shows.
+  ///
+  /// Never counted, never freed.
   let faultRow: Row
-  /// The model's default values; what a new object shows. Never counted, never freed.
+  /// The model's default values; what a new object shows.
+  ///
+  /// Never counted, never freed.
   let defaultRow: Row
   /// The class of this entity's objects.
   let objectClass: NSManagedObject.Type
   private let places: [String: PropertyPlace]
 
-  /// Lays out one entity. `classes` finds the class its objects get.
+  /// Lays out one entity.
+  ///
+  /// `classes` finds the class its objects get.
   init(entity: NSEntityDescription, index: Int, rootIndex: Int, objectClass: NSManagedObject.Type) {
     self.entity = entity
     self.index = index
@@ -58,7 +65,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     var nulls = RowBuilder(slots: slots, fixedSize: offset)
     self.faultRow = nulls.finish(primaryKey: 0, version: 0, immortal: true)
     for slot in slots {
-      if let attribute = slot.property as? NSAttributeDescription, let value = attribute.defaultValue
+      if let attribute = slot.property as? NSAttributeDescription,
+        let value = attribute.defaultValue
       {
         nulls.set(RowValue(value, kind: slot.kind), at: slot)
       }

@@ -41,7 +41,8 @@ struct RowBuilder: ~Copyable {
     reset()
     for slot in slots where !row.isNull(slot) {
       switch slot.kind {
-      case .string, .uri, .decimal, .data, .uuid, .transformable: set(bytes: row.bytes(slot), at: slot)
+      case .string, .uri, .decimal, .data, .uuid, .transformable:
+        set(bytes: row.bytes(slot), at: slot)
       case .toOnePolymorphic:
         set(row.int64(slot), at: slot)
         set(entityNumber: row.entityNumber(slot), at: slot)
@@ -119,7 +120,8 @@ struct RowBuilder: ~Copyable {
     guard used + count > buffer.count else { return }
     let larger = UnsafeMutableRawBufferPointer.allocate(
       byteCount: max(used + count, buffer.count * 2), alignment: 8)
-    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[0..<used]))
+    larger.copyMemory(
+      from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[0..<used]))
     buffer.deallocate()
     buffer = larger
   }

@@ -13,8 +13,9 @@ enum RowValue {
   case bytes(Data)
   case toOne(primaryKey: Int64, entityNumber: Int64)
 
-  /// Takes a property's Swift value apart. A value that does not fit the kind becomes `null`, which
-  /// `fits` lets a caller find out before.
+  /// Takes a property's Swift value apart.
+  ///
+  /// A value that does not fit the kind becomes `null`, which `fits` lets a caller find out before.
   init(_ value: Any?, kind: RowSlot.Kind) {
     self = RowValue.convert(value, kind) ?? .null
   }
@@ -79,7 +80,9 @@ enum RowValue {
 
 extension Row {
   /// The slot's value as its property type says it: `Int16`, `Bool`, `Date`, `String` …; a to-one
-  /// gives the destination's primary key. Nil for nil.
+  /// gives the destination's primary key.
+  ///
+  /// Nil for nil.
   func value(_ slot: RowSlot) -> Any? {
     guard !isNull(slot) else { return nil }
     switch slot.kind {

@@ -1,6 +1,8 @@
 import ManagedModel
 
-/// One store of a coordinator. Apple counterpart: `NSPersistentStore`.
+/// One store of a coordinator.
+///
+/// Apple counterpart: `NSPersistentStore`.
 ///
 /// Made by the coordinator; any thread may read its properties.
 public class NSPersistentStore: NSObject, @unchecked Sendable {

@@ -68,8 +68,10 @@ extension SQLiteStore {
       options: options, metadata: metadata.values)
   }
 
-  /// Compares our digests of the model with those the store was made with: its own, or our digests of
-  /// the model in its cache. A store without either is judged by its columns alone.
+  /// Compares our digests of the model with those the store was made with: its own, or our digests
+  /// of the model in its cache.
+  ///
+  /// A store without either is judged by its columns alone.
   private static func checkModel(
     _ model: NSManagedObjectModel, against metadata: StoreMetadata, on connection: Connection,
     _ url: URL
@@ -127,7 +129,9 @@ extension ModelArchive {
 }
 
 extension NSManagedObjectModel {
-  /// The model that a store carries in `Z_MODELCACHE`. The file is only looked at.
+  /// The model that a store carries in `Z_MODELCACHE`.
+  ///
+  /// The file is only looked at.
   ///
   /// - Throws: 134080 with a sentence when the file is no usable store or carries no model.
   package static func inStore(at url: URL) throws -> NSManagedObjectModel {

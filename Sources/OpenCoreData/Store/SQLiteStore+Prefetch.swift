@@ -23,7 +23,9 @@ extension SQLiteStore {
     }
   }
 
-  /// Runs a one-to-many prefetch: each row carries its owner's key. The caller owns the rows.
+  /// Runs a one-to-many prefetch: each row carries its owner's key.
+  ///
+  /// The caller owns the rows.
   func linkedRows(
     _ query: SelectQuery, on connection: Connection, for entity: String, in scope: ProfileScope,
     links: inout [Int64: [FetchedIdentity]]

@@ -2,21 +2,19 @@ import ManagedModel
 import SQLiteDriver
 
 extension SQLiteStore {
-  /// Runs a SELECT of rows; the caller owns one count of each. `visit` sees each row's statement.
+  /// Runs a SELECT of rows; the caller owns one count of each.
+  ///
+  /// `visit` sees each row's statement.
   func rows(
     _ query: SelectQuery, on connection: Connection, for entity: String, in scope: ProfileScope,
     _ visit: (Statement) -> Void = { _ in }
   ) throws -> [FetchedRow] {
     var rows: [FetchedRow] = []
-    var decoder: RowDecoder?
+    let decoder = RowDecoder(projection: query.projection, layouts: layouts)
     do {
       try select(query, on: connection, for: entity, in: scope) { statement in
-        if decoder == nil {
-          decoder = RowDecoder(
-            statement: statement, projection: query.projection, layouts: layouts)
-        }
         visit(statement)
-        if let row = try decoder?.row() { rows.append(row) }
+        rows.append(try decoder.row(statement))
       }
     } catch {
       for fetched in rows { fetched.row.release() }
@@ -30,19 +28,17 @@ extension SQLiteStore {
     _ query: SelectQuery, on connection: Connection, for entity: String, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
     var keys: [FetchedIdentity] = []
-    var decoder: RowDecoder?
+    let decoder = RowDecoder(projection: query.projection, layouts: layouts)
     try select(query, on: connection, for: entity, in: scope) { statement in
-      if decoder == nil {
-        decoder = RowDecoder(statement: statement, projection: query.projection, layouts: layouts)
-      }
-      if let key = try decoder?.identity() { keys.append(key) }
+      keys.append(try decoder.identity(statement))
     }
     return keys
   }
 
-  /// Puts fetched rows into the row cache under one lock. Where `owning` says so, an owner is added
-  /// first, without which a row is not kept.
-  /// - Returns: The rows to use, each with a count for the caller.
+  /// Puts fetched rows into the row cache under one lock.
+  ///
+  /// Where `owning` says so, an owner is added first, without which a row is not kept. - Returns:
+  /// The rows to use, each with a count for the caller.
   func install(_ rows: [FetchedRow], owning: [Bool], commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
     return withShared { shared in

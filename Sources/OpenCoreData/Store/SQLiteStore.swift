@@ -27,7 +27,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     self.pool = pool
     self.mapping = mapping
     self.layouts = StoreLayouts(mapping)
-    self.translator = SQLTranslator(model: mapping)
+    self.translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
     self.shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
     super.init(
       type: NSSQLiteStoreType, url: url, identifier: identifier, isReadOnly: isReadOnly,
@@ -48,8 +48,9 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     commits.add(1, ordering: .acquiringAndReleasing).newValue
   }
 
-  /// Uses the shared rows and keys under the store's lock. The body runs no statement and calls no
-  /// object's own code.
+  /// Uses the shared rows and keys under the store's lock.
+  ///
+  /// The body runs no statement and calls no object's own code.
   func withShared<R>(_ body: (inout SharedRows) throws -> R) rethrows -> R {
     // What leaves the lock are counted rows and values; the compiler cannot see that they are.
     nonisolated(unsafe) let body = body

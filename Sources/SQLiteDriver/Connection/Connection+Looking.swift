@@ -2,7 +2,9 @@ import CSQLite
 import Foundation
 
 extension Connection {
-  /// Whether a copy is read because the store has a transaction to roll back. Tell the user.
+  /// Whether a copy is read because the store has a transaction to roll back.
+  ///
+  /// Tell the user.
   package var isPrivateCopy: Bool {
     copy != nil
   }
@@ -45,7 +47,7 @@ extension Connection {
   private static func look(
     at inspection: StoreFileInspection, _ options: Options, sharing shared: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
-    var copy = inspection.method == .privateCopy ? shared : nil
+    var copy = shared?.source == inspection ? shared : nil
     if inspection.method == .privateCopy, copy == nil { copy = try PrivateCopy(of: inspection) }
     let isImmutable = inspection.method != .writeAheadLog
     let name = uri(copy?.path ?? inspection.path) + (isImmutable ? "&immutable=1" : "")

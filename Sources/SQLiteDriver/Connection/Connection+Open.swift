@@ -19,14 +19,28 @@ extension Connection {
   /// The settings of a new connection, and a first read that finds out what is no database.
   func configure(_ options: Options) throws(SQLiteError) {
     sqlite3_busy_timeout(use(), options.busyTimeoutMilliseconds)
+    var namesJournal = false
     for (name, value) in options.pragmas {
-      try execute("PRAGMA \(name) = \(value)")
+      let name = name.lowercased()
+      namesJournal = namesJournal || name == "journal_mode"
+      if access == .writing || !Connection.writingPragmas.contains(name) {
+        try run("PRAGMA \(name) = \(value)")
+      }
     }
-    let namesJournal = options.pragmas.contains { $0.0.lowercased() == "journal_mode" }
-    if access == .writing, !namesJournal {
-      try execute("PRAGMA journal_mode = WAL")
-    }
-    try execute("PRAGMA schema_version")
+    if access == .writing, !namesJournal { try run("PRAGMA journal_mode = WAL") }
+    try run("PRAGMA schema_version")
+  }
+
+  /// Pragmas that change the file or how it is kept: for the writer alone.
+  private static let writingPragmas: Set<String> = [
+    "application_id", "auto_vacuum", "encoding", "incremental_vacuum", "journal_mode",
+    "journal_size_limit", "locking_mode", "optimize", "page_size", "user_version", "wal_checkpoint",
+  ]
+
+  /// Runs one statement and ignores its rows; a text with a second one is refused.
+  private func run(_ sql: String) throws(SQLiteError) {
+    let statement = try prepare(sql)
+    while try statement.step() {}
   }
 
   /// A name that SQLite takes for a file and not for a URI, a temporary or a memory database.

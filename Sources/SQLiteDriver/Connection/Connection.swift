@@ -25,6 +25,7 @@ package final class Connection: @unchecked Sendable {
     /// Run as `PRAGMA name = value`, in order, before a writing connection turns to WAL.
     ///
     /// With a pragma `journal_mode` among them the connection does not turn to WAL by itself.
+    /// Other connections leave out those that change the file or how it is kept.
     package var pragmas: [(String, String)] = []
     /// Statements kept prepared.
     package var statementLimit = 200
@@ -39,7 +40,9 @@ package final class Connection: @unchecked Sendable {
     }
   }
 
-  /// The path as given. A private copy's connection keeps the path of the original.
+  /// The path as given.
+  ///
+  /// A private copy's connection keeps the path of the original.
   package let path: String
   package let access: Access
 
@@ -89,7 +92,9 @@ package final class Connection: @unchecked Sendable {
     close()
   }
 
-  /// Finalises the cached statements and closes the file. Closing twice is harmless.
+  /// Finalises the cached statements and closes the file.
+  ///
+  /// Closing twice is harmless.
   ///
   /// A statement somebody still holds keeps the handle in SQLite until it is dropped.
   package func close() {
@@ -101,7 +106,9 @@ package final class Connection: @unchecked Sendable {
     copy = nil
   }
 
-  /// Whether steps and resets are timed; see `Statement.elapsed`. Off at first.
+  /// Whether steps and resets are timed; see `Statement.elapsed`.
+  ///
+  /// Off at first.
   ///
   /// Costs two clock readings a step, about 50 ns.
   package var isTiming: Bool {
@@ -109,7 +116,9 @@ package final class Connection: @unchecked Sendable {
     set { clock.isRunning = newValue }
   }
 
-  /// Stops the statement that is running, which then throws `SQLITE_INTERRUPT`. From any thread.
+  /// Stops the statement that is running, which then throws `SQLITE_INTERRUPT`.
+  ///
+  /// From any thread.
   ///
   /// Without a running statement nothing happens. A write that is interrupted is rolled back.
   package func interrupt() {

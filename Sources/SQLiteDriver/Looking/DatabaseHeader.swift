@@ -1,6 +1,8 @@
 import CSQLite
 
-/// The first hundred bytes of a database file. See <https://www.sqlite.org/fileformat.html#the_database_header>.
+/// The first hundred bytes of a database file.
+///
+/// See <https://www.sqlite.org/fileformat.html#the_database_header>.
 struct DatabaseHeader {
   static let length = 100
   private static let magic = Array("SQLite format 3\0".utf8)

@@ -2,14 +2,21 @@ import CSQLite
 import Foundation
 
 /// A copy of a database with a transaction to roll back, in a folder of its own under the system's
-/// temporary one. The folder goes when the last connection that reads the copy does.
+/// temporary one.
+///
+/// The folder goes when the last connection that reads the copy does.
 final class PrivateCopy: Sendable {
   /// The copied database, rolled back and at rest.
   let path: String
+  /// What was copied, as it was found before.
+  let source: StoreFileInspection
   private let folder: String
 
-  /// Copies the files and lets SQLite roll the copy back. Costs reading and writing all of it.
+  /// Copies the files and lets SQLite roll the copy back.
+  ///
+  /// Costs reading and writing all of it.
   init(of source: StoreFileInspection) throws(SQLiteError) {
+    self.source = source
     folder = try PrivateCopy.makeFolder(outside: source.folder)
     path = folder + "/store"
     do throws(SQLiteError) {
@@ -56,7 +63,9 @@ final class PrivateCopy: Sendable {
     }
   }
 
-  /// Journals and logs carry no locks, so they are read directly. A file that is not there is none.
+  /// Journals and logs carry no locks, so they are read directly.
+  ///
+  /// A file that is not there is none.
   private func copyNeighbour(from source: String, to copy: String) throws(SQLiteError) {
     let file = Foundation.open(source, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {

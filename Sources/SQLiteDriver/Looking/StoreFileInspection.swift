@@ -21,8 +21,9 @@ package struct StoreFileInspection: Sendable, Hashable {
   package let log: FileStamp?
   /// The rollback journal.
   package let journal: FileStamp?
-  /// Whether the journal holds pages to roll back. True also while another process is in the
-  /// middle of a transaction with a rollback journal.
+  /// Whether the journal holds pages to roll back.
+  ///
+  /// True also while another process is in the middle of a transaction with a rollback journal.
   package let journalIsHot: Bool
 
   /// Throws `SQLITE_CANTOPEN`, with a sentence that says why, when there is no such file.
@@ -70,6 +71,7 @@ package struct StoreFileInspection: Sendable, Hashable {
   }
 
   /// SQLite's own test: a journal without content, or with a first byte of zero, is over.
+  ///
   /// One that cannot be read counts as hot, so that it is not passed over in silence.
   private static func isHot(_ journal: FileStamp?, path: String) -> Bool {
     guard let journal, journal.size > 0 else { return false }

@@ -31,7 +31,9 @@ final class TestStack {
     return stack
   }
 
-  /// A context of a new coordinator, so that nothing is cached. `sinks` hear of the opening too.
+  /// A context of a new coordinator, so that nothing is cached.
+  ///
+  /// `sinks` hear of the opening too.
   func coldContext(
     sinks: [any EventSink] = [], options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectContext {
