@@ -13,7 +13,9 @@ final class EntityLookups {
   /// The entity and its ancestors, the root first.
   let lineage: [ObjectIdentifier]
 
-  /// Makes the lookups of an entity. Where a name occurs twice the nearer property wins.
+  /// Makes the lookups of an entity.
+  ///
+  /// Where a name occurs twice the nearer property wins.
   init(of entity: NSEntityDescription) {
     let parent = entity.superentity
     var properties = parent?.properties ?? []

@@ -1,6 +1,8 @@
 /// A stored fetch request as a model document describes it: names and text only.
 package struct FetchRequestTemplate: Sendable, Hashable {
-  /// The name of the template. Fetched properties leave it as the document has it.
+  /// The name of the template.
+  ///
+  /// Fetched properties leave it as the document has it.
   package var name: String
   /// The name of the entity whose objects are fetched.
   package var entityName: String

@@ -37,7 +37,9 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   /// Whether the history of the store keeps the value of a deleted object.
   public final var preservesValueInHistoryOnDeletion = false { willSet { requireMutable() } }
 
-  /// Whether the value is encrypted in the cloud. Kept, without effect here.
+  /// Whether the value is encrypted in the cloud.
+  ///
+  /// Kept, without effect here.
   public final var allowsCloudEncryption = false { willSet { requireMutable() } }
 
   /// The formula of a derived attribute as the model states it, such as `cars.@count`.
@@ -48,10 +50,9 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   /// Whether the store computes the value.
   package final var isDerived: Bool { derivationExpression != nil }
 
-  /// The name of the composite type whose parts make up a composite attribute.
-  package final var compositeName: String? { willSet { requireMutable() } }
-
-  /// Whether generated code declares the value as a plain number. True at first, as in Xcode.
+  /// Whether generated code declares the value as a plain number.
+  ///
+  /// True at first, as in Xcode.
   package final var usesScalarValueType = true { willSet { requireMutable() } }
 
   private final var typedDefault: DefaultValue?

@@ -13,18 +13,26 @@ extension NSEntityDescription {
     for entity in subentities { entity.invalidateLookups() }
   }
 
-  /// All properties by name, inherited ones included. Kept until the entity changes.
+  /// All properties by name, inherited ones included.
+  ///
+  /// Kept until the entity changes.
   public var propertiesByName: [String: NSPropertyDescription] { lookups.propertiesByName }
 
-  /// All attributes by name, inherited ones included. Kept until the entity changes.
+  /// All attributes by name, inherited ones included.
+  ///
+  /// Kept until the entity changes.
   public var attributesByName: [String: NSAttributeDescription] { lookups.attributesByName }
 
-  /// All relationships by name, inherited ones included. Kept until the entity changes.
+  /// All relationships by name, inherited ones included.
+  ///
+  /// Kept until the entity changes.
   public var relationshipsByName: [String: NSRelationshipDescription] {
     lookups.relationshipsByName
   }
 
-  /// The children by name. Kept until the entity changes.
+  /// The children by name.
+  ///
+  /// Kept until the entity changes.
   public var subentitiesByName: [String: NSEntityDescription] { lookups.subentitiesByName }
 
   /// Whether this entity is the given one or below it in the hierarchy.

@@ -17,7 +17,9 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The name of the class of the objects. `NSManagedObject` at first.
+  /// The name of the class of the objects.
+  ///
+  /// `NSManagedObject` at first.
   public var managedObjectClassName: String! = "NSManagedObject" {
     willSet { requireMutable() }
   }
@@ -25,13 +27,17 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether no object is of this entity itself, only of its sub-entities.
   public var isAbstract = false { willSet { requireMutable() } }
 
-  /// Notes of the application. They do not take part in the version hash.
+  /// Notes of the application.
+  ///
+  /// They do not take part in the version hash.
   public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
 
   /// A text that makes the version hash differ where nothing else does.
   public var versionHashModifier: String? { willSet { requireMutable() } }
 
-  /// The name that links the entity to its former self. It is the own name unless set.
+  /// The name that links the entity to its former self.
+  ///
+  /// It is the own name unless set.
   public var renamingIdentifier: String? {
     get { explicitRenamingIdentifier ?? name }
     set { explicitRenamingIdentifier = newValue }
@@ -40,11 +46,10 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// The renaming identifier where one was set.
   package var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
 
-  /// The parent. Held weakly: a parent holds its children. Set through `subentities`.
-  public package(set) weak var superentity: NSEntityDescription? {
-    willSet { requireMutable() }
-    didSet { invalidateLookups() }
-  }
+  /// The parent.
+  ///
+  /// Held weakly: a parent holds its children. Set through `subentities`.
+  public package(set) weak var superentity: NSEntityDescription? { willSet { requireMutable() } }
 
   /// The model that holds the entity.
   ///
@@ -53,7 +58,8 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   /// The children, in the order in which they were given.
   ///
-  /// Setting them makes this entity their parent.
+  /// Setting them makes this entity their parent and takes them away from a former one. Traps
+  /// when an entity would come below itself.
   public var subentities: [NSEntityDescription] = [] {
     willSet { requireMutable() }
     didSet { adoptSubentities(instead: oldValue) }
@@ -90,7 +96,9 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// How Xcode writes the class: `class`, `category`, or nil for not at all.
   package var codeGenerationType: String? { willSet { requireMutable() } }
 
-  /// Whether the entity takes part in syncing, as the model document says. True at first.
+  /// Whether the entity takes part in syncing, as the model document says.
+  ///
+  /// True at first.
   package var isSyncable = true { willSet { requireMutable() } }
 
   var cachedLookups: EntityLookups?
@@ -124,9 +132,30 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   }
 
   private func adoptSubentities(instead former: [NSEntityDescription]) {
-    for entity in former where entity.superentity === self { entity.superentity = nil }
-    for entity in subentities { entity.superentity = self }
+    for entity in former where entity.superentity === self {
+      entity.superentity = nil
+      entity.invalidateLookups()
+    }
+    for entity in subentities {
+      if let parent = entity.superentity, parent !== self {
+        parent.subentities.removeAll { $0 === entity }
+      }
+      entity.superentity = self
+      if isInCircle {
+        preconditionFailure("The entity \(entity) cannot be below itself. Take one parent away.")
+      }
+    }
     invalidateLookups()
+  }
+
+  /// Whether following the parents never ends.
+  private var isInCircle: Bool {
+    var next = superentity
+    while let entity = next {
+      if entity === self { return true }
+      next = entity.superentity
+    }
+    return false
   }
 
   /// Makes all lookups and lets every later change trap.

@@ -11,7 +11,9 @@ public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable
   /// How the part is stored.
   public var collationType: NSFetchIndexElementType { willSet { requireMutable() } }
 
-  /// Whether small values come first. True at first.
+  /// Whether small values come first.
+  ///
+  /// True at first.
   public var isAscending = true { willSet { requireMutable() } }
 
   /// The index that the part belongs to.

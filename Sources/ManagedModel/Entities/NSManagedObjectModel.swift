@@ -33,7 +33,9 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The entities by name. Kept until the model changes.
+  /// The entities by name.
+  ///
+  /// Kept until the model changes.
   public var entitiesByName: [String: NSEntityDescription] {
     if let cachedEntitiesByName { return cachedEntitiesByName }
     let made = Dictionary(
@@ -71,7 +73,9 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     configurationEntities[configuration] = entities
   }
 
-  /// Marks the model as in use. Every later change of it or of its parts traps.
+  /// Marks the model as in use.
+  ///
+  /// Every later change of it or of its parts traps.
   ///
   /// Makes all lookups first, so that any thread may read. Does nothing the second time.
   package func freeze() {

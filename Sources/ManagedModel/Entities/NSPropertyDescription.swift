@@ -9,19 +9,25 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) final var isFrozen = false
 
-  /// The key of the property. Names are unique in an entity and its parents.
+  /// The key of the property.
+  ///
+  /// Names are unique in an entity and its parents.
   public final var name = "" {
     willSet { requireMutable() }
     didSet { entity?.invalidateLookups() }
   }
 
-  /// Whether the property may be nil, or empty for a to-many relationship. True at first.
+  /// Whether the property may be nil, or empty for a to-many relationship.
+  ///
+  /// True at first.
   public final var isOptional = true { willSet { requireMutable() } }
 
   /// Whether the property is kept in memory only, never in a store.
   public final var isTransient = false { willSet { requireMutable() } }
 
-  /// Notes of the application. They do not take part in the version hash.
+  /// Notes of the application.
+  ///
+  /// They do not take part in the version hash.
   public final var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
 
   /// The entity that declares the property, or nil before the property belongs to one.
@@ -36,7 +42,9 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// A text that makes the version hash differ where nothing else does.
   public final var versionHashModifier: String? { willSet { requireMutable() } }
 
-  /// The name that links the property to its former self. It is the own name unless set.
+  /// The name that links the property to its former self.
+  ///
+  /// It is the own name unless set.
   public final var renamingIdentifier: String? {
     get { explicitRenamingIdentifier ?? (name.isEmpty ? nil : name) }
     set { explicitRenamingIdentifier = newValue }
@@ -48,7 +56,9 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// The bounds and the pattern that values are checked against.
   package final var valueRule = ValueRule() { willSet { requireMutable() } }
 
-  /// Whether the property takes part in syncing, as the model document says. True at first.
+  /// Whether the property takes part in syncing, as the model document says.
+  ///
+  /// True at first.
   package final var isSyncable = true { willSet { requireMutable() } }
 
   /// Makes a property without a name.

@@ -2,13 +2,19 @@
 ///
 /// Counterpart: `NSRelationshipDescription`.
 public final class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-  /// The entity at the other end. Held weakly: the model holds its entities.
+  /// The entity at the other end.
+  ///
+  /// Held weakly: the model holds its entities.
   public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
 
-  /// The relationship that leads back. Held weakly. Set it on both sides.
+  /// The relationship that leads back.
+  ///
+  /// Held weakly. Set it on both sides.
   public weak var inverseRelationship: NSRelationshipDescription? { willSet { requireMutable() } }
 
-  /// What a deletion does to the other end. Nullify at first.
+  /// What a deletion does to the other end.
+  ///
+  /// Nullify at first.
   public var deleteRule = NSDeleteRule.nullifyDeleteRule { willSet { requireMutable() } }
 
   /// The least number of objects at the other end.
