@@ -28,7 +28,10 @@ struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
     suggestion = Self.nearest(to: key, among: names)
   }
 
-  var description: String {
+  var description: String { message }
+
+  /// What is wrong with what, what was probably meant, and what there is.
+  var message: String {
     var text = "\(piece): \(reason)"
     if let suggestion { text += " Did you mean \(suggestion)?" }
     if !choices.isEmpty { text += " There are: \(choices.joined(separator: ", "))." }

@@ -53,8 +53,11 @@ extension SchemaBuilder {
     for index in description.indexes
     where index.elements.allSatisfy({ $0.collationType == .binary }) {
       wanted.append(
-        (index.name, index.elements.compactMap { $0.property.map(\.name) }
-          .enumerated().map { ($0.element, index.elements[$0.offset].isAscending) }))
+        (
+          index.name,
+          index.elements.compactMap { $0.property.map(\.name) }
+            .enumerated().map { ($0.element, index.elements[$0.offset].isAscending) }
+        ))
     }
     return wanted.compactMap { index in
       parts(index.elements, of: entity).map { ("Z_\(entity.name)_\(index.name)", $0) }

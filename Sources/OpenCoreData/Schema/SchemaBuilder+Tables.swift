@@ -77,7 +77,8 @@ extension SchemaBuilder {
   var joinTables: [(table: String, index: String)] {
     var seen: Set<String> = []
     return declaredToMany.compactMap { relationship in
-      guard case .joinTable(let name, let source, let destination, let order) = relationship.storage,
+      guard
+        case .joinTable(let name, let source, let destination, let order) = relationship.storage,
         seen.insert(name).inserted
       else { return nil }
       // The pair's columns stand in the order seen in Apple's stores: the naming side's own

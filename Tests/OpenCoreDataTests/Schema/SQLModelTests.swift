@@ -123,12 +123,13 @@ import Testing
     #expect(found.entity(named: "Drawing")?.column(named: "text")?.name == "ZTEXT1")
   }
 
-  @Test(arguments: [
-    ("DROP TABLE ZTAG", "Tag", nil, "ZTAG", nil),
-    ("ALTER TABLE ZITEM DROP COLUMN ZPRICE", "Item", "price", "ZITEM", "ZPRICE"),
-    ("ALTER TABLE ZITEM DROP COLUMN Z2_COVER", "Sheet", "cover", "ZITEM", "Z2_COVER"),
-    ("DROP TABLE Z_2TAGS", "Item", "tags", "Z_2TAGS", nil),
-  ] as [(String, String, String?, String, String?)])
+  @Test(
+    arguments: [
+      ("DROP TABLE ZTAG", "Tag", nil, "ZTAG", nil),
+      ("ALTER TABLE ZITEM DROP COLUMN ZPRICE", "Item", "price", "ZITEM", "ZPRICE"),
+      ("ALTER TABLE ZITEM DROP COLUMN Z2_COVER", "Sheet", "cover", "ZITEM", "Z2_COVER"),
+      ("DROP TABLE Z_2TAGS", "Item", "tags", "Z_2TAGS", nil),
+    ] as [(String, String, String?, String, String?)])
   func whatTheFileLacksIsNamed(
     change: String, entity: String, property: String?, table: String, column: String?
   ) throws {
