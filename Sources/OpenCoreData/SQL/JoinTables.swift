@@ -4,7 +4,9 @@ import ManagedModel
 struct JoinTables {
   private let file: FileSchema?
 
-  /// Join columns in use. A second one of the same name gets a 1 behind it.
+  /// Join columns in use.
+  ///
+  /// A second one of the same name gets a 1 behind it.
   private var taken: Set<String> = []
   private var placed: [ObjectIdentifier: SQLToMany.Storage] = [:]
 
@@ -12,7 +14,9 @@ struct JoinTables {
     self.file = file
   }
 
-  /// Where a many-to-many relationship is kept. Both sides of a pair answer with the same table.
+  /// Where a many-to-many relationship is kept.
+  ///
+  /// Both sides of a pair answer with the same table.
   mutating func storage(
     of relationship: NSRelationshipDescription, from source: SQLEntity, to destination: SQLEntity
   ) throws(SchemaMismatch) -> SQLToMany.Storage {
@@ -68,7 +72,9 @@ struct JoinTables {
     return found.name
   }
 
-  /// The names that the rule gives. A column is named by the relationship that yields its keys.
+  /// The names that the rule gives.
+  ///
+  /// A column is named by the relationship that yields its keys.
   private struct Wanted {
     let table: String
     let inverseTable: String

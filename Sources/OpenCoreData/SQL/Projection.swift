@@ -25,13 +25,17 @@ struct Projection: Sendable {
   /// The result column of the version.
   static let versionColumn: Int32 = 2
 
-  /// The entity that is asked for. Valid as long as the `SQLModel` is held.
+  /// The entity that is asked for.
+  ///
+  /// Valid as long as the `SQLModel` is held.
   unowned let entity: SQLEntity
 
   /// Whether the list has neither version nor values.
   let isIdentifiersOnly: Bool
 
-  /// Whether column 0 tells the entity of the row. If not, each row is of `entity` itself.
+  /// Whether column 0 tells the entity of the row.
+  ///
+  /// If not, each row is of `entity` itself.
   let hasEntityNumber: Bool
 
   /// The columns of the table from result column 2 on: `Z_OPT`, `ZDATE` …
@@ -116,7 +120,9 @@ struct Projection: Sendable {
     return list
   }
 
-  /// The result column of each slot of a concrete entity. Empty when only identifiers are selected.
+  /// The result column of each slot of a concrete entity.
+  ///
+  /// Empty when only identifiers are selected.
   func slotColumns(forEntityNumber number: Int) -> [Int32] { slots[number] ?? [] }
 
   /// The result column with the destination's entity number for each slot, -1 where none is.

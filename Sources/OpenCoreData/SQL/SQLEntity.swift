@@ -71,7 +71,9 @@ final class SQLEntity: @unchecked Sendable {
     slots[name].map { columns[$0] }
   }
 
-  /// Sets the columns. Parents come first.
+  /// Sets the columns.
+  ///
+  /// Parents come first.
   func setOwnColumns(_ own: [SQLColumn]) {
     columns = (superentity?.columns ?? []) + own
     slots = Dictionary(
@@ -80,7 +82,9 @@ final class SQLEntity: @unchecked Sendable {
     concreteNumbers = family.map(\.number).sorted()
   }
 
-  /// Sets the to-many relationships. Parents come first.
+  /// Sets the to-many relationships.
+  ///
+  /// Parents come first.
   func setOwnToMany(_ own: [SQLToMany]) {
     toMany = superentity?.toMany ?? [:]
     for relationship in own { toMany[relationship.relationship.name] = relationship }

@@ -14,7 +14,9 @@ struct SQLToMany: @unchecked Sendable {
 
   let relationship: NSRelationshipDescription
 
-  /// The entity at the other end. Valid as long as the `SQLModel` is held.
+  /// The entity at the other end.
+  ///
+  /// Valid as long as the `SQLModel` is held.
   unowned let destination: SQLEntity
 
   let storage: Storage

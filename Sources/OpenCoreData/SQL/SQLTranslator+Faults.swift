@@ -1,19 +1,25 @@
 import ManagedModel
 
 extension SQLTranslator {
-  /// The row of one object. One bind: its key.
+  /// The row of one object.
+  ///
+  /// One bind: its key.
   func fault(entity: SQLEntity) -> SelectQuery {
     select(Projection(entity: entity, extent: .hierarchy), where: " t0.Z_PK = ?")
   }
 
-  /// The rows of one page of a batched fetch. The keys go into `_Z_intarray0`.
+  /// The rows of one page of a batched fetch.
+  ///
+  /// The keys go into `_Z_intarray0`.
   func page(entity: SQLEntity, limit: Int) -> SelectQuery {
     select(
       Projection(entity: entity, extent: .entity),
       where: " t0.Z_PK IN (SELECT * FROM _Z_intarray0) ", limit: limit)
   }
 
-  /// The keys of the objects at the other end of a to-many. One bind: the source's key.
+  /// The keys of the objects at the other end of a to-many.
+  ///
+  /// One bind: the source's key.
   ///
   /// An ordered relationship's places are selected too, and the rows come in their order.
   func toMany(_ relationship: SQLToMany) -> SelectQuery {
@@ -41,15 +47,19 @@ extension SQLTranslator {
     }
   }
 
-  /// The rows of the objects that a to-one refers to. Their keys go into `_Z_intarray0`.
+  /// The rows of the objects that a to-one refers to.
+  ///
+  /// Their keys go into `_Z_intarray0`.
   func prefetchToOne(entity: SQLEntity) -> SelectQuery {
     select(
       Projection(entity: entity, extent: .entity),
       where: " t0.Z_PK IN (SELECT * FROM _Z_intarray0) ")
   }
 
-  /// The rows at the other end of a one-to-many, by source. The sources' keys go into
-  /// `_Z_intarray0`; `projection.sourceKeyColumn` tells whose each row is.
+  /// The rows at the other end of a one-to-many, by source.
+  ///
+  /// The sources' keys go into `_Z_intarray0`; `projection.sourceKeyColumn` tells whose each row
+  /// is.
   ///
   /// Nil for a many-to-many: that takes `prefetchJoin` for the pairs and `prefetchToOne` for the
   /// rows.
@@ -67,7 +77,9 @@ extension SQLTranslator {
       where: " t0.\(SQLNames.quoted(column)) IN (SELECT * FROM _Z_intarray0) ", order: order)
   }
 
-  /// The pairs of a many-to-many, by source. The sources' keys go into `_Z_intarray0`.
+  /// The pairs of a many-to-many, by source.
+  ///
+  /// The sources' keys go into `_Z_intarray0`.
   ///
   /// Nil for a one-to-many.
   func prefetchJoin(_ relationship: SQLToMany) -> JoinQuery? {

@@ -1,10 +1,14 @@
 import ManagedModel
 
 extension SQLTranslator {
-  /// Reads the last key given out. One bind: the number of the root entity.
+  /// Reads the last key given out.
+  ///
+  /// One bind: the number of the root entity.
   static let selectMaximumKey = "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?"
 
-  /// Reserves keys. Binds: the new last key, the root entity's number, the last key read.
+  /// Reserves keys.
+  ///
+  /// Binds: the new last key, the root entity's number, the last key read.
   ///
   /// No row changes when somebody else reserved in between.
   static let reserveKeys =
@@ -79,7 +83,9 @@ extension SQLTranslator {
       + " DO UPDATE SET \(order) = excluded.\(order)"
   }
 
-  /// Removes a pair from a join table. Binds: the source's key, the destination's.
+  /// Removes a pair from a join table.
+  ///
+  /// Binds: the source's key, the destination's.
   ///
   /// Nil for a one-to-many.
   func deleteJoinRow(_ relationship: SQLToMany) -> String? {
@@ -89,7 +95,9 @@ extension SQLTranslator {
       + " AND \(SQLNames.quoted(destination)) = ?"
   }
 
-  /// Removes all pairs of one source from a join table. One bind: the source's key.
+  /// Removes all pairs of one source from a join table.
+  ///
+  /// One bind: the source's key.
   ///
   /// Nil for a one-to-many.
   func deleteJoinRows(_ relationship: SQLToMany) -> String? {

@@ -11,6 +11,8 @@ struct SelectQuery: Sendable {
   /// The contents of `_Z_intarray0`, `_Z_intarray1` … in order.
   var intArrays: [ContiguousArray<Int64>] = []
 
-  /// What the result columns hold. A count has the one column and no projection's.
+  /// What the result columns hold.
+  ///
+  /// A count has the one column and no projection's.
   var projection: Projection
 }

@@ -31,7 +31,9 @@ struct FileSchema: Sendable {
     self.entities = entities
   }
 
-  /// Reads the schema. Two statements.
+  /// Reads the schema.
+  ///
+  /// Two statements.
   init(reading connection: Connection) throws(SQLiteError) {
     let rows = try connection.values(
       """

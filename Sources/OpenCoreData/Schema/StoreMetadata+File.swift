@@ -19,7 +19,9 @@ extension StoreMetadata {
     }
   }
 
-  /// Reads the metadata. Two statements.
+  /// Reads the metadata.
+  ///
+  /// Two statements.
   ///
   /// - Throws: `Problem`, or `SQLiteError` when the file cannot be read.
   init(reading connection: Connection) throws {
@@ -40,7 +42,9 @@ extension StoreMetadata {
     self.init(uuid: uuid, values: values)
   }
 
-  /// Writes the metadata in place of what is there. One statement.
+  /// Writes the metadata in place of what is there.
+  ///
+  /// One statement.
   func write(to connection: Connection) throws {
     let list = try PropertyListSerialization.data(
       fromPropertyList: values, format: .binary, options: 0)

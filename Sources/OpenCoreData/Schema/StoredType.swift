@@ -1,6 +1,8 @@
 import ManagedModel
 
-/// What a column of an entity's table holds. The cases are in the order of the columns' groups.
+/// What a column of an entity's table holds.
+///
+/// The cases are in the order of the columns' groups.
 enum StoredType: Int, Comparable, Sendable {
   case integer
   case real

@@ -8,7 +8,9 @@ final class Collation {
     self.compare = compare
   }
 
-  /// Called by SQLite for each comparison, on the connection's thread. The bytes are UTF-8.
+  /// Called by SQLite for each comparison, on the connection's thread.
+  ///
+  /// The bytes are UTF-8.
   static func call(
     _ data: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?,
     _ rightCount: Int32, _ right: UnsafeRawPointer?

@@ -67,7 +67,9 @@ extension IntArrayModule {
     return SQLITE_OK
   }
 
-  /// There is one way to read the table: all of it. The estimate is the number of values bound now.
+  /// There is one way to read the table: all of it.
+  ///
+  /// The estimate is the number of values bound now.
   private static func bestIndex(
     _ table: UnsafeMutablePointer<sqlite3_vtab>?, _ info: UnsafeMutablePointer<sqlite3_index_info>?
   ) -> Int32 {

@@ -8,7 +8,9 @@ enum Retained {
     Unmanaged.passRetained(object).toOpaque()
   }
 
-  /// The object behind a pointer whose count SQLite still owns. The type must be the one passed.
+  /// The object behind a pointer whose count SQLite still owns.
+  ///
+  /// The type must be the one passed.
   @inline(__always)
   static func borrow<Object: AnyObject>(
     _ pointer: UnsafeMutableRawPointer, as type: Object.Type

@@ -1,7 +1,9 @@
 import CSQLite
 
 extension Connection {
-  /// Makes a closure callable from SQL. A name registered before is replaced.
+  /// Makes a closure callable from SQL.
+  ///
+  /// A name registered before is replaced.
   ///
   /// The closure runs on the connection's thread, once a row, and must not use the connection.
   /// What it throws becomes the statement's error. `argumentCount` -1 takes any number.
@@ -15,12 +17,14 @@ extension Connection {
     // SQLite calls the destructor also when registering fails.
     let code = sqlite3_create_function_v2(
       use(), name, argumentCount, flags, Retained.pass(ScalarFunction(body)),
-      { ScalarFunction.call($0, $1, $2) }, nil, nil, { if let data = $0 { Retained.release(data) } })
+      { ScalarFunction.call($0, $1, $2) }, nil, nil, { if let data = $0 { Retained.release(data) } }
+    )
     guard code == SQLITE_OK else { throw error(code) }
   }
 
-  /// Makes a closure usable behind `COLLATE`. It gets two texts as UTF-8 and returns a number
-  /// below, at or above 0, as `strcmp` does.
+  /// Makes a closure usable behind `COLLATE`.
+  ///
+  /// It gets two texts as UTF-8 and returns a number below, at or above 0, as `strcmp` does.
   ///
   /// The closure runs on the connection's thread, once a comparison, and must not use the
   /// connection. An index made with a collation is only right while the collation stays the same.

@@ -1,5 +1,7 @@
 extension Connection {
-  /// How SQLite would run the text now. Nothing is run.
+  /// How SQLite would run the text now.
+  ///
+  /// Nothing is run.
   ///
   /// Parameters need no values and `_Z_intarrayN` tables no arrays. Functions and collations the
   /// text names must be registered. One statement, not cached.
@@ -11,7 +13,8 @@ extension Connection {
     while try statement.step() {
       rows.append(
         QueryPlan.Row(
-          id: Int(statement.int64(0)), parent: Int(statement.int64(1)), detail: statement.string(3)))
+          id: Int(statement.int64(0)), parent: Int(statement.int64(1)), detail: statement.string(3))
+      )
     }
     return QueryPlan(rows)
   }

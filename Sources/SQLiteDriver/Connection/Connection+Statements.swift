@@ -37,7 +37,9 @@ extension Connection {
     }
   }
 
-  /// All rows of a small read, copied. The statement is cached.
+  /// All rows of a small read, copied.
+  ///
+  /// The statement is cached.
   package func values(
     _ sql: String, _ binds: [SQLiteValue] = []
   ) throws(SQLiteError) -> [[SQLiteValue]] {
@@ -61,7 +63,8 @@ extension Connection {
       throw SQLiteError(code: .misuse, message: "the text holds no statement", sql: sql)
     }
     let statement = Statement(handle: handle, sql: sql, clock: clock)
-    if end < bytes.count, try prepare(bytes, from: end, flags: flags).handle != nil {
+    if end < bytes.count, let second = try prepare(bytes, from: end, flags: flags).handle {
+      sqlite3_finalize(second)
       let message = "the text holds more than one statement"
       throw SQLiteError(code: .misuse, message: message, sql: sql, offset: end)
     }
@@ -69,13 +72,6 @@ extension Connection {
   }
 
   /// Prepares the first statement behind `start`; the handle is nil where only comments are left.
-  /// Ends what the last user left: runs in the middle of their rows and an open transaction.
-  func rest() {
-    guard handle != nil else { return }
-    statements.resetAll()
-    if isInTransaction { try? execute("ROLLBACK") }
-  }
-
   private func prepare(
     _ bytes: [UInt8], from start: Int, flags: UInt32
   ) throws(SQLiteError) -> (handle: OpaquePointer?, end: Int) {

@@ -25,6 +25,7 @@ package final class Connection: @unchecked Sendable {
     /// Run as `PRAGMA name = value`, in order, before a writing connection turns to WAL.
     ///
     /// With a pragma `journal_mode` among them the connection does not turn to WAL by itself.
+    /// Other connections leave out those that change the file or how it is kept.
     package var pragmas: [(String, String)] = []
     /// Statements kept prepared.
     package var statementLimit = 200
@@ -39,10 +40,17 @@ package final class Connection: @unchecked Sendable {
     }
   }
 
-  /// The path as given. A private copy's connection keeps the path of the original.
+  /// The path as given.
+  ///
+  /// A private copy's connection keeps the path of the original.
   package let path: String
   package let access: Access
 
+  /// The files as they were when this connection began to look; nil for other accesses.
+  package let inspection: StoreFileInspection?
+
+  /// What is read in place of the file while looking; nil after `close()`.
+  var copy: PrivateCopy?
   /// Nil after `close()`.
   var handle: OpaquePointer?
   let interruption: Interruption
@@ -54,15 +62,26 @@ package final class Connection: @unchecked Sendable {
   ///
   /// Throws what SQLite says; `StoreFileProblem.examine(path:)` finds words for it.
   /// The path `:memory:` gives a database of its own in memory.
-  package init(path: String, access: Access, options: Options = .init()) throws(SQLiteError) {
-    let handle = try Connection.open(path: path, access: access, options: options)
+  package convenience init(
+    path: String, access: Access, options: Options = .init()
+  ) throws(SQLiteError) {
+    try self.init(path: path, access: access, options: options, sharing: nil)
+  }
+
+  /// `copy`: the private copy another connection made of the same state of the same file.
+  init(
+    path: String, access: Access, options: Options, sharing copy: PrivateCopy?
+  ) throws(SQLiteError) {
+    let opened = try Connection.open(path: path, access: access, options: options, sharing: copy)
     self.path = path
     self.access = access
-    self.handle = handle
-    interruption = Interruption(handle)
+    handle = opened.handle
+    inspection = opened.inspection
+    self.copy = opened.copy
+    interruption = Interruption(opened.handle)
     statements = StatementCache(limit: options.statementLimit)
     do {
-      try prepareForUse(options)
+      try configure(options)
     } catch {
       close()
       throw error
@@ -73,7 +92,9 @@ package final class Connection: @unchecked Sendable {
     close()
   }
 
-  /// Finalises the cached statements and closes the file. Closing twice is harmless.
+  /// Finalises the cached statements and closes the file.
+  ///
+  /// Closing twice is harmless.
   ///
   /// A statement somebody still holds keeps the handle in SQLite until it is dropped.
   package func close() {
@@ -82,9 +103,12 @@ package final class Connection: @unchecked Sendable {
     interruption.end()
     self.handle = nil
     sqlite3_close_v2(handle)
+    copy = nil
   }
 
-  /// Whether steps and resets are timed; see `Statement.elapsed`. Off at first.
+  /// Whether steps and resets are timed; see `Statement.elapsed`.
+  ///
+  /// Off at first.
   ///
   /// Costs two clock readings a step, about 50 ns.
   package var isTiming: Bool {
@@ -92,7 +116,9 @@ package final class Connection: @unchecked Sendable {
     set { clock.isRunning = newValue }
   }
 
-  /// Stops the statement that is running, which then throws `SQLITE_INTERRUPT`. From any thread.
+  /// Stops the statement that is running, which then throws `SQLITE_INTERRUPT`.
+  ///
+  /// From any thread.
   ///
   /// Without a running statement nothing happens. A write that is interrupted is rolled back.
   package func interrupt() {

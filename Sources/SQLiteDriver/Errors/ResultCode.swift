@@ -43,7 +43,9 @@ extension ResultCode {
   package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
   package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
   package static let range = ResultCode(rawValue: SQLITE_RANGE)
-  /// The file is no SQLite database. An encrypted one looks the same.
+  /// The file is no SQLite database.
+  ///
+  /// An encrypted one looks the same.
   package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
 
   /// Extended: another connection wrote after this one's read snapshot was taken.

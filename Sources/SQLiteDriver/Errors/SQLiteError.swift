@@ -6,7 +6,9 @@ package struct SQLiteError: Error, Sendable, Hashable {
   package let code: ResultCode
   /// SQLite's message, or ours where SQLite was not asked.
   package let message: String
-  /// The statement's text, when the error belongs to one. Bound values are never part of it.
+  /// The statement's text, when the error belongs to one.
+  ///
+  /// Bound values are never part of it.
   package let sql: String?
   /// Where in `sql` the fault lies, in UTF-8 bytes; nil when SQLite names no place.
   package let offset: Int?
@@ -18,7 +20,9 @@ package struct SQLiteError: Error, Sendable, Hashable {
     self.offset = offset
   }
 
-  /// Reads the last error of a handle. Call it before any other call on that handle.
+  /// Reads the last error of a handle.
+  ///
+  /// Call it before any other call on that handle.
   init(handle: OpaquePointer?, code: Int32, sql: String? = nil) {
     var message = ResultCode(rawValue: code).text
     var offset: Int?

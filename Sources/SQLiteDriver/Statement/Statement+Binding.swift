@@ -30,7 +30,9 @@ extension Statement {
     try check(sqlite3_bind_int64(handle, index, Int64(value)))
   }
 
-  /// Binds a floating-point number. SQLite stores NaN as NULL.
+  /// Binds a floating-point number.
+  ///
+  /// SQLite stores NaN as NULL.
   package func bind(_ value: Double, at index: Int32) throws(SQLiteError) {
     try check(sqlite3_bind_double(handle, index, value))
   }

@@ -14,7 +14,9 @@ extension Statement {
     sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
   }
 
-  /// What the row holds there. Ask before any accessor that converts.
+  /// What the row holds there.
+  ///
+  /// Ask before any accessor that converts.
   package func type(_ column: Int32) -> ColumnType {
     ColumnType(code: sqlite3_column_type(handle, column))
   }
@@ -51,7 +53,9 @@ extension Statement {
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// A copy of a text. Bytes that are no UTF-8 become U+FFFD.
+  /// A copy of a text.
+  ///
+  /// Bytes that are no UTF-8 become U+FFFD.
   package func string(_ column: Int32) -> String {
     String(decoding: text(column), as: UTF8.self)
   }

@@ -14,7 +14,9 @@ extension Statement {
     sqlite3_stmt_readonly(handle) != 0
   }
 
-  /// The text with the bound values in it. Costs a third of a short statement: on request only.
+  /// The text with the bound values in it.
+  ///
+  /// Costs a third of a short statement: on request only.
   package var expandedSQL: String {
     guard let text = sqlite3_expanded_sql(handle) else { return sql }
     defer { sqlite3_free(text) }

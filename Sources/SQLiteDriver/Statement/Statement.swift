@@ -1,7 +1,9 @@
 import CSQLite
 import ProfileEvents
 
-/// A prepared statement. It is used on the thread that uses its connection.
+/// A prepared statement.
+///
+/// It is used on the thread that uses its connection.
 ///
 /// Ask `Connection.statement(_:)` for one, bind, step until false, and `reset()` when you stop
 /// earlier: a statement left in the middle of its rows keeps a read transaction open.
@@ -38,7 +40,9 @@ package final class Statement {
     sqlite3_finalize(handle)
   }
 
-  /// Runs to the next row. True: there is one, read it by the column accessors. False: the end.
+  /// Runs to the next row.
+  ///
+  /// True: there is one, read it by the column accessors. False: the end.
   ///
   /// After the end, and after an error, the next `step()` runs the statement anew with the same
   /// values. After an error the statement is reset: it holds no lock.

@@ -26,7 +26,9 @@ struct StatementCache {
 
   var count: Int { slots.count }
 
-  /// Looks a text up. Asking for the same text as the time before costs no hashing.
+  /// Looks a text up.
+  ///
+  /// Asking for the same text as the time before costs no hashing.
   mutating func find(_ sql: String) -> Found {
     if latest >= slots.count || slots[latest].statement.sql != sql {
       guard let place = places[sql] else { return .absent }
@@ -47,18 +49,13 @@ struct StatementCache {
     slots.append(Slot(statement: statement, lastUse: uses))
   }
 
-  /// Lets all statements go. Those still held elsewhere live until they are dropped.
+  /// Lets all statements go.
+  ///
+  /// Those still held elsewhere live until they are dropped.
   mutating func removeAll() {
     slots.removeAll()
     places.removeAll()
     latest = 0
-  }
-
-  /// Ends the runs that were left in the middle, whoever holds the statement.
-  func resetAll() {
-    for slot in slots {
-      slot.statement.reset()
-    }
   }
 
   /// A statement that was dropped while in use is idle again: nobody but the cache holds it.

@@ -1,6 +1,8 @@
 import CSQLite
 
-/// A counter SQLite keeps for each statement. See <https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>.
+/// A counter SQLite keeps for each statement.
+///
+/// See <https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>.
 package enum StatementStatus: Sendable, CaseIterable {
   /// Rows stepped over in scans of whole tables: an index might help.
   case fullScanSteps
