@@ -22,7 +22,9 @@ extension PredicateTranslation {
     }
   }
 
-  /// A constant in the type of the column it is compared with. Nil becomes null.
+  /// A constant in the type of the column it is compared with.
+  ///
+  /// Nil becomes null.
   func bind(
     _ constant: PredicateValue, as type: StoredType, _ attribute: NSAttributeDescription?,
     _ piece: String

@@ -67,7 +67,9 @@ extension PredicateTranslation {
     }
   }
 
-  /// An expression as a value on its own. The type is nil for nil.
+  /// An expression as a value on its own.
+  ///
+  /// The type is nil for nil.
   func value(
     of expression: NSExpression, at site: Site
   ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType?) {

@@ -86,7 +86,9 @@ extension PredicateTranslation {
   }
 
   /// The least text that is greater than all texts with a prefix, in the order of UTF-8's bytes,
-  /// which is that of the scalars. Nil when there is none.
+  /// which is that of the scalars.
+  ///
+  /// Nil when there is none.
   private static func firstText(after prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {

@@ -2,7 +2,9 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
-  /// `=` and `<>`. As SQL has it, neither finds rows without a value.
+  /// `=` and `<>`.
+  ///
+  /// As SQL has it, neither finds rows without a value.
   func equal(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
@@ -80,7 +82,9 @@ extension PredicateTranslation {
     return "\(try side(operand, beside: operand, rules)) \(raw: test)"
   }
 
-  /// The key of an object given as a constant. 0, which no row has, for one that is in no row.
+  /// The key of an object given as a constant.
+  ///
+  /// 0, which no row has, for one that is in no row.
   func key(
     of value: PredicateValue, as entity: SQLEntity, _ rules: ComparisonRules
   ) throws(TranslationError) -> Int64 {

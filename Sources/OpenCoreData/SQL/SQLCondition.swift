@@ -3,7 +3,9 @@ enum SQLCondition: Hashable, Sendable {
   case constant(Bool)
   case sql(SQLFragment)
 
-  /// The condition as text. A constant is a comparison of two numbers.
+  /// The condition as text.
+  ///
+  /// A constant is a comparison of two numbers.
   var fragment: SQLFragment {
     switch self {
     case .constant(let value): SQLFragment(sql: value ? "1 = 1" : "0 = 1")
@@ -11,12 +13,16 @@ enum SQLCondition: Hashable, Sendable {
     }
   }
 
-  /// True when all are. None are true.
+  /// True when all are.
+  ///
+  /// None are true.
   static func all(_ conditions: [SQLCondition]) -> SQLCondition {
     join(conditions, by: " AND ", neutral: true)
   }
 
-  /// True when one is. None are false.
+  /// True when one is.
+  ///
+  /// None are false.
   static func any(_ conditions: [SQLCondition]) -> SQLCondition {
     join(conditions, by: " OR ", neutral: false)
   }

@@ -9,8 +9,10 @@ import ManagedModel
 struct StringSearch: Hashable, Sendable {
   let flags: Int
 
-  /// 0 for byte by byte. 1 with options; 8 and 16 are added for `[l]` and `[w]`, since the flags
-  /// for those two are there with any option.
+  /// 0 for byte by byte.
+  ///
+  /// 1 with options; 8 and 16 are added for `[l]` and `[w]`, since the flags for those two are
+  /// there with any option.
   let mode: Int
 
   static let backwards = 4

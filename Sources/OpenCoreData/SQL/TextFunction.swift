@@ -1,8 +1,9 @@
 import ManagedModel
 import SQLiteDriver
 
-/// The functions on texts in conditions. Each answers NULL for NULL; a bad regular expression is
-/// an error.
+/// The functions on texts in conditions.
+///
+/// Each answers NULL for NULL; a bad regular expression is an error.
 ///
 /// The first is Apple's. What Apple's framework calls for the others is not publicly known; their
 /// names and arguments are this framework's own: two texts and the options of the comparison.

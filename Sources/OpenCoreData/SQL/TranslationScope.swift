@@ -54,7 +54,9 @@ final class TranslationScope {
     }
   }
 
-  /// Joins a table which may have several partners for a row. Each call joins it anew.
+  /// Joins a table which may have several partners for a row.
+  ///
+  /// Each call joins it anew.
   func joinMany(
     _ table: String, alias: String, on condition: String, parent: String, isRequired: Bool
   ) {

@@ -15,7 +15,9 @@ enum SharedData {
     return package.deletingLastPathComponent().appendingPathComponent("shared/data")
   }()
 
-  /// False skips a test. Under CI the folder has to be there, so the test runs and fails.
+  /// False skips a test.
+  ///
+  /// Under CI the folder has to be there, so the test runs and fails.
   static var isHere: Bool {
     FileManager.default.fileExists(atPath: folder.path)
       || ProcessInfo.processInfo.environment["CI"] == "true"
