@@ -192,7 +192,7 @@ struct ObjectFaultTests {
   @Test("A fault whose row is gone becomes deleted with nil values")
   func inaccessibleFault() throws {
     let stack = try TestStack.moody()
-    try stack.addMoods(1, countries: 0)
+    try stack.addMoods(1, countries: 1)
     let context = try stack.coldContext()
     try context.performAndWait {
       let moods = try Mood.fetch(in: context) { $0.includesPropertyValues = false }

@@ -15,7 +15,7 @@ struct SaveTests {
       let mood = Mood(context: context)
       mood.date = Date(timeIntervalSinceReferenceDate: 1)
       mood.colors = Data([1])
-      mood.country = try context.country()
+      mood.country = Country(context: context)
       let temporary = mood.objectID
       #expect(temporary.isTemporaryID)
       try context.save()
