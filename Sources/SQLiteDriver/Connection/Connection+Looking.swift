@@ -21,17 +21,21 @@ extension Connection {
   /// Opens a file so that nothing in its folder changes, and reads its first page.
   ///
   /// Waits until the last write is 20 ms ago, so that the next one shows, and starts again when
-  /// somebody writes in between. A store that is written to all the time is busy after 0.3 s.
+  /// somebody writes in between. A store that is written to all the time is busy: after 0.3 s of
+  /// waiting, or after six openings.
   static func look(
     at path: String, _ options: Options, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
     try LookingFileSystem.register()
-    for _ in 0..<lookingAttempts {
+    var (waits, openings) = (0, 0)
+    while waits < maximumWaits, openings < maximumOpenings {
       let inspection = try StoreFileInspection(path: path)
       guard inspection.isSettled else {
-        usleep(lookingPause)
+        waits += 1
+        usleep(wait)
         continue
       }
+      openings += 1
       do throws(SQLiteError) {
         let opened = try look(at: inspection, options, sharing: copy)
         if !inspection.isStale { return opened }
@@ -44,9 +48,11 @@ extension Connection {
     throw SQLiteError(code: .busy, message: "\(path) is being written to all the time; try again")
   }
 
-  private static let lookingAttempts = 60
+  private static let maximumWaits = 60
   /// In microseconds.
-  private static let lookingPause: UInt32 = 5_000
+  private static let wait: UInt32 = 5_000
+  /// Each may cost a copy of the whole file.
+  private static let maximumOpenings = 6
 
   private static func look(
     at inspection: StoreFileInspection, _ options: Options, sharing shared: PrivateCopy?
