@@ -1,7 +1,8 @@
 /// Finds the word that was probably meant.
 package enum NearestName {
-  /// The candidate with the smallest edit distance, if it is small for the word's length. Upper
-  /// and lower case count as equal. Cost: the product of the lengths, for each candidate.
+  /// The candidate with the smallest edit distance, if it is small for the word's length.
+  ///
+  /// Upper and lower case count as equal. Cost: the product of the lengths, for each candidate.
   package static func of(_ word: String, in candidates: [String]) -> String? {
     let letters = Array(word.lowercased())
     guard letters.count > 1, letters.count < 100 else { return nil }
@@ -14,16 +15,21 @@ package enum NearestName {
     return best?.name
   }
 
+  /// Insertions, deletions, changes and exchanges of neighbours that lead from one to the other.
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+    var before: [Int] = []
     var row = Array(0...right.count)
     for (i, a) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
+      var next = [i + 1]
       for (j, b) in right.enumerated() {
-        let above = row[j + 1]
-        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
-        diagonal = above
+        var cost = min(row[j + 1] + 1, next[j] + 1, row[j] + (a == b ? 0 : 1))
+        if i > 0, j > 0, a == right[j - 1], b == left[i - 1] {
+          cost = min(cost, before[j - 1] + 1)
+        }
+        next.append(cost)
       }
+      before = row
+      row = next
     }
     return row[right.count]
   }
