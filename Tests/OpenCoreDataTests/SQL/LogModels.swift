@@ -4,86 +4,86 @@ import ManagedModel
 enum LogModels {
   /// Items with attachments; as many attributes as the log's line shows.
   static func attachments(_ attributes: [String]) -> NSManagedObjectModel {
-    let item = TestModels.entity(
+    let item = SchemaModels.entity(
       "Item",
       attributes.map {
-        TestModels.attribute(
+        SchemaModels.attribute(
           $0, $0 == "timestamp" ? .dateAttributeType : .integer32AttributeType)
       })
-    let attachment = TestModels.entity(
-      "Attachment", [TestModels.attribute("title", .stringAttributeType)])
-    TestModels.relate(item, "attachments", many: true, attachment, "item", many: false)
+    let attachment = SchemaModels.entity(
+      "Attachment", [SchemaModels.attribute("title", .stringAttributeType)])
+    SchemaModels.relate(item, "attachments", many: true, attachment, "item", many: false)
     return model(item, attachment)
   }
 
   static func tags() -> NSManagedObjectModel {
-    let item = TestModels.entity("Item", [TestModels.attribute("timestamp", .dateAttributeType)])
-    let tag = TestModels.entity("Tag", [TestModels.attribute("name", .stringAttributeType)])
-    TestModels.relate(item, "tags", many: true, tag, "items", many: true)
+    let item = SchemaModels.entity("Item", [SchemaModels.attribute("timestamp", .dateAttributeType)])
+    let tag = SchemaModels.entity("Tag", [SchemaModels.attribute("name", .stringAttributeType)])
+    SchemaModels.relate(item, "tags", many: true, tag, "items", many: true)
     return model(item, tag)
   }
 
   static func words() -> NSManagedObjectModel {
-    let word = TestModels.entity("Word", [TestModels.attribute("text", .stringAttributeType)])
-    let category = TestModels.entity(
-      "WordCategory", [TestModels.attribute("firstLetter", .stringAttributeType)])
-    TestModels.relate(category, "words", many: true, word, "wordCategory", many: false)
+    let word = SchemaModels.entity("Word", [SchemaModels.attribute("text", .stringAttributeType)])
+    let category = SchemaModels.entity(
+      "WordCategory", [SchemaModels.attribute("firstLetter", .stringAttributeType)])
+    SchemaModels.relate(category, "words", many: true, word, "wordCategory", many: false)
     return model(word, category)
   }
 
   static func stops() -> NSManagedObjectModel {
     model(
-      TestModels.entity(
+      SchemaModels.entity(
         "Stop",
         [
-          TestModels.attribute("identifier", .stringAttributeType),
-          TestModels.attribute("latitude", .doubleAttributeType),
-          TestModels.attribute("longitude", .doubleAttributeType),
-          TestModels.attribute("name", .stringAttributeType),
+          SchemaModels.attribute("identifier", .stringAttributeType),
+          SchemaModels.attribute("latitude", .doubleAttributeType),
+          SchemaModels.attribute("longitude", .doubleAttributeType),
+          SchemaModels.attribute("name", .stringAttributeType),
         ]))
   }
 
   static func books() -> NSManagedObjectModel {
     model(
-      TestModels.entity(
+      SchemaModels.entity(
         "Book",
         [
-          TestModels.attribute("author", .stringAttributeType),
-          TestModels.attribute("cover", .binaryDataAttributeType),
-          TestModels.attribute("publishedYear", .integer16AttributeType),
-          TestModels.attribute("title", .stringAttributeType),
+          SchemaModels.attribute("author", .stringAttributeType),
+          SchemaModels.attribute("cover", .binaryDataAttributeType),
+          SchemaModels.attribute("publishedYear", .integer16AttributeType),
+          SchemaModels.attribute("title", .stringAttributeType),
         ]))
   }
 
   /// The book's regions and moods.
   static func moody() -> NSManagedObjectModel {
-    let region = TestModels.entity(
+    let region = SchemaModels.entity(
       "GeographicRegion",
       [
-        TestModels.attribute("markedForDeletionDate", .dateAttributeType),
-        TestModels.attribute("numberOfMoods", .integer64AttributeType),
-        TestModels.attribute("numericISO3166Code", .integer16AttributeType),
-        TestModels.attribute("uniquenessDummy", .integer16AttributeType),
-        TestModels.attribute("updatedAt", .dateAttributeType),
+        SchemaModels.attribute("markedForDeletionDate", .dateAttributeType),
+        SchemaModels.attribute("numberOfMoods", .integer64AttributeType),
+        SchemaModels.attribute("numericISO3166Code", .integer16AttributeType),
+        SchemaModels.attribute("uniquenessDummy", .integer16AttributeType),
+        SchemaModels.attribute("updatedAt", .dateAttributeType),
       ])
     region.isAbstract = true
-    let continent = TestModels.entity(
-      "Continent", [TestModels.attribute("numberOfCountries", .integer64AttributeType)])
-    let country = TestModels.entity("Country", [])
+    let continent = SchemaModels.entity(
+      "Continent", [SchemaModels.attribute("numberOfCountries", .integer64AttributeType)])
+    let country = SchemaModels.entity("Country", [])
     region.subentities = [country, continent]
-    let mood = TestModels.entity(
+    let mood = SchemaModels.entity(
       "Mood",
       [
-        TestModels.attribute("colors", .transformableAttributeType),
-        TestModels.attribute("date", .dateAttributeType),
-        TestModels.attribute("latitude", .doubleAttributeType),
-        TestModels.attribute("longitude", .doubleAttributeType),
-        TestModels.attribute("markedForDeletionDate", .dateAttributeType),
-        TestModels.attribute("markedForRemoteDeletion", .booleanAttributeType),
-        TestModels.attribute("remoteIdentifier", .stringAttributeType),
+        SchemaModels.attribute("colors", .transformableAttributeType),
+        SchemaModels.attribute("date", .dateAttributeType),
+        SchemaModels.attribute("latitude", .doubleAttributeType),
+        SchemaModels.attribute("longitude", .doubleAttributeType),
+        SchemaModels.attribute("markedForDeletionDate", .dateAttributeType),
+        SchemaModels.attribute("markedForRemoteDeletion", .booleanAttributeType),
+        SchemaModels.attribute("remoteIdentifier", .stringAttributeType),
       ])
-    TestModels.relate(continent, "countries", many: true, country, "continent", many: false)
-    TestModels.relate(country, "moods", many: true, mood, "country", many: false)
+    SchemaModels.relate(continent, "countries", many: true, country, "continent", many: false)
+    SchemaModels.relate(country, "moods", many: true, mood, "country", many: false)
     return model(region, continent, country, mood)
   }
 

@@ -25,7 +25,7 @@ import Testing
   private func select(
     _ predicate: NSPredicate, of name: String = "Sheet"
   ) throws -> (query: SelectQuery, tail: String) {
-    let model = SQLModel(model: TestModels.library())
+    let model = SQLModel(model: SchemaModels.library())
     let sql = SQLTranslator(model: model) { value in
       (value as? Key).map { ObjectKey(primaryKey: $0.key, entityName: $0.entity) }
     }
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test func variablesAreSubstituted() throws {
-    let model = SQLModel(model: TestModels.library())
+    let model = SQLModel(model: SchemaModels.library())
     let item = try #require(model.entity(named: "Item"))
     let query = try SQLTranslator(model: model).fetch(
       entity: item, predicate: NSPredicate(format: "weight < $max"), limit: 3, offset: 2,

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test func slotsGoLevelByLevelAttributesFirst() throws {
-    let model = SQLModel(model: TestModels.library())
+    let model = SQLModel(model: SchemaModels.library())
     let sheet = try #require(model.entity(named: "Sheet"))
     #expect(
       sheet.description.slotProperties.map(\.name) == [
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func toManyRelationshipsAreColumnsOrJoinTables() throws {
-    let model = SQLModel(model: TestModels.library())
+    let model = SQLModel(model: SchemaModels.library())
     #expect(
       model.entity(named: "Shelf")?.toMany["items"]?.storage
         == .foreignKey(column: "ZSHELF", orderColumn: "Z_FOK_SHELF"))
@@ -65,7 +65,7 @@ import Testing
   /// Another version of the framework, a later model or a migration leaves other names.
   @Test func namesAreTakenFromTheFile() throws {
     let connection = try SharedData.newFile()
-    let library = TestModels.library()
+    let library = SchemaModels.library()
     for statement in SchemaBuilder(model: SQLModel(model: library)).statements
     where statement.hasPrefix("CREATE TABLE") {
       try connection.execute(statement)
@@ -100,10 +100,10 @@ import Testing
 
   /// Two columns of one name in a table are told apart by what they hold.
   @Test func columnsOfOneNameAreToldApartByType() throws {
-    let root = TestModels.entity("Message", [])
+    let root = SchemaModels.entity("Message", [])
     root.subentities = [
-      TestModels.entity("Note", [TestModels.attribute("text", .stringAttributeType)]),
-      TestModels.entity("Drawing", [TestModels.attribute("text", .binaryDataAttributeType)]),
+      SchemaModels.entity("Note", [SchemaModels.attribute("text", .stringAttributeType)]),
+      SchemaModels.entity("Drawing", [SchemaModels.attribute("text", .binaryDataAttributeType)]),
     ]
     let model = NSManagedObjectModel()
     model.entities = [root]
@@ -134,7 +134,7 @@ import Testing
     change: String, entity: String, property: String?, table: String, column: String?
   ) throws {
     let connection = try SharedData.newFile()
-    let library = TestModels.library()
+    let library = SchemaModels.library()
     try SchemaBuilder(model: SQLModel(model: library)).create(
       on: connection,
       metadata: StoreMetadata(model: library, digests: [:], digestFormula: 1), modelCache: nil)

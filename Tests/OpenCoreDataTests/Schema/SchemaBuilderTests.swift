@@ -71,13 +71,13 @@ import Testing
   }
 
   @Test func newFileKeepsPageSizeAndVacuum() throws {
-    let connection = try create(TestModels.library())
+    let connection = try create(SchemaModels.library())
     #expect(try connection.values("PRAGMA page_size") == [[.integer(4096)]])
     #expect(try connection.values("PRAGMA auto_vacuum") == [[.integer(2)]])
   }
 
   @Test func relationshipsOfEveryKindGetTheirColumnsTablesAndIndexes() throws {
-    let statements = SchemaBuilder(model: SQLModel(model: TestModels.library())).statements
+    let statements = SchemaBuilder(model: SQLModel(model: SchemaModels.library())).statements
     let expected = [
       "CREATE TABLE ZAUTHOR ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
         + "ZAGE INTEGER, ZMENTOR INTEGER, ZNAME VARCHAR )",

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func newMetadataSaysThatTheDigestsAreOurs() throws {
-    let library = TestModels.library()
+    let library = SchemaModels.library()
     library.versionIdentifiers = ["2", "beta"]
     let digest = Data(repeating: 7, count: 32)
     let made = StoreMetadata(model: library, digests: ["Tag": digest], digestFormula: 4)
@@ -52,7 +52,7 @@ import Testing
   ])
   func damageIsSaid(change: String, problem: StoreMetadata.Problem) throws {
     let connection = try SharedData.newFile()
-    let library = TestModels.library()
+    let library = SchemaModels.library()
     try SchemaBuilder(model: SQLModel(model: library)).create(
       on: connection,
       metadata: StoreMetadata(model: library, digests: [:], digestFormula: 1), modelCache: nil)

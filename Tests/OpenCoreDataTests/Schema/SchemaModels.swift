@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// Models that the tests build in code.
-enum TestModels {
+enum SchemaModels {
   /// Every kind of relationship and most attribute types.
   ///
   /// `Item` has the sub-entities `Book` (`pages`, `cover`) and `Scan` (`pages` too); a book's cover
