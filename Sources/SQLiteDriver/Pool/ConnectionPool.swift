@@ -6,6 +6,7 @@ import ProfileEvents
 /// All methods may be called from any thread. No connection is ever with two threads at once.
 // Sendable unchecked: `lock` guards the mutable state, `writerLock` whoever uses the writer.
 package final class ConnectionPool: @unchecked Sendable {
+  /// Prepares a connection before anybody gets it.
   package typealias Configure = @Sendable (Connection) throws(SQLiteError) -> Void
 
   package let path: String
