@@ -39,7 +39,9 @@ extension NSPredicate {
     }
   }
 
-  /// The placeholders that have no argument, in order. A predicate with any cannot be evaluated.
+  /// The placeholders that have no argument, in order.
+  ///
+  /// A predicate with any cannot be evaluated.
   package var placeholders: [String] {
     var found: [String] = []
     forEachExpression { expression in
