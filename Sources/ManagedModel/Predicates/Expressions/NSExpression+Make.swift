@@ -42,7 +42,7 @@ extension NSExpression {
       return
     }
     guard let function = PredicateFunction(rawValue: name) else {
-      let near = NearestName.of(name, in: PredicateFunction.allCases.map(\.rawValue))
+      let near = NearestName.of(name, among: PredicateFunction.allCases.map(\.rawValue))
       let hint = near.map { ": did you mean \($0)?" } ?? ""
       preconditionFailure("there is no function \(name) in NSExpression\(hint)")
     }

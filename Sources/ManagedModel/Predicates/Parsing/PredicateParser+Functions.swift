@@ -14,7 +14,7 @@ extension PredicateParser {
       let names = PredicateFunction.allCases.map(\.formatName)
       throw error(
         "there is no function \(name)", at: place.start,
-        suggestion: NearestName.of(name, in: names))
+        suggestion: NearestName.of(name, among: names))
     }
     guard function.accepts(arguments.count) else {
       throw error(
@@ -97,7 +97,7 @@ extension PredicateParser {
       let names = CastTarget.allCases.map(\.rawValue)
       throw error(
         "CAST knows no type “\(name)”", at: place.start, expected: names.joined(separator: " "),
-        suggestion: NearestName.of(name, in: names))
+        suggestion: NearestName.of(name, among: names))
     }
     if case .constant(let constant) = value.node, target.isFolded, !constant.isPlaceholder {
       guard let cast = target.cast(constant) else {

@@ -134,7 +134,7 @@ extension PredicateParser {
         let names = CollectionOperator.allCases.map(\.rawValue)
         throw error(
           "\(name) is no collection operator", expected: names.joined(separator: " "),
-          suggestion: NearestName.of(name, in: names))
+          suggestion: NearestName.of(name, among: names))
       }
       advance()
       return [.operator(found)]

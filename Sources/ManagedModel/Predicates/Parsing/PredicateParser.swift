@@ -231,7 +231,7 @@ struct PredicateParser {
     case .end:
       return error("the predicate ends too early", expected: expected)
     case .identifier(let word):
-      let near = NearestName.of(word, in: words ?? PredicateKeyword.operatorWords)
+      let near = NearestName.of(word, among: words ?? PredicateKeyword.operatorWords)
       return error(
         "“\(word)” cannot stand here", expected: expected,
         suggestion: near == word ? nil : near)

@@ -1,0 +1,146 @@
+/// Checks one entity of a model and collects what is wrong.
+struct EntityCheck {
+  private let entity: NSEntityDescription
+  private let model: NSManagedObjectModel
+  /// What was found, the properties in their order first.
+  private(set) var errors: [ModelError] = []
+
+  /// Checks an entity whose hierarchy has no circle.
+  init(_ entity: NSEntityDescription, in model: NSManagedObjectModel) {
+    self.entity = entity
+    self.model = model
+    if let parent = entity.superentity, parent.managedObjectModel !== model {
+      report("The parent \(parent.name ?? "") is not in the model.", "Add it to the model.")
+    }
+    checkNames()
+    for property in entity.ownProperties {
+      switch property {
+      case let attribute as NSAttributeDescription: check(attribute)
+      case let relationship as NSRelationshipDescription: check(relationship)
+      default: break
+      }
+    }
+    checkConstraints()
+    checkIndexes()
+  }
+
+  private mutating func report(
+    _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil
+  ) {
+    errors.append(
+      ModelError(message, nextStep: nextStep, entity: entity.name, property: property?.name))
+  }
+
+  private mutating func checkNames() {
+    var own: Set<String> = []
+    let inherited = entity.superentity?.propertiesByName ?? [:]
+    for property in entity.ownProperties {
+      if property.name.isEmpty {
+        report("A property has no name.", "Give it one.")
+      } else if !own.insert(property.name).inserted {
+        report(
+          "There are two properties named \(property.name).", "Rename one of them.",
+          property: property)
+      } else if let hidden = inherited[property.name] {
+        report(
+          "The parent \(hidden.entity?.name ?? "") has a property \(property.name) already.",
+          "Rename one of them.", property: property)
+      }
+    }
+  }
+
+  private mutating func check(_ attribute: NSAttributeDescription) {
+    if attribute.attributeType == .undefinedAttributeType, !attribute.isTransient {
+      report(
+        "The attribute has no type, so no store can hold it.",
+        "Give it a type or make it transient.", property: attribute)
+    }
+    if let value = attribute.defaultValue, attribute.typedDefaultValue == nil {
+      report(
+        "The default value \(value) does not fit the type \(attribute.attributeType.documentName).",
+        "Change the default value or the type.", property: attribute)
+    }
+  }
+
+  private mutating func check(_ relationship: NSRelationshipDescription) {
+    if relationship.minCount < 0 || relationship.maxCount < 0
+      || (relationship.maxCount > 0 && relationship.minCount > relationship.maxCount)
+    {
+      report(
+        "The relationship may hold from \(relationship.minCount) to \(relationship.maxCount) "
+          + "objects, which is impossible.",
+        "Make the least count no greater than the greatest; 0 stands for no limit.",
+        property: relationship)
+    }
+    guard let destination = relationship.destinationEntity else {
+      return report(
+        "The relationship has no destination.", "Name the entity it leads to.",
+        property: relationship)
+    }
+    if destination.managedObjectModel !== model {
+      report(
+        "The destination \(destination.name ?? "") is not in the model.", "Add it to the model.",
+        property: relationship)
+    }
+    if let inverse = relationship.inverseRelationship {
+      check(inverse, of: relationship, destination: destination)
+    }
+  }
+
+  private mutating func check(
+    _ inverse: NSRelationshipDescription, of relationship: NSRelationshipDescription,
+    destination: NSEntityDescription
+  ) {
+    guard let home = inverse.entity, destination.isKind(of: home) || home.isKind(of: destination)
+    else {
+      return report(
+        "The inverse \(inverse) does not belong to the destination \(destination).",
+        "Choose a relationship of \(destination).", property: relationship)
+    }
+    if inverse.inverseRelationship !== relationship {
+      let back = inverse.inverseRelationship.map { "\($0)" } ?? "nothing"
+      report(
+        "The inverse \(inverse) has \(back) as its own inverse.",
+        "Set the inverse of \(inverse) to \(relationship).", property: relationship)
+    } else if let target = inverse.destinationEntity, !entity.isKind(of: target),
+      !target.isKind(of: entity)
+    {
+      report(
+        "The inverse \(inverse) leads to \(target) and not back.",
+        "Make \(entity) the destination of \(inverse).", property: relationship)
+    }
+  }
+
+  private mutating func checkConstraints() {
+    let known = entity.propertiesByName
+    for name in entity.uniquenessConstraintNames.joined() where known[name] == nil {
+      reportUnknown(name, in: "uniqueness constraint")
+    }
+    for name in entity.compoundIndexNames.joined() where known[name] == nil {
+      reportUnknown(name, in: "compound index")
+    }
+  }
+
+  private mutating func checkIndexes() {
+    var names: Set<String> = []
+    for index in entity.indexes {
+      if !names.insert(index.name).inserted {
+        report("There are two indexes named \(index.name).", "Rename one of them.")
+      }
+      for element in index.elements {
+        guard let property = element.property else { continue }
+        if entity.propertiesByName[property.name] !== property {
+          reportUnknown(property.name, in: "index \(index.name)")
+        }
+      }
+    }
+  }
+
+  private mutating func reportUnknown(_ name: String, in place: String) {
+    guard errors.count < ModelLimits.errors else { return }
+    let near = NearestName.of(name, among: entity.propertiesByName.keys)
+    report(
+      "The \(place) names \(name), which the entity does not have.",
+      near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.")
+  }
+}

@@ -1,0 +1,50 @@
+/// Reads the default values that a model document gives as texts.
+enum DefaultValueText {
+  /// The value of a text in the Swift type of an attribute type, or nil when it does not fit.
+  static func value(_ text: String, type: NSAttributeType) -> Any? {
+    switch type {
+    case .integer16AttributeType: return whole(text).flatMap { Int16(exactly: $0) }
+    case .integer32AttributeType: return whole(text).flatMap { Int32(exactly: $0) }
+    case .integer64AttributeType: return whole(text)
+    case .decimalAttributeType: return decimal(text)
+    case .doubleAttributeType: return Double(text)
+    case .floatAttributeType: return Float(text)
+    case .stringAttributeType: return text
+    case .booleanAttributeType: return ElementReader.flag(text)
+    case .dateAttributeType:
+      return Double(text).map { Date(timeIntervalSinceReferenceDate: $0) }
+    case .UUIDAttributeType: return UUID(uuidString: text)
+    case .URIAttributeType: return URL(string: text)
+    case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,
+      .objectIDAttributeType, .compositeAttributeType:
+      return nil
+    }
+  }
+
+  /// What to write for a type, as one sentence.
+  static func hint(_ type: NSAttributeType) -> String {
+    switch type {
+    case .integer16AttributeType: "Write a whole number from -32768 to 32767."
+    case .integer32AttributeType: "Write a whole number from -2147483648 to 2147483647."
+    case .integer64AttributeType: "Write a whole number."
+    case .decimalAttributeType, .doubleAttributeType, .floatAttributeType: "Write a number."
+    case .booleanAttributeType: "Write YES or NO."
+    case .dateAttributeType: "Write defaultDateTimeInterval, the seconds since 2001-01-01 UTC."
+    case .UUIDAttributeType: "Write a UUID such as E621E1F8-C36C-495A-93FC-0C247A3E6E5F."
+    case .URIAttributeType: "Write a URI such as https://example.org."
+    case .stringAttributeType: "Write a text."
+    case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,
+      .objectIDAttributeType, .compositeAttributeType:
+      "Take it away: values of this type have no text form."
+    }
+  }
+
+  private static func whole(_ text: String) -> Int64? {
+    Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
+  }
+
+  private static func decimal(_ text: String) -> Decimal? {
+    guard let number = Double(text), number.isFinite else { return nil }
+    return Decimal(string: text)
+  }
+}

@@ -1,0 +1,81 @@
+/// Reads the attributes of one element and reports those that make no sense.
+struct ElementReader {
+  /// The element.
+  let element: DocumentElement
+  /// The name of the entity that errors give.
+  let entity: String?
+  /// The name of the property that errors give.
+  let property: String?
+  /// Where errors go.
+  let errors: ErrorList
+
+  /// Reports an error at the value of an attribute, or at the tag.
+  func report(_ message: String, _ nextStep: String?, at attribute: String? = nil) {
+    errors.add(
+      ModelError(message, nextStep: nextStep, entity: entity, property: property), at: element,
+      attribute: attribute)
+  }
+
+  /// A question whether a near name was meant, or another sentence when none is near.
+  func suggestion(
+    for word: String, among names: some Sequence<String>, otherwise: String
+  ) -> String {
+    guard !errors.isFull, let near = NearestName.of(word, among: names) else { return otherwise }
+    return "Did you mean \(near)?"
+  }
+
+  /// The text of an attribute, or nil when it is not there or empty.
+  func text(_ attribute: String) -> String? {
+    guard let value = element.attributes[attribute], !value.isEmpty else { return nil }
+    return value
+  }
+
+  /// The text of an attribute that has to be there; reports its absence.
+  func required(_ attribute: String) -> String? {
+    if let value = text(attribute) { return value }
+    report(
+      "The \(element.name) has no \(attribute).", "Add the attribute \(attribute)=\"…\".",
+      at: attribute)
+    return nil
+  }
+
+  /// A yes or no.
+  func flag(_ attribute: String, otherwise: Bool = false) -> Bool {
+    guard let value = text(attribute) else { return otherwise }
+    if let flag = Self.flag(value) { return flag }
+    report("\(attribute) is \"\(value)\".", "Write YES or NO.", at: attribute)
+    return otherwise
+  }
+
+  /// A whole number from 0.
+  func count(_ attribute: String) -> Int? {
+    guard let value = text(attribute) else { return nil }
+    if let number = Int(value), number >= 0 { return number }
+    report("\(attribute) is \"\(value)\".", "Write a whole number from 0.", at: attribute)
+    return nil
+  }
+
+  /// What one of a list of names stands for; an unknown name is reported.
+  func choice<Value>(
+    _ attribute: String, _ values: [Value], name: (Value) -> String
+  ) -> Value? {
+    guard let text = text(attribute) else { return nil }
+    if let value = values.first(where: { name($0) == text }) { return value }
+    let names = values.map(name)
+    let near = NearestName.of(text, among: names)
+    report(
+      "\(attribute) is \"\(text)\".",
+      near.map { "Did you mean \"\($0)\"?" } ?? "Write one of: \(names.joined(separator: ", ")).",
+      at: attribute)
+    return nil
+  }
+
+  /// The meaning of a yes or no as model documents write it.
+  static func flag(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "yes", "true", "1": true
+    case "no", "false", "0": false
+    default: nil
+    }
+  }
+}

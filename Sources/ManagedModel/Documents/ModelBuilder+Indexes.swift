@@ -1,0 +1,103 @@
+extension ModelBuilder {
+  /// Adds the indexes and uniqueness constraints of an entity.
+  func addIndexes(to entity: NSEntityDescription, from element: DocumentElement) {
+    entity.indexes = element.children(named: "fetchIndex").compactMap {
+      fetchIndex($0, of: entity)
+    }
+    entity.compoundIndexes = groups(
+      element, of: entity, list: "compoundIndexes", group: "compoundIndex", part: "index",
+      place: "compound index")
+    entity.uniquenessConstraints = groups(
+      element, of: entity, list: "uniquenessConstraints", group: "uniquenessConstraint",
+      part: "constraint", place: "uniqueness constraint")
+  }
+
+  private func groups(
+    _ element: DocumentElement, of entity: NSEntityDescription, list: String, group: String,
+    part: String, place: String
+  ) -> [[String]] {
+    element.children(named: list).flatMap { $0.children(named: group) }.map { group in
+      group.children(named: part).compactMap { part in
+        let reader = reader(part, entity)
+        guard let name = reader.required("value") else { return nil }
+        _ = property(named: name, of: entity, reader, at: "value", place: place)
+        return name
+      }
+    }
+  }
+
+  private func property(
+    named name: String, of entity: NSEntityDescription, _ reader: ElementReader,
+    at attribute: String, place: String
+  ) -> NSPropertyDescription? {
+    if let property = entity.propertiesByName[name] { return property }
+    reader.report(
+      "The \(place) names \(name), which the entity does not have.",
+      reader.suggestion(
+        for: name, among: entity.propertiesByName.keys,
+        otherwise: "Add the property or take the name out."),
+      at: attribute)
+    return nil
+  }
+
+  private func fetchIndex(
+    _ element: DocumentElement, of entity: NSEntityDescription
+  ) -> NSFetchIndexDescription? {
+    let reader = reader(element, entity)
+    guard let name = reader.required("name") else { return nil }
+    let index = NSFetchIndexDescription(
+      name: name,
+      elements: element.children(named: "fetchIndexElement").compactMap {
+        indexElement($0, of: entity, index: name)
+      })
+    index.partialIndexPredicateFormat = reader.text("partialIndexPredicate")
+    return index
+  }
+
+  private func indexElement(
+    _ element: DocumentElement, of entity: NSEntityDescription, index: String
+  ) -> NSFetchIndexElementDescription? {
+    let reader = reader(element, entity)
+    guard reader.text("property") != nil || reader.text("expression") == nil else {
+      reader.report(
+        "An index over an expression is not supported.", "Index a property instead.",
+        at: "expression")
+      return nil
+    }
+    guard let name = reader.required("property"),
+      let property = property(
+        named: name, of: entity, reader, at: "property", place: "index \(index)")
+    else { return nil }
+    let type = reader.choice("type", NSFetchIndexElementType.allCases) {
+      $0 == .rTree ? "RTree" : "Binary"
+    }
+    let description = NSFetchIndexElementDescription(
+      property: property, collationType: type ?? .binary)
+    description.isAscending =
+      reader.choice("order", [true, false]) { $0 ? "ascending" : "descending" } ?? true
+    return description
+  }
+
+  /// Adds the configurations of the model.
+  func addConfigurations(of root: DocumentElement) {
+    for element in root.children(named: "configuration") {
+      guard let name = reader(element).required("name") else { continue }
+      let members = element.children(named: "memberEntity").compactMap { member in
+        let reader = reader(member)
+        return reader.required("name").flatMap { entity(named: $0, for: reader, at: "name") }
+      }
+      model.setEntities(members, forConfigurationName: name)
+    }
+  }
+
+  /// The stored fetch request that an element describes.
+  func fetchRequest(_ element: DocumentElement) -> FetchRequestTemplate? {
+    let reader = reader(element)
+    guard let name = reader.required("name"), let entityName = reader.required("entity") else {
+      return nil
+    }
+    _ = entity(named: entityName, for: reader, at: "entity")
+    return FetchRequestTemplate(
+      name: name, entityName: entityName, predicateFormat: reader.text("predicateString"))
+  }
+}

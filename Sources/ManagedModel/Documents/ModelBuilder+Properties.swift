@@ -1,0 +1,105 @@
+extension ModelBuilder {
+  /// Adds the attributes, relationships and fetched properties of an entity, in their order.
+  func addProperties(to entity: NSEntityDescription, from element: DocumentElement) {
+    var properties: [NSPropertyDescription] = []
+    for child in element.children {
+      guard ["attribute", "relationship", "fetchedProperty"].contains(child.name),
+        let name = reader(child, entity).required("name")
+      else { continue }
+      let reader = reader(child, entity, property: name)
+      let property: NSPropertyDescription =
+        switch child.name {
+        case "attribute": attribute(reader)
+        case "relationship": relationship(reader)
+        default: fetchedProperty(reader)
+        }
+      property.name = name
+      property.isOptional = reader.flag("optional")
+      property.isTransient = reader.flag("transient")
+      property.isIndexed = reader.flag("indexed")
+      property.isSyncable = reader.flag("syncable", otherwise: true)
+      property.explicitRenamingIdentifier = reader.text("elementID")
+      property.versionHashModifier = reader.text("versionHashModifier")
+      property.userInfo = userInfo(of: child)
+      propertyElements[ObjectIdentifier(property)] = child
+      properties.append(property)
+    }
+    entity.properties = properties
+  }
+
+  private func attribute(_ reader: ElementReader) -> NSAttributeDescription {
+    let attribute = NSAttributeDescription()
+    attribute.attributeType =
+      reader.choice("attributeType", NSAttributeType.allCases, name: \.documentName)
+      ?? .undefinedAttributeType
+    attribute.explicitValueClassName = reader.text("customClassName")
+    attribute.valueTransformerName = reader.text("valueTransformerName")
+    attribute.allowsExternalBinaryDataStorage = reader.flag("allowsExternalBinaryDataStorage")
+    attribute.allowsCloudEncryption = reader.flag("allowsCloudEncryption")
+    attribute.preservesValueInHistoryOnDeletion = reader.flag("preserveAfterDeletion")
+    attribute.usesScalarValueType = reader.flag("usesScalarValueType", otherwise: true)
+    attribute.valueRule = ValueRule(
+      minimum: reader.text("minValueString") ?? reader.text("minDateTimeInterval"),
+      maximum: reader.text("maxValueString") ?? reader.text("maxDateTimeInterval"),
+      pattern: reader.text("regularExpressionString"))
+    if reader.flag("derived") {
+      attribute.derivationExpression = reader.required("derivationExpression")
+    }
+    attribute.defaultValue = defaultValue(reader, type: attribute.attributeType)
+    return attribute
+  }
+
+  private func defaultValue(_ reader: ElementReader, type: NSAttributeType) -> Any? {
+    let key =
+      type == .dateAttributeType && reader.text("defaultDateTimeInterval") != nil
+      ? "defaultDateTimeInterval" : "defaultValueString"
+    guard let text = reader.element.attributes[key] else { return nil }
+    if text.isEmpty, type != .stringAttributeType { return nil }
+    if let value = DefaultValueText.value(text, type: type) { return value }
+    reader.report(
+      "The default value \"\(text)\" does not fit the type \(type.documentName).",
+      DefaultValueText.hint(type), at: key)
+    return nil
+  }
+
+  private func relationship(_ reader: ElementReader) -> NSRelationshipDescription {
+    let relationship = NSRelationshipDescription()
+    let isToMany = reader.flag("toMany")
+    relationship.maxCount = reader.count("maxCount") ?? (isToMany ? 0 : 1)
+    relationship.minCount = reader.count("minCount") ?? 0
+    relationship.isOrdered = reader.flag("ordered")
+    relationship.deleteRule =
+      reader.choice("deletionRule", NSDeleteRule.allCases, name: \.documentName)
+      ?? .nullifyDeleteRule
+    if let name = reader.required("destinationEntity") {
+      relationship.destinationEntity = entity(named: name, for: reader, at: "destinationEntity")
+    }
+    relationships.append((relationship, reader.element))
+    return relationship
+  }
+
+  private func fetchedProperty(_ reader: ElementReader) -> NSFetchedPropertyDescription {
+    let property = NSFetchedPropertyDescription()
+    property.template = reader.element.children(named: "fetchRequest").first.flatMap {
+      fetchRequest($0)
+    }
+    return property
+  }
+
+  /// Sets the inverse that an element names.
+  func linkInverse(of relationship: NSRelationshipDescription, _ element: DocumentElement) {
+    let reader = reader(element, relationship.entity, property: relationship.name)
+    guard let name = reader.text("inverseName"), let destination = relationship.destinationEntity
+    else { return }
+    if let inverse = destination.relationshipsByName[name] {
+      relationship.inverseRelationship = inverse
+      return
+    }
+    reader.report(
+      "The destination \(destination) has no relationship \(name).",
+      reader.suggestion(
+        for: name, among: destination.relationshipsByName.keys,
+        otherwise: "Add it or name another inverse."),
+      at: "inverseName")
+  }
+}

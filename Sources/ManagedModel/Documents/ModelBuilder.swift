@@ -1,0 +1,150 @@
+/// Makes a model of the elements of a document.
+///
+/// Goes on after an error, so that all errors of a file are found at once.
+final class ModelBuilder {
+  let errors: ErrorList
+  let model = NSManagedObjectModel()
+  /// The entities with the elements that describe them, in the order of the document.
+  var entities: [(entity: NSEntityDescription, element: DocumentElement)] = []
+  /// The relationships with the elements that describe them.
+  var relationships: [(relationship: NSRelationshipDescription, element: DocumentElement)] = []
+  var entitiesByName: [String: NSEntityDescription] = [:]
+  var propertyElements: [ObjectIdentifier: DocumentElement] = [:]
+
+  /// Makes a builder for one document.
+  init(text: DocumentText) {
+    errors = ErrorList(text: text)
+  }
+
+  /// Builds the model, or fails with every error of the document.
+  func build(_ root: DocumentElement) throws(ModelErrors) -> NSManagedObjectModel {
+    guard root.name == "model" else {
+      errors.add(
+        ModelError(
+          "The document is about \"\(root.name)\", not about a model.",
+          nextStep: "Name the contents file of a .xcdatamodel folder."), at: root)
+      throw errors.sorted ?? ModelErrors(ModelError("This is no model."))
+    }
+    if let identifier = root.attributes["userDefinedModelVersionIdentifier"] {
+      model.versionIdentifiers = [identifier]
+    }
+    addEntities(of: root)
+    linkParents()
+    model.entities = entities.map(\.entity)
+    for (entity, element) in entitiesByDepth() { addProperties(to: entity, from: element) }
+    for (relationship, element) in relationships { linkInverse(of: relationship, element) }
+    for (entity, element) in entities { addIndexes(to: entity, from: element) }
+    addConfigurations(of: root)
+    model.fetchRequestTemplates = root.children(named: "fetchRequest").compactMap {
+      fetchRequest($0)
+    }
+    addModelChecks()
+    if let found = errors.sorted { throw found }
+    return model
+  }
+
+  /// A reader of an element that belongs to an entity or a property.
+  func reader(
+    _ element: DocumentElement, _ entity: NSEntityDescription? = nil, property: String? = nil
+  ) -> ElementReader {
+    ElementReader(element: element, entity: entity?.name, property: property, errors: errors)
+  }
+
+  private func addEntities(of root: DocumentElement) {
+    let elements = root.children(named: "entity")
+    if elements.count > ModelLimits.entities {
+      reader(root).report("The model has more than \(ModelLimits.entities) entities.", nil)
+    }
+    for element in elements.prefix(ModelLimits.entities) {
+      let entity = NSEntityDescription()
+      guard let name = reader(element).required("name") else { continue }
+      entity.name = name
+      guard entitiesByName[name] == nil else {
+        reader(element, entity).report(
+          "There are two entities named \(name).", "Rename one of them.", at: "name")
+        continue
+      }
+      entitiesByName[name] = entity
+      let reader = reader(element, entity)
+      entity.managedObjectClassName = reader.text("representedClassName") ?? "NSManagedObject"
+      entity.isAbstract = reader.flag("isAbstract")
+      entity.codeGenerationType = reader.text("codeGenerationType")
+      entity.isSyncable = reader.flag("syncable", otherwise: true)
+      entity.explicitRenamingIdentifier = reader.text("elementID")
+      entity.versionHashModifier = reader.text("versionHashModifier")
+      entity.userInfo = userInfo(of: element)
+      entities.append((entity, element))
+    }
+  }
+
+  private func linkParents() {
+    var hierarchy = EntityHierarchy()
+    for (entity, element) in entities {
+      let reader = reader(element, entity)
+      guard let name = reader.text("parentEntity") else { continue }
+      guard let parent = self.entity(named: name, for: reader, at: "parentEntity") else { continue }
+      hierarchy.put(entity, below: parent)
+    }
+    let refused = Set(hierarchy.link().map { ObjectIdentifier($0) })
+    for (entity, element) in entities where refused.contains(ObjectIdentifier(entity)) {
+      reader(element, entity).report(
+        "The parents of the entity form a circle, or are more than \(ModelLimits.depth).",
+        "Choose another parent.", at: "parentEntity")
+    }
+  }
+
+  /// The entity with a name that an attribute gives; an unknown name is reported.
+  func entity(
+    named name: String, for reader: ElementReader, at attribute: String
+  ) -> NSEntityDescription? {
+    if let entity = entitiesByName[name] { return entity }
+    reader.report(
+      "There is no entity \(name).",
+      reader.suggestion(
+        for: name, among: entitiesByName.keys, otherwise: "Add the entity or name another one."),
+      at: attribute)
+    return nil
+  }
+
+  /// The notes of an element, or nil for none.
+  func userInfo(of element: DocumentElement) -> [AnyHashable: Any]? {
+    let entries = element.children(named: "userInfo").flatMap { $0.children(named: "entry") }
+    guard !entries.isEmpty else { return nil }
+    var info: [AnyHashable: Any] = [:]
+    for entry in entries {
+      guard let key = entry.attributes["key"] else { continue }
+      info[key] = entry.attributes["value"] ?? ""
+    }
+    return info
+  }
+
+  /// The entities, parents before their children, as far as the number of properties allows.
+  private func entitiesByDepth() -> [(entity: NSEntityDescription, element: DocumentElement)] {
+    var counts: [ObjectIdentifier: Int] = [:]
+    var total = 0
+    let sorted = entities.map { ($0, $0.entity.lookups.lineage.count) }.sorted { $0.1 < $1.1 }
+    for ((entity, element), _) in sorted {
+      let inherited = entity.superentity.flatMap { counts[ObjectIdentifier($0)] } ?? 0
+      counts[ObjectIdentifier(entity)] = inherited + element.children.count
+      total += inherited + element.children.count
+      if total > ModelLimits.properties {
+        reader(element, entity).report(
+          "The model has more than \(ModelLimits.properties) properties.", nil)
+        return []
+      }
+    }
+    return sorted.map(\.0)
+  }
+
+  /// Adds what the check of the whole model finds and the document's own checks did not.
+  private func addModelChecks() {
+    for error in model.validate() where !errors.covers(error) {
+      guard
+        let (entity, element) = entities.first(where: { $0.entity.name == error.entity })
+      else { continue }
+      let property = entity.ownProperties.last { $0.name == error.property }
+      let place = property.flatMap { propertyElements[ObjectIdentifier($0)] }
+      errors.add(error, at: place ?? element, attribute: "name")
+    }
+  }
+}

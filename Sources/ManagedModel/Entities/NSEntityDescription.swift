@@ -1,0 +1,170 @@
+/// Describes an entity: a kind of objects, its properties, its place in the hierarchy.
+///
+/// Counterpart: `NSEntityDescription`.
+///
+/// Unchecked sendable because a description is built by one thread and changes no more once its
+/// model is in use: all lookups are made by then and every setter traps.
+public final class NSEntityDescription: NSObject, @unchecked Sendable {
+  /// Whether the model is in use, so that the description may not change.
+  package private(set) var isFrozen = false
+  /// How the runtime lays out rows of this entity; set once, by OpenCoreData, when the model freezes.
+  package final var runtimeLayout: AnyObject?
+
+  /// The name of the entity, unique in its model.
+  public var name: String? {
+    willSet { requireMutable() }
+    didSet {
+      managedObjectModel?.invalidateLookups()
+      superentity?.invalidateLookups()
+    }
+  }
+
+  /// The name of the class of the objects.
+  ///
+  /// `NSManagedObject` at first.
+  public var managedObjectClassName: String! = "NSManagedObject" {
+    willSet { requireMutable() }
+  }
+
+  /// Whether no object is of this entity itself, only of its sub-entities.
+  public var isAbstract = false { willSet { requireMutable() } }
+
+  /// Notes of the application.
+  ///
+  /// They do not take part in the version hash.
+  public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
+
+  /// A text that makes the version hash differ where nothing else does.
+  public var versionHashModifier: String? { willSet { requireMutable() } }
+
+  /// The name that links the entity to its former self.
+  ///
+  /// It is the own name unless set.
+  public var renamingIdentifier: String? {
+    get { explicitRenamingIdentifier ?? name }
+    set { explicitRenamingIdentifier = newValue }
+  }
+
+  /// The renaming identifier where one was set.
+  package var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
+
+  /// The parent.
+  ///
+  /// Held weakly: a parent holds its children. Set through `subentities`.
+  public package(set) weak var superentity: NSEntityDescription? { willSet { requireMutable() } }
+
+  /// The model that holds the entity.
+  ///
+  /// Nil before the entity is in a model. Apple's returns an unowned reference.
+  public package(set) weak var managedObjectModel: NSManagedObjectModel?
+
+  /// The children, in the order in which they were given.
+  ///
+  /// Setting them makes this entity their parent and takes them away from a former one. Traps
+  /// when an entity would come below itself.
+  public var subentities: [NSEntityDescription] = [] {
+    willSet { requireMutable() }
+    didSet { adoptSubentities(instead: oldValue) }
+  }
+
+  /// The properties that the entity declares itself, in the order in which they were given.
+  package private(set) var ownProperties: [NSPropertyDescription] = []
+
+  /// The properties of the entity, those of its parents first.
+  ///
+  /// Setting replaces the own properties; those in the list that a parent declares stay there.
+  public var properties: [NSPropertyDescription] {
+    get { lookups.properties }
+    set { replaceOwnProperties(with: newValue) }
+  }
+
+  /// The indexes that the entity declares itself.
+  public var indexes: [NSFetchIndexDescription] = [] {
+    willSet { requireMutable() }
+    didSet { for index in indexes { index.entity = self } }
+  }
+
+  /// Groups of properties whose values must be unique together.
+  ///
+  /// Each group is an array of property names or of `NSAttributeDescription`s. The own groups
+  /// only.
+  public var uniquenessConstraints: [[Any]] = [] { willSet { requireMutable() } }
+
+  /// Groups of properties that are indexed together (the form of older models).
+  ///
+  /// Each group is an array of property names or descriptions.
+  public var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
+
+  /// How Xcode writes the class: `class`, `category`, or nil for not at all.
+  package var codeGenerationType: String? { willSet { requireMutable() } }
+
+  /// Whether the entity takes part in syncing, as the model document says.
+  ///
+  /// True at first.
+  package var isSyncable = true { willSet { requireMutable() } }
+
+  var cachedLookups: EntityLookups?
+
+  /// Makes an entity without a name.
+  public override init() {
+    super.init()
+  }
+
+  /// The name of the entity.
+  public override var description: String { name ?? "entity without a name" }
+
+  /// Traps when the model is in use already.
+  func requireMutable() {
+    if isFrozen {
+      preconditionFailure(
+        "The entity \(name ?? "") belongs to a model that is in use. Change a copy of the model.")
+    }
+  }
+
+  private func replaceOwnProperties(with list: [NSPropertyDescription]) {
+    requireMutable()
+    let own = list.filter { property in
+      guard let declarer = property.entity, declarer !== self else { return true }
+      return !isKind(of: declarer)
+    }
+    for property in ownProperties where property.entity === self { property.entity = nil }
+    ownProperties = own
+    for property in own { property.entity = self }
+    invalidateLookups()
+  }
+
+  private func adoptSubentities(instead former: [NSEntityDescription]) {
+    for entity in former where entity.superentity === self {
+      entity.superentity = nil
+      entity.invalidateLookups()
+    }
+    for entity in subentities {
+      if let parent = entity.superentity, parent !== self {
+        parent.subentities.removeAll { $0 === entity }
+      }
+      entity.superentity = self
+      if isInCircle {
+        preconditionFailure("The entity \(entity) cannot be below itself. Take one parent away.")
+      }
+    }
+    invalidateLookups()
+  }
+
+  /// Whether following the parents never ends.
+  private var isInCircle: Bool {
+    var next = superentity
+    while let entity = next {
+      if entity === self { return true }
+      next = entity.superentity
+    }
+    return false
+  }
+
+  /// Makes all lookups and lets every later change trap.
+  func freeze() {
+    _ = lookups
+    for property in ownProperties { property.freeze() }
+    for index in indexes { index.freeze() }
+    isFrozen = true
+  }
+}

@@ -1,0 +1,53 @@
+/// Describes an index of an entity.
+///
+/// Counterpart: `NSFetchIndexDescription`.
+///
+/// Unchecked sendable because a description is built by one thread and changes no more once its
+/// model is in use; every setter traps from then on.
+public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
+  /// Whether the model is in use, so that the description may not change.
+  package private(set) var isFrozen = false
+
+  /// The name of the index, unique in its entity.
+  public var name: String { willSet { requireMutable() } }
+
+  /// The parts of the index, the most significant first.
+  public var elements: [NSFetchIndexElementDescription] {
+    willSet { requireMutable() }
+    didSet { adoptElements() }
+  }
+
+  /// The entity that the index belongs to.
+  public package(set) weak var entity: NSEntityDescription?
+
+  /// The format text of the predicate that limits the index to some rows, or nil for all rows.
+  package var partialIndexPredicateFormat: String? { willSet { requireMutable() } }
+
+  /// Makes an index.
+  ///
+  /// - Parameters:
+  ///   - name: A name that is unique in the entity.
+  ///   - elements: The parts, the most significant first.
+  public init(name: String, elements: [NSFetchIndexElementDescription]?) {
+    self.name = name
+    self.elements = elements ?? []
+    super.init()
+    adoptElements()
+  }
+
+  private func adoptElements() {
+    for element in elements { element.indexDescription = self }
+  }
+
+  private func requireMutable() {
+    if isFrozen {
+      preconditionFailure(
+        "The index \(name) belongs to a model that is in use. Change a copy of the model.")
+    }
+  }
+
+  /// Makes every later change trap.
+  func freeze() {
+    isFrozen = true
+  }
+}

@@ -1,0 +1,122 @@
+/// Describes all the data of an application: its entities and how they hang together.
+///
+/// A model is built in code or read from a document, and may change until it is in use by a
+/// coordinator. Counterpart: `NSManagedObjectModel`.
+///
+/// Unchecked sendable because a model is built by one thread and changes no more once it is in
+/// use: all lookups are made by then and every setter traps.
+public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
+  /// Whether the model is in use, so that it may not change.
+  package private(set) var isFrozen = false
+
+  /// The entities of the model, sub-entities included.
+  ///
+  /// The model holds them. Setting takes in the sub-entities of the given ones as well.
+  public var entities: [NSEntityDescription] {
+    get { storedEntities }
+    set { replaceEntities(with: newValue) }
+  }
+
+  private var storedEntities: [NSEntityDescription] = []
+
+  /// The names that the developer gave this version of the model.
+  public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
+
+  /// The fetch requests that the model names.
+  package var fetchRequestTemplates: [FetchRequestTemplate] = [] { willSet { requireMutable() } }
+
+  private var configurationEntities: [String: [NSEntityDescription]] = [:]
+  private var cachedEntitiesByName: [String: NSEntityDescription]?
+
+  /// Makes an empty model.
+  public override init() {
+    super.init()
+  }
+
+  deinit {
+    // An entity and its layout hold each other for as long as the model is there.
+    for entity in storedEntities { entity.runtimeLayout = nil }
+  }
+
+  /// The entities by name.
+  ///
+  /// Kept until the model changes.
+  public var entitiesByName: [String: NSEntityDescription] {
+    if let cachedEntitiesByName { return cachedEntitiesByName }
+    let made = Dictionary(
+      storedEntities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    cachedEntitiesByName = made
+    return made
+  }
+
+  /// The names of the configurations, sorted.
+  public var configurations: [String] { configurationEntities.keys.sorted() }
+
+  /// The entities of a configuration, or nil when there is none with that name.
+  ///
+  /// - Parameter configuration: The name, or nil for all entities of the model.
+  public func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
+    guard let configuration else { return entities }
+    return configurationEntities[configuration]
+  }
+
+  /// Puts entities into a configuration, in place of those it had.
+  ///
+  /// Traps when the model is in use or when one of the entities is not in the model.
+  ///
+  /// - Parameters:
+  ///   - entities: Entities of this model.
+  ///   - configuration: The name of the configuration.
+  public func setEntities(
+    _ entities: [NSEntityDescription], forConfigurationName configuration: String
+  ) {
+    requireMutable()
+    for entity in entities where !storedEntities.contains(where: { $0 === entity }) {
+      preconditionFailure(
+        "The entity \(entity.name ?? "") is not in the model, so no configuration can hold it.")
+    }
+    configurationEntities[configuration] = entities
+  }
+
+  /// Marks the model as in use.
+  ///
+  /// Every later change of it or of its parts traps.
+  ///
+  /// Makes all lookups first, so that any thread may read. Does nothing the second time.
+  package func freeze() {
+    guard !isFrozen else { return }
+    _ = entitiesByName
+    for entity in storedEntities { entity.freeze() }
+    isFrozen = true
+  }
+
+  /// Drops the lookups.
+  func invalidateLookups() {
+    cachedEntitiesByName = nil
+  }
+
+  private func requireMutable() {
+    if isFrozen {
+      preconditionFailure("The model is in use. Change a copy of it.")
+    }
+  }
+
+  private func replaceEntities(with list: [NSEntityDescription]) {
+    requireMutable()
+    var seen: Set<ObjectIdentifier> = []
+    var all: [NSEntityDescription] = []
+    var waiting = list[...]
+    while let entity = waiting.popFirst() {
+      guard seen.insert(ObjectIdentifier(entity)).inserted else { continue }
+      all.append(entity)
+      waiting.append(contentsOf: entity.subentities)
+    }
+    for entity in storedEntities { entity.managedObjectModel = nil }
+    storedEntities = all
+    for entity in all { entity.managedObjectModel = self }
+    configurationEntities = configurationEntities.mapValues { entities in
+      entities.filter { seen.contains(ObjectIdentifier($0)) }
+    }
+    invalidateLookups()
+  }
+}

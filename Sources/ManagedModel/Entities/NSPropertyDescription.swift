@@ -1,0 +1,86 @@
+/// What attributes, relationships and fetched properties have in common.
+///
+/// Use one of the subclasses. A property belongs to one entity: the one that declares it. Sub-entities
+/// share the description of their parent. Counterpart: `NSPropertyDescription`.
+///
+/// Unchecked sendable because a description is built by one thread and changes no more once its
+/// model is in use; every setter traps from then on.
+public class NSPropertyDescription: NSObject, @unchecked Sendable {
+  /// Whether the model is in use, so that the description may not change.
+  package private(set) final var isFrozen = false
+
+  /// The key of the property.
+  ///
+  /// Names are unique in an entity and its parents.
+  public final var name = "" {
+    willSet { requireMutable() }
+    didSet { entity?.invalidateLookups() }
+  }
+
+  /// Whether the property may be nil, or empty for a to-many relationship.
+  ///
+  /// True at first.
+  public final var isOptional = true { willSet { requireMutable() } }
+
+  /// Whether the property is kept in memory only, never in a store.
+  public final var isTransient = false { willSet { requireMutable() } }
+
+  /// Notes of the application.
+  ///
+  /// They do not take part in the version hash.
+  public final var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
+
+  /// The entity that declares the property, or nil before the property belongs to one.
+  ///
+  /// For an inherited property this is the ancestor that declares it. Apple's returns an
+  /// unowned reference that is never nil.
+  public package(set) final weak var entity: NSEntityDescription?
+
+  /// Whether the property asks for an index of its own (the form of older models).
+  public final var isIndexed = false { willSet { requireMutable() } }
+
+  /// A text that makes the version hash differ where nothing else does.
+  public final var versionHashModifier: String? { willSet { requireMutable() } }
+
+  /// The name that links the property to its former self.
+  ///
+  /// It is the own name unless set.
+  public final var renamingIdentifier: String? {
+    get { explicitRenamingIdentifier ?? (name.isEmpty ? nil : name) }
+    set { explicitRenamingIdentifier = newValue }
+  }
+
+  /// The renaming identifier where one was set.
+  package final var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
+
+  /// The bounds and the pattern that values are checked against.
+  package final var valueRule = ValueRule() { willSet { requireMutable() } }
+
+  /// Whether the property takes part in syncing, as the model document says.
+  ///
+  /// True at first.
+  package final var isSyncable = true { willSet { requireMutable() } }
+
+  /// Makes a property without a name.
+  public override init() {
+    super.init()
+  }
+
+  /// Traps when the model is in use already.
+  final func requireMutable() {
+    if isFrozen {
+      preconditionFailure(
+        "The property \(name) belongs to a model that is in use. Change a copy of the model.")
+    }
+  }
+
+  /// Makes every later change trap.
+  func freeze() {
+    isFrozen = true
+  }
+
+  /// The entity and the name, as in `Mood.country`.
+  public override var description: String {
+    "\(entity?.name ?? "?").\(name)"
+  }
+}

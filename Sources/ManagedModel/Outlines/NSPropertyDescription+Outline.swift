@@ -1,0 +1,50 @@
+extension NSPropertyDescription {
+  /// The property on one line.
+  package final var outline: String {
+    var facts =
+      switch self {
+      case let attribute as NSAttributeDescription: attribute.attributeFacts
+      case let relationship as NSRelationshipDescription: relationship.relationshipFacts
+      case let fetched as NSFetchedPropertyDescription:
+        ["fetched property \(name)", fetched.template?.outline ?? "without a request"]
+      default: ["property \(name)"]
+      }
+    if isOptional { facts.append("optional") }
+    if isTransient { facts.append("transient") }
+    if isIndexed { facts.append("indexed") }
+    facts += NSEntityDescription.facts(
+      renaming: explicitRenamingIdentifier, name: name, modifier: versionHashModifier,
+      userInfo: userInfo)
+    return facts.joined(separator: ", ")
+  }
+}
+
+extension NSAttributeDescription {
+  fileprivate var attributeFacts: [String] {
+    var facts = ["attribute \(name)", attributeType.documentName]
+    if let defaultValue { facts.append("default \(typedDefaultValue ?? defaultValue)") }
+    if let explicitValueClassName { facts.append("values \(explicitValueClassName)") }
+    if let valueTransformerName { facts.append("transformer \(valueTransformerName)") }
+    if let derivationExpression { facts.append("derived \(derivationExpression)") }
+    if allowsExternalBinaryDataStorage { facts.append("external") }
+    if allowsCloudEncryption { facts.append("encrypted") }
+    if preservesValueInHistoryOnDeletion { facts.append("kept in history") }
+    if let minimum = valueRule.minimum { facts.append("at least \(minimum)") }
+    if let maximum = valueRule.maximum { facts.append("at most \(maximum)") }
+    if let pattern = valueRule.pattern { facts.append("matching \(pattern)") }
+    return facts
+  }
+}
+
+extension NSRelationshipDescription {
+  fileprivate var relationshipFacts: [String] {
+    var facts = ["relationship \(name)", isToMany ? "to many" : "to one"]
+    facts.append(destinationEntity?.name ?? "nowhere")
+    if isOrdered { facts.append("ordered") }
+    if minCount != 0 { facts.append("at least \(minCount)") }
+    if maxCount > 1 { facts.append("at most \(maxCount)") }
+    facts.append("delete \(deleteRule.documentName)")
+    if let inverseRelationship { facts.append("inverse \(inverseRelationship)") }
+    return facts
+  }
+}
