@@ -26,6 +26,8 @@ package struct Event: Sendable, Identifiable {
   package var rows: Int
   /// Statements, and the events that name what they asked for.
   package var statement: StatementRecord?
+  /// The file of a store opening.
+  package var path: String?
   package var callSite: CallSite?
   /// Return addresses, innermost first; empty unless a sink asked for stacks.
   package var stack: [UInt]

@@ -13,6 +13,8 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
   case transaction
   case notification
   case migrationStep
+  /// A store was connected to; `path` says which file.
+  case storeOpening
 }
 
 /// What filled a fault.

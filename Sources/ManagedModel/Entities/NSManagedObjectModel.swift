@@ -33,6 +33,11 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     super.init()
   }
 
+  deinit {
+    // An entity and its layout hold each other for as long as the model is there.
+    for entity in storedEntities { entity.runtimeLayout = nil }
+  }
+
   /// The entities by name.
   ///
   /// Kept until the model changes.

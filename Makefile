@@ -1,0 +1,40 @@
+# What a newcomer types: make demo, make test. CONTRIBUTING.md says when to use the others.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help demo test build lint catalogue clean prepare
+
+# The same switch everywhere: a target may import only what Package.swift says it depends on.
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
+SCENARIO := Scenarios/faults.yml
+REPORTS := Reports
+
+help:
+	@echo 'make demo       build, run $(SCENARIO), leave its report under $(REPORTS)/'
+	@echo 'make test       the whole test suite'
+	@echo 'make build      release build of cdprof'
+	@echo 'make lint       swift format lint --strict'
+	@echo 'make catalogue  which catalogued behaviours a scenario or a test covers'
+	@echo 'make clean      remove what was built; reports stay'
+
+prepare:
+	@sh Scripts/prepare.sh
+
+build: prepare
+	swift build -c release --product cdprof $(SWIFT_FLAGS)
+
+demo: build
+	@sh Scripts/demo.sh '$(SCENARIO)' '$(REPORTS)'
+
+test: prepare
+	swift test --disable-xctest $(SWIFT_FLAGS)
+
+lint:
+	@sh Scripts/prepare.sh --swift
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+catalogue:
+	@sh Scripts/catalogue.sh
+
+clean:
+	rm -rf .build

@@ -1,0 +1,57 @@
+public import OpenCoreData
+import ProfileEvents
+
+/// What a piece of work cost, in the words of the metric catalogue.
+///
+/// For a program's own tests: `#expect(costs.selects == 2)`. Every number is exact and repeats.
+public struct Costs: Sendable, Equatable {
+  /// Fetch requests executed.
+  public let fetches: Int
+  /// Saves that wrote.
+  public let saves: Int
+  /// SELECTs that read rows of entities.
+  public let selects: Int
+  /// INSERTs, one a row.
+  public let inserts: Int
+  /// UPDATEs, one a row.
+  public let updates: Int
+  /// DELETEs, one a row.
+  public let deletes: Int
+  /// Write transactions committed.
+  public let transactions: Int
+  /// Rows that the SELECTs returned.
+  public let rows: Int
+  /// Object and relationship faults, whatever filled them.
+  public let faults: Int
+  /// Faults filled from the row cache.
+  public let hits: Int
+  /// Faults filled from the database.
+  public let misses: Int
+
+  init(_ counters: Counters) {
+    fetches = counters.fetches
+    saves = counters.saves
+    selects = counters.selects
+    inserts = counters.inserts
+    updates = counters.updates
+    deletes = counters.deletes
+    transactions = counters.transactions
+    rows = counters.rows
+    faults = counters.faults
+    hits = counters.hits
+    misses = counters.misses
+  }
+}
+
+/// Runs a block on a context's queue and counts what it costs there.
+///
+/// Reading the counters costs no statement. Work of other contexts does not count.
+public func costs(
+  of context: NSManagedObjectContext, _ block: () throws -> Void
+) rethrows -> Costs {
+  try context.performAndWait {
+    let before = context.counters
+    try block()
+    return Costs(context.counters - before)
+  }
+}

@@ -1,0 +1,63 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+extension NSManagedObjectContext {
+  /// Fetches keys now and objects a page at a time, as they are looked at.
+  ///
+  /// Without a batch size, one page holds everything. Cost: one SELECT of keys; then one SELECT for
+  /// each page looked at, and one for each prefetched step of it.
+  /// - Throws: as `fetch`.
+  public final func fetchBatched<T>(
+    _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
+  ) throws -> BatchedFetchResult<T> {
+    try located(file, line) {
+      BatchedFetchResult(
+        try batches(FetchPlan(request, model: requiredCoordinator.managedObjectModel)))
+    }
+  }
+
+  /// The keys of a request, to be loaded page by page.
+  final func batches(_ request: FetchPlan) throws -> BatchedPages {
+    var plan = request
+    plan.includesPropertyValues = false
+    let ids = try fetchIDs(plan)
+    plan.includesPropertyValues = request.includesPropertyValues
+    if plan.batchSize <= 0 { plan.batchSize = max(ids.count, 1) }
+    let keys = ids.map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) }
+    return BatchedPages(keys: keys, plan: plan, context: self)
+  }
+
+  /// Loads one page: one SELECT of its rows, and its prefetches, in one snapshot.
+  final func loadPage(
+    _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan
+  ) throws -> [NSManagedObject] {
+    let store = requiredCoordinator.store(for: plan.layout)
+    let event = scope.begin(.batchLoad)
+    defer {
+      scope.end(event) { event in
+        event.entity = plan.entityName
+        event.rows = keys.count
+      }
+    }
+    sweepBeforeLoad()
+    guard plan.includesPropertyValues else { return register(Array(keys), from: store) }
+    var query = store.translator.page(entity: store.entity(plan.layout), limit: plan.batchSize)
+    query.intArrays = [ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })]
+    return try read(store) { connection, commit in
+      let rows = try store.rows(query, on: connection, for: plan.entityName, in: scope)
+      let loaded = materialise(rows, from: store, commit: commit, plan)
+      // Rows come in the order of their keys, the page is in the order of the fetch; a row that is
+      // gone leaves a fault in its place.
+      let page = withExtendedLifetime(loaded) { keys.map { registered($0.layout, $0.primaryKey) } }
+      try prefetch(plan.prefetchPaths, from: page, of: plan.entity, in: store)
+      return page
+    }
+  }
+
+  /// Unregisters those of the named objects that nobody else holds.
+  final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
+    guard !retainsRegisteredObjects else { return }
+    disown(registry.sweep(keys))
+  }
+}

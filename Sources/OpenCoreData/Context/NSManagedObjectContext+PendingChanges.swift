@@ -1,0 +1,138 @@
+import ManagedModel
+import Synchronization
+
+extension NSManagedObjectContext {
+  /// Whether anything has been inserted, set or deleted since the last save.
+  public final var hasChanges: Bool {
+    !changes.isEmpty
+  }
+
+  /// New objects that were never saved.
+  public final var insertedObjects: Set<NSManagedObject> {
+    changes.inserted.members
+  }
+
+  /// Saved objects of which a property was set; one that was then deleted is here as well.
+  public final var updatedObjects: Set<NSManagedObject> {
+    changes.updated.members
+  }
+
+  /// Objects whose rows the next save removes.
+  public final var deletedObjects: Set<NSManagedObject> {
+    changes.deleted.members
+  }
+
+  /// Inserts an object that was made without a context.
+  ///
+  /// Calls `awakeFromInsert`. No statement.
+  public final func insert(_ object: NSManagedObject) {
+    precondition(object.context == nil, "an object is inserted into one context, once")
+    precondition(
+      !object.layout.entity.isAbstract,
+      "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
+    object.context = self
+    object.primaryKey = TemporaryKeys.next()
+    object.state.insert(.inserted)
+    registry.add(object)
+    registry.notePeaks()
+    changes.inserted.insert(object)
+    changes.eventInserted.insert(object)
+    changes.serial += 1
+    object.state.insert(.awaking)
+    object.awakeFromInsert()
+    object.state.remove(.awaking)
+  }
+
+  /// Marks an object for deletion; its row goes with the next save.
+  ///
+  /// The delete rules of its relationships are carried out in `processPendingChanges`, which may fire
+  /// faults.
+  public final func delete(_ object: NSManagedObject) {
+    guard !object.isDeleted else { return }
+    precondition(object.context === self, "an object is deleted in its own context")
+    object.state.insert(.deleted)
+    changes.deleted.insert(object)
+    changes.unpropagated.append(object)
+    changes.eventDeleted.insert(object)
+    changes.serial += 1
+  }
+
+  /// Carries deletions through relationships and posts did-change, if there is anything to tell.
+  ///
+  /// Runs by itself before a save and at the end of each `perform` block.
+  public final func processPendingChanges() {
+    if propagatesDeletesAtEndOfEvent { propagateDeletions() }
+    guard changes.hasEvents else { return }
+    let userInfo: [AnyHashable: Any] = [
+      NSInsertedObjectsKey: changes.eventInserted.members,
+      NSUpdatedObjectsKey: changes.eventUpdated.members,
+      NSDeletedObjectsKey: changes.eventDeleted.members,
+      NSRefreshedObjectsKey: changes.eventRefreshed.members,
+    ].filter { !$0.value.isEmpty }
+    changes.clearEvents()
+    post(.NSManagedObjectContextObjectsDidChange, userInfo)
+  }
+
+  /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
+  public final func rollback() {
+    endBurst()
+    let all = changes.all
+    let inserted = changes.inserted.array
+    changes = PendingChanges(serial: changes.serial + 1)
+    for object in all where !object.isInserted {
+      object.state.remove(.changed)
+      object.turnIntoFault()
+    }
+    for object in inserted {
+      registry.remove(object)
+      object.state.remove(.changed)
+      object.context = nil
+    }
+  }
+
+  /// Notes that a property of an object is being set.
+  final func noteChange(of object: NSManagedObject) {
+    changes.serial += 1
+    if !object.isInserted {
+      object.state.insert(.updated)
+      changes.updated.insert(object)
+    }
+    changes.eventUpdated.insert(object)
+  }
+
+  /// Carries out the delete rules of what was deleted, which may delete more.
+  final func propagateDeletions() {
+    while let object = changes.unpropagated.first {
+      changes.unpropagated.removeFirst()
+      object.prepareForDeletion()
+      for relationship in object.layout.entity.relationshipsByName.values
+        .sorted(by: { $0.name < $1.name })
+      {
+        carry(relationship, of: object)
+      }
+    }
+  }
+
+  private func carry(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {
+    switch relationship.deleteRule {
+    case .cascadeDeleteRule:
+      for related in object.relatedObjects(relationship) { delete(related) }
+    case .nullifyDeleteRule:
+      guard let inverse = relationship.inverseRelationship else { return }
+      for related in object.relatedObjects(relationship) where !related.isDeleted {
+        related.dropDestination(object, of: inverse)
+      }
+    default:
+      break
+    }
+  }
+}
+
+/// Keys of objects that were never saved: below zero, never used twice in a process.
+enum TemporaryKeys {
+  private static let last = Atomic<Int64>(0)
+
+  static func next() -> Int64 {
+    last.subtract(1, ordering: .relaxed).newValue
+  }
+}

@@ -1,0 +1,50 @@
+import ManagedModel
+
+extension NSManagedObjectContext {
+  /// Drops what an object has loaded, so that it is read anew.
+  ///
+  /// With `mergeChanges`, an object with unsaved changes keeps them, and its other values become those of
+  /// the row cache or, when that has no row, of the database. Otherwise it becomes a fault and unsaved
+  /// changes are lost: one side of a relationship may then differ from the other.
+  /// Cost: none for a clean object; the row stays cached while somebody holds the object.
+  public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+    endBurst()
+    guard !object.isInserted, !object.isFault else { return }
+    changes.eventRefreshed.insert(object)
+    if mergeChanges, object.hasChanges {
+      merge(object)
+    } else {
+      changes.updated.remove(object)
+      changes.deleted.remove(object)
+      object.state.remove(.changed)
+      object.turnIntoFault()
+    }
+  }
+
+  /// Refreshes every registered object; unsaved changes are kept.
+  public final func refreshAllObjects() {
+    var objects: [NSManagedObject] = []
+    registry.forEach { objects.append($0) }
+    for object in objects { refresh(object, mergeChanges: true) }
+  }
+
+  /// Lets go of every object and every change; objects still held elsewhere must not be used again.
+  public final func reset() {
+    endBurst()
+    changes = PendingChanges(serial: changes.serial + 1)
+    disown(registry.removeAll())
+    registry.resetPeaks()
+  }
+
+  /// Gives a changed object the row cache's row below its changes; without one, it keeps its own.
+  private func merge(_ object: NSManagedObject) {
+    let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
+    let cached = store(for: object)?.withShared {
+      $0.rows.row(rootIndex: rootIndex, key: key, notBefore: -.infinity)
+    }
+    guard let row = cached ?? nil else { return }
+    object.row.release()
+    object.row = row
+    object.values?.forgetUnchanged()
+  }
+}

@@ -1,0 +1,143 @@
+import ManagedModel
+
+extension NSManagedObjectContext {
+  /// The objects registered now; clean ones that nobody else holds are let go first.
+  ///
+  /// No statement.
+  public final var registeredObjects: Set<NSManagedObject> {
+    sweep()
+    var objects: Set<NSManagedObject> = []
+    registry.forEach { objects.insert($0) }
+    return objects
+  }
+
+  /// The registered object of that ID; nil when there is none, whatever the store has.
+  ///
+  /// No statement.
+  public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
+  }
+
+  /// The object of that ID: the registered one, or a fault that was not checked against the store.
+  ///
+  /// No statement. Reading a fault of a row that does not exist makes it deleted (or traps, see
+  /// `shouldDeleteInaccessibleFaults`).
+  public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    registered(objectID.layout, objectID.primaryKey)
+  }
+
+  /// The object of that ID when its row exists.
+  ///
+  /// Cost: none for a filled object; otherwise at most one SELECT, which is a fault's.
+  /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when there is no such row.
+  public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
+    {
+      if !object.isFault { return object }
+      return try fulfilled(object, objectID)
+    }
+    guard !objectID.isTemporaryID else { throw NSError.missingObject(objectID) }
+    return try fulfilled(registered(objectID.layout, objectID.primaryKey), objectID)
+  }
+
+  /// Objects of exactly this entity that are registered now, by the entity's name.
+  package final func registeredCount(ofEntity name: String) -> Int {
+    sweep()
+    guard let entity = entityNamed(name) else { return 0 }
+    return registry.counts[EntityLayout.of(entity).index]
+  }
+
+  /// The most objects of exactly this entity that were registered at once.
+  package final func peakRegisteredCount(ofEntity name: String) -> Int {
+    guard let entity = entityNamed(name) else { return 0 }
+    return registry.peaks[EntityLayout.of(entity).index]
+  }
+
+  /// All registered objects, whatever their entity.
+  package final var registeredCount: Int {
+    sweep()
+    return registry.count
+  }
+
+  /// Starts counting peaks anew.
+  package final func resetPeaks() {
+    sweep()
+    registry.resetPeaks()
+  }
+
+  /// The registered object of a key, or a new fault that is registered now.
+  final func registered(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
+    if let object = registry.object(rootIndex: layout.rootIndex, key: key) { return object }
+    let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
+    object.becomeFault(primaryKey: key, in: self)
+    registry.add(object)
+    store(for: object)?.own(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
+    return object
+  }
+
+  /// The destination of a to-one, whose concrete entity the row names where it may be another.
+  final func object(
+    primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int
+  ) -> NSManagedObject {
+    guard let destination = relationship.destinationEntity else {
+      preconditionFailure("the relationship '\(relationship.name)' has no destination entity")
+    }
+    let declared = EntityLayout.of(destination)
+    if let object = registry.object(rootIndex: declared.rootIndex, key: primaryKey) {
+      return object
+    }
+    let concrete = requiredCoordinator.store(for: declared).layouts.layout(
+      entityNumber: entityNumber)
+    return registered(concrete ?? declared, primaryKey)
+  }
+
+  /// Lets go of the clean objects that the registry alone holds.
+  final func sweep() {
+    guard !retainsRegisteredObjects, registry.count > 0 else { return }
+    disown(registry.sweep())
+  }
+
+  /// Sweeps before a load when the registry has doubled since the last time.
+  final func sweepBeforeLoad() {
+    if registry.hasDoubled { sweep() }
+  }
+
+  final func disown(_ released: [[Int64]]) {
+    guard let store = coordinator?.firstSQLiteStore else { return }
+    for (rootIndex, keys) in released.enumerated() where !keys.isEmpty {
+      store.disown(rootIndex: rootIndex, keys: keys)
+    }
+  }
+
+  /// The store an object's row is in or will be in.
+  final func store(for object: NSManagedObject) -> SQLiteStore? {
+    coordinator?.firstSQLiteStore
+  }
+
+  /// The entity number of an object's row in its store.
+  final func entityNumber(of object: NSManagedObject) -> Int {
+    store(for: object)?.entity(object.layout).number ?? 0
+  }
+
+  final func entityNamed(_ name: String) -> NSEntityDescription? {
+    coordinator?.managedObjectModel.entitiesByName[name]
+  }
+
+  /// The entity whose objects get this class; traps unless there is exactly one.
+  final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
+    let matching = requiredCoordinator.managedObjectModel.entities.filter {
+      EntityLayout.of($0).objectClass == type
+    }
+    guard let entity = matching.first, matching.count == 1 else {
+      preconditionFailure("\(matching.count) entities of the model use the class \(type)")
+    }
+    return entity
+  }
+
+  private func fulfilled(
+    _ object: NSManagedObject, _ objectID: NSManagedObjectID
+  ) throws -> NSManagedObject {
+    guard try fill(object) else { throw NSError.missingObject(objectID) }
+    return object
+  }
+}

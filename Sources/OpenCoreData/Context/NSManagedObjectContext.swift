@@ -1,0 +1,128 @@
+import Dispatch
+import ManagedModel
+package import ProfileEvents
+
+/// A scratch pad of objects over a coordinator's stores.
+///
+/// Objects are uniqued: one instance for each row. Nothing reaches a store before `save`. All calls but
+/// `perform`, `performAndWait` and `init` belong on the context's queue. Apple counterpart:
+/// `NSManagedObjectContext`.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+  // everything mutable is used on `queue` alone
+  /// Where a context's work runs.
+  public enum ConcurrencyType: UInt, Sendable {
+    /// A serial queue of its own.
+    case privateQueueConcurrencyType = 1
+    /// The main queue; a command-line program has to run it (`dispatchMain()`).
+    case mainQueueConcurrencyType = 2
+  }
+
+  /// Which queue the context was made for.
+  public let concurrencyType: ConcurrencyType
+  let queue: DispatchQueue
+  /// Perform blocks around the present call.
+  var depth = 0
+  var registry = ObjectRegistry()
+  let scope: ProfileScope
+  /// The connection that a burst of faults reads from.
+  var burst: ReadBurst?
+  /// By layout index.
+  var faultPlans: [Int: FaultPlan] = [:]
+  /// What has changed since the last save, and since the last notification.
+  var changes = PendingChanges()
+  var coordinator: NSPersistentStoreCoordinator?
+
+  /// How old a row of the row cache may be, in seconds: below 0, as by default, of any age; 0,
+  /// never used; above 0, at most so old.
+  ///
+  /// Deviation: the book calls 0 "never stale".
+  open var stalenessInterval: Double = -1
+
+  /// Whether an object whose row is gone becomes deleted with nil values when its fault fires; with
+  /// false, that traps.
+  open var shouldDeleteInaccessibleFaults = true
+
+  /// Whether deletions are carried through relationships at each `processPendingChanges` or only at
+  /// save.
+  open var propagatesDeletesAtEndOfEvent = true
+
+  /// Whether registered objects stay although nobody else holds them.
+  open var retainsRegisteredObjects = false
+
+  /// Values of the application's own.
+  open var userInfo: [AnyHashable: Any] = [:]
+
+  /// A name for events, reports and debugging.
+  open var name: String? {
+    get { scope.contextName }
+    set { scope.contextName = newValue }
+  }
+
+  /// Makes a context without a coordinator; set `persistentStoreCoordinator` before using it.
+  public convenience init(concurrencyType: ConcurrencyType) {
+    self.init(concurrencyType: concurrencyType, coordinator: nil)
+  }
+
+  /// Makes a context whose work runs on the main queue or on a queue of its own.
+  ///
+  /// No statement.
+  init(concurrencyType: ConcurrencyType, coordinator: NSPersistentStoreCoordinator?) {
+    self.concurrencyType = concurrencyType
+    switch concurrencyType {
+    case .mainQueueConcurrencyType: queue = .main
+    case .privateQueueConcurrencyType: queue = DispatchQueue(label: "NSManagedObjectContext")
+    }
+    scope = ProfileScope(hub: EventHub())
+    super.init()
+    if concurrencyType == .privateQueueConcurrencyType {
+      queue.setSpecific(key: NSManagedObjectContext.queueKey, value: ObjectIdentifier(self))
+    }
+    if let coordinator { attach(coordinator) }
+  }
+
+  deinit {
+    burst?.end()
+    disown(registry.removeAll())
+  }
+
+  /// The coordinator whose stores the context reads and writes; set once, before first use.
+  open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+    get { coordinator }
+    set {
+      precondition(coordinator == nil, "a context keeps the coordinator it was given first")
+      if let newValue { attach(newValue) }
+    }
+  }
+
+  /// The counts of what this context caused since it was made.
+  ///
+  /// On its queue.
+  package var counters: Counters {
+    sweep()
+    return scope.counters
+  }
+
+  /// The call site of the events from now on; nil lets each call name its own.
+  package var callSite: CallSite? {
+    get { scope.callSite }
+    set { scope.callSite = newValue }
+  }
+
+  static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
+
+  private func attach(_ coordinator: NSPersistentStoreCoordinator) {
+    self.coordinator = coordinator
+    scope.hub = coordinator.eventHub
+    registry.prepare(
+      entityCount: coordinator.managedObjectModel.entities.count,
+      rootCount: coordinator.managedObjectModel.entities.count { $0.superentity == nil })
+  }
+
+  /// The coordinator, which every request needs; traps when none was set.
+  var requiredCoordinator: NSPersistentStoreCoordinator {
+    guard let coordinator else {
+      preconditionFailure("this context has no persistent store coordinator")
+    }
+    return coordinator
+  }
+}

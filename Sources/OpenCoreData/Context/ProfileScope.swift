@@ -1,0 +1,64 @@
+import ProfileEvents
+
+/// What one context counts and tells: its counters, the event it is inside of, its call site.
+///
+/// Passed down to the store with each request, so that a statement is counted and nested where it was
+/// asked for. Used on the context's queue alone.
+final class ProfileScope {
+  var hub: EventHub
+  var counters = Counters()
+  /// The call site of whatever happens until it is changed.
+  var callSite: CallSite?
+  /// The context's name.
+  var contextName: String?
+  private var parent = 0
+
+  init(hub: EventHub) {
+    self.hub = hub
+  }
+
+  /// Begins an event; nil, at the price of one load, when nobody listens.
+  @inline(__always)
+  func begin(_ kind: EventKind) -> OpenEvent? {
+    guard hub.isListening else { return nil }
+    return open(kind)
+  }
+
+  /// Ends an event and tells it.
+  ///
+  /// `complete` fills in what is known only now.
+  @inline(__always)
+  func end(_ open: OpenEvent?, _ complete: (inout Event) -> Void = { _ in }) {
+    guard let open else { return }
+    parent = open.parent
+    var event = open.event
+    event.duration = MonotonicClock.now() &- event.begin
+    complete(&event)
+    hub.emit(event)
+  }
+
+  /// Ends an event that came to nothing: a save or a transaction that failed. It is not told.
+  func abandon(_ open: OpenEvent?) {
+    if let open { parent = open.parent }
+  }
+
+  private func open(_ kind: EventKind) -> OpenEvent {
+    let id = hub.nextID()
+    var event = Event(
+      id: id, parent: parent, kind: kind, begin: MonotonicClock.now(), duration: 0,
+      thread: MonotonicClock.threadID())
+    event.context = contextName
+    event.callSite = callSite
+    if hub.detail.contains(.stacks) { event.stack = CallStack.addresses() }
+    let open = OpenEvent(event: event, parent: parent)
+    parent = id
+    return open
+  }
+}
+
+/// An event that has begun and not ended.
+struct OpenEvent {
+  var event: Event
+  /// The event to go back to when this one ends.
+  let parent: Int
+}

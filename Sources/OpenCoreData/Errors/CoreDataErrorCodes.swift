@@ -1,0 +1,48 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// Apple's codes in NSCocoaErrorDomain and the keys of their userInfo, under Apple's names.
+
+/// A validation failed for a reason of its own.
+public let NSManagedObjectValidationError = 1550
+/// Several validations failed; `NSDetailedErrorsKey` lists them.
+public let NSValidationMultipleErrorsError = 1560
+/// A property that must have a value is nil.
+public let NSValidationMissingMandatoryPropertyError = 1570
+/// A deny rule holds: the relationship still leads to something.
+public let NSValidationRelationshipDeniedDeleteError = 1600
+/// A fault's row does not exist, or a relationship leads nowhere.
+public let NSManagedObjectReferentialIntegrityError = 133000
+/// A row changed since its object was read.
+public let NSManagedObjectMergeError = 133020
+/// The coordinator does not know stores of that type.
+public let NSPersistentStoreInvalidTypeError = 134000
+/// The file is no store of that type.
+public let NSPersistentStoreTypeMismatchError = 134010
+/// The file lacks tables or columns of the model.
+public let NSPersistentStoreIncompatibleSchemaError = 134020
+/// The save failed.
+public let NSPersistentStoreSaveError = 134030
+/// Something went wrong that has no code of its own.
+public let NSCoreDataError = 134060
+/// The store cannot do what it was asked for.
+public let NSPersistentStoreOperationError = 134070
+/// The store could not be opened.
+public let NSPersistentStoreOpenError = 134080
+/// The store was made with another version of the model.
+public let NSPersistentStoreIncompatibleVersionHashError = 134100
+/// SQLite reported an error.
+public let NSSQLiteError = 134180
+
+/// The domain of SQLite's own codes.
+public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
+/// Key of the errors that an error 1560 sums up.
+public let NSDetailedErrorsKey = "NSDetailedErrors"
+/// Key of the object that is not valid.
+public let NSValidationObjectErrorKey = "NSValidationErrorObject"
+/// Key of the property that is not valid.
+public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+/// Key of the value that is not valid.
+public let NSValidationValueErrorKey = "NSValidationErrorValue"
+/// Key of the objects an error is about.
+public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
+/// Key of the conflicts of an error 133020, an array of `NSMergeConflict`.
+public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

@@ -1,0 +1,93 @@
+import ManagedModel
+import SQLiteDriver
+
+extension NSError {
+  /// An error of `NSCocoaErrorDomain` with a sentence.
+  static func coreData(
+    _ code: Int, _ message: String, _ userInfo: [String: Any] = [:]
+  ) -> NSError {
+    var info = userInfo
+    info[NSLocalizedDescriptionKey] = message
+    return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
+  }
+
+  /// A request that cannot be carried out.
+  static func fetch(_ message: String) -> NSError {
+    coreData(NSCoreDataError, message)
+  }
+
+  /// A predicate or sort descriptor that SQL cannot say.
+  static func translation(_ error: TranslationError, entity: String) -> NSError {
+    coreData(NSCoreDataError, error.message, ["entity": entity])
+  }
+
+  /// A store that cannot do what it is asked for.
+  static func store(_ message: String) -> NSError {
+    coreData(NSPersistentStoreOperationError, message)
+  }
+
+  /// An object whose row does not exist.
+  static func missingObject(_ objectID: NSManagedObjectID) -> NSError {
+    coreData(
+      NSManagedObjectReferentialIntegrityError, "There is no row for \(objectID).",
+      [NSAffectedObjectsErrorKey: [objectID]])
+  }
+
+  /// A file that is no usable store, with the next step.
+  static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
+    coreData(
+      NSPersistentStoreOpenError, "The store cannot be opened: \(problem).",
+      [NSFilePathErrorKey: url.path])
+  }
+
+  /// A row whose entity number the model does not have.
+  static func damagedRow(entityNumber: Int, primaryKey: Int64) -> NSError {
+    coreData(
+      CocoaError.Code.fileReadCorruptFile.rawValue,
+      "The row with Z_PK \(primaryKey) says that it is of entity \(entityNumber), "
+        + "which the model does not have.")
+  }
+
+  /// One value that is not valid.
+  static func validation(
+    _ code: Int, object: NSManagedObject, key: String, value: Any?, message: String
+  ) -> NSError {
+    var info: [String: Any] = [
+      NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key,
+    ]
+    info[NSValidationValueErrorKey] = value
+    return coreData(code, message, info)
+  }
+
+  /// Throws nothing, the one failure, or all of them as one error 1560.
+  static func throwValidation(_ failures: [NSError]) throws {
+    // An error that holds others is taken apart, so that the details are one flat list.
+    let flat = failures.flatMap { failure in
+      failure.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [failure]
+    }
+    guard let first = flat.first else { return }
+    if flat.count == 1 { throw first }
+    throw coreData(
+      NSValidationMultipleErrorsError, "\(flat.count) validation errors occurred.",
+      [NSDetailedErrorsKey: flat])
+  }
+
+  /// Rows that changed since they were read.
+  static func mergeConflicts(_ conflicts: SaveConflicts) -> NSError {
+    coreData(
+      NSManagedObjectMergeError,
+      "\(conflicts.conflicts.count) row(s) changed since they were read.",
+      [NSPersistentStoreSaveConflictsErrorKey: conflicts.conflicts.map(NSMergeConflict.init)])
+  }
+
+  /// An error of the driver, with SQLite's code and the statement.
+  static func from(_ error: any Error, store: NSPersistentStore?) -> NSError {
+    guard let error = error as? SQLiteError else { return error as NSError }
+    var info: [String: Any] = [NSSQLiteErrorDomain: Int(error.code.rawValue)]
+    info[NSFilePathErrorKey] = store?.url?.path
+    info[NSUnderlyingErrorKey] = NSError(
+      domain: NSSQLiteErrorDomain, code: Int(error.code.rawValue),
+      userInfo: [NSLocalizedDescriptionKey: error.description])
+    return coreData(NSSQLiteError, error.description, info)
+  }
+}

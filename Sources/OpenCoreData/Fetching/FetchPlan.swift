@@ -1,0 +1,55 @@
+import ManagedModel
+
+/// A fetch request, read once: the entity is found, the options are plain values.
+struct FetchPlan {
+  let layout: EntityLayout
+  let entity: NSEntityDescription
+  let predicate: NSPredicate?
+  let sort: [NSSortDescriptor]
+  let limit: Int
+  let offset: Int
+  var batchSize: Int
+  let includesSubentities: Bool
+  let includesPendingChanges: Bool
+  var includesPropertyValues: Bool
+  let returnsObjectsAsFaults: Bool
+  let refreshes: Bool
+  let prefetchPaths: [String]
+
+  init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
+    let entity = try request.entity ?? FetchPlan.entity(named: request.entityName, in: model)
+    self.entity = entity
+    layout = EntityLayout.of(entity)
+    predicate = request.predicate
+    sort = request.sortDescriptors ?? []
+    limit = request.fetchLimit
+    offset = request.fetchOffset
+    batchSize = request.fetchBatchSize
+    includesSubentities = request.includesSubentities
+    includesPendingChanges = request.includesPendingChanges
+    includesPropertyValues = request.includesPropertyValues
+    returnsObjectsAsFaults = request.returnsObjectsAsFaults
+    refreshes = request.shouldRefreshRefetchedObjects
+    prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
+  }
+
+  /// Whether an object of that layout is among those the request asks for.
+  func covers(_ candidate: EntityLayout) -> Bool {
+    candidate.index == layout.index
+      || (includesSubentities && candidate.entity.isKind(of: entity))
+  }
+
+  private static func entity(
+    named name: String?, in model: NSManagedObjectModel
+  ) throws -> NSEntityDescription {
+    guard let name else {
+      throw NSError.fetch("A fetch request must have an entity; this one names none.")
+    }
+    guard let entity = model.entitiesByName[name] else {
+      throw NSError.fetch(
+        "The model has no entity '\(name)'. It has: "
+          + model.entitiesByName.keys.sorted().joined(separator: ", ") + ".")
+    }
+    return entity
+  }
+}

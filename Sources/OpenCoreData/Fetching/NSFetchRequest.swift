@@ -1,0 +1,101 @@
+import ManagedModel
+
+/// What a fetch may give: objects, IDs, counts, dictionaries.
+public protocol NSFetchRequestResult {}
+
+extension NSManagedObject: NSFetchRequestResult {}
+extension NSManagedObjectID: NSFetchRequestResult {}
+extension NSNumber: NSFetchRequestResult {}
+extension NSDictionary: NSFetchRequestResult {}
+
+/// What a fetch returns for each match.
+///
+/// Apple counterpart: `NSFetchRequestResultType`.
+public struct NSFetchRequestResultType: OptionSet, Sendable {
+  /// Apple's value.
+  public let rawValue: UInt
+
+  /// Takes Apple's value.
+  public init(rawValue: UInt) {
+    self.rawValue = rawValue
+  }
+
+  /// Objects; the default.
+  public static let managedObjectResultType: NSFetchRequestResultType = []
+  /// Object IDs; the rows go into the row cache unless `includesPropertyValues` is false.
+  public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+  /// Dictionaries of values.
+  public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+  /// One number.
+  public static let countResultType = NSFetchRequestResultType(rawValue: 4)
+}
+
+/// A request to a coordinator: a fetch, a save, a batch.
+///
+/// Apple counterpart: `NSPersistentStoreRequest`.
+open class NSPersistentStoreRequest: NSObject {}
+
+/// Describes which objects to fetch, in which order and in what form.
+///
+/// A request may be executed any number of times. The book's chapters 6 and 8 are about its options;
+/// the defaults are Apple's.
+open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
+  /// The entity's name; looked up in the context's model when `entity` is not set.
+  public private(set) var entityName: String?
+
+  /// The entity to fetch.
+  open var entity: NSEntityDescription? {
+    didSet { entityName = entity?.name }
+  }
+
+  /// Which objects match; nil is all of them.
+  open var predicate: NSPredicate?
+
+  /// The order of the result; nil leaves it to SQLite.
+  open var sortDescriptors: [NSSortDescriptor]?
+
+  /// The most objects to fetch; 0 is all.
+  open var fetchLimit = 0
+
+  /// How many matches to pass over.
+  open var fetchOffset = 0
+
+  /// How many objects to load at a time.
+  ///
+  /// `fetch` loads page by page to the end, as Apple's does when a Swift array is made of the
+  /// result; `fetchBatched` loads what is looked at.
+  open var fetchBatchSize = 0
+
+  /// Objects, IDs, dictionaries or a count.
+  open var resultType: NSFetchRequestResultType = []
+
+  /// Whether objects of sub-entities match too.
+  open var includesSubentities = true
+
+  /// Whether unsaved changes of the context are laid over the result.
+  open var includesPendingChanges = true
+
+  /// Whether the rows come with the fetch; with false only keys do, and each object costs a SELECT of
+  /// its own when it is read.
+  open var includesPropertyValues = true
+
+  /// Whether the objects stay faults over cached rows until they are read.
+  open var returnsObjectsAsFaults = true
+
+  /// Whether objects that are registered and filled take the fetched values.
+  open var shouldRefreshRefetchedObjects = false
+
+  /// Relationships to load ahead: one SELECT for each step of a path, two for a many-to-many.
+  open var relationshipKeyPathsForPrefetching: [String]?
+
+  /// A request without an entity; set one before executing it.
+  public override init() {
+    super.init()
+  }
+
+  /// A request for the entity of that name.
+  public init(entityName: String) {
+    self.entityName = entityName
+    super.init()
+  }
+}

@@ -1,0 +1,184 @@
+import ManagedModel
+
+extension NSManagedObject: KeyValueReadable {
+  /// The value of a property; firing a fault when the object or a to-many relationship is one.
+  ///
+  /// Attributes come as the Swift type of their attribute type (`Int16`, `Bool`, `Date`, `String` …),
+  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`. Traps for an unknown key.
+  /// Cost: none for a filled object; a fault otherwise; a to-many's first read one SELECT.
+  public final func value(forKey key: String) -> Any? {
+    let place = place(of: key)
+    willAccess()
+    return read(place)
+  }
+
+  /// Sets a property and notes the change; a relationship's other side follows at once.
+  ///
+  /// Numbers of any width are taken for numeric attributes. Traps for an unknown key, for a value of
+  /// the wrong type, and for a related object of another context. Cost: the object's fault and, for
+  /// a relationship, those of the old and the new destination.
+  public final func setValue(_ value: Any?, forKey key: String) {
+    let place = place(of: key)
+    willAccess()
+    write(value, to: place)
+  }
+
+  /// The value of a property without firing anything: nil for a fault.
+  ///
+  /// Apple counterpart: the same.
+  public final func primitiveValue(forKey key: String) -> Any? {
+    isFault ? nil : read(place(of: key))
+  }
+
+  /// Sees to it that the object is filled; a custom accessor calls it before it reads.
+  public final func willAccessValue(forKey key: String?) {
+    willAccess()
+  }
+
+  /// Ends what `willAccessValue` began; nothing is owed here.
+  public final func didAccessValue(forKey key: String?) {}
+
+  /// Whether a relationship is still a fault; asking fires nothing.
+  ///
+  /// A to-one is one while its destination is. Traps for a key that is no relationship.
+  public final func hasFault(forRelationshipNamed key: String) -> Bool {
+    let place = place(of: key)
+    switch place {
+    case .toMany(let index):
+      if isFault { return true }
+      guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] else {
+        return !isInserted
+      }
+      return value.objects == nil
+    case .slot(let index) where layout.slots[index].kind.isToOne:
+      return isFault || (read(place) as? NSManagedObject)?.isFault == true
+    default:
+      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' is no relationship")
+    }
+  }
+
+  /// The slot, relationship or transient of that name; traps when the entity has none.
+  final func place(of key: String) -> PropertyPlace {
+    guard let place = layout.place(of: key) else {
+      preconditionFailure("the entity '\(layout.entity.name ?? "")' has no property '\(key)'")
+    }
+    return place
+  }
+
+  /// What is held for a place, as a Swift value; nil when nothing is held or it is nil.
+  final func heldValue(_ place: PropertyPlace) -> Any? {
+    switch values?[layout.holdingIndex(place)] {
+    case .value(let value): value
+    case .string(let text): text
+    case .object(let object): object
+    case .toMany(let value): value.objects
+    case .null, .some(.none), nil: nil
+    }
+  }
+
+  /// A property's value of a filled object.
+  ///
+  /// A to-many that is still a fault fires.
+  final func read(_ place: PropertyPlace) -> Any? {
+    switch place {
+    case .slot(let index):
+      let slot = layout.slots[index]
+      if slot.kind.isToOne { return destination(slot) }
+      return attribute(slot)
+    case .toMany(let index):
+      return destinations(layout.toMany[index], at: layout.holdingIndex(place))
+    case .transient:
+      return heldValue(place)
+    }
+  }
+
+  /// An attribute of a filled object; strings and what is dear to decode are kept.
+  final func attribute(_ slot: RowSlot) -> Any? {
+    if let values {
+      switch values[slot.index] {
+      case .null: return nil
+      case .value(let value): return value
+      case .string(let text): return text
+      default: break
+      }
+    }
+    guard let value = materialised(slot) else { return nil }
+    switch slot.kind {
+    case .string: keep(.string(value as? String ?? ""), at: slot.index)
+    case .uri, .decimal, .data, .transformable: keep(.value(value), at: slot.index)
+    default: break
+    }
+    return value
+  }
+
+  /// The row's value, a transformable through its transformer.
+  private func materialised(_ slot: RowSlot) -> Any? {
+    row.value(slot)
+  }
+
+  /// Keeps a value that follows from the row.
+  final func keep(_ value: HeldValue, at index: Int) {
+    storage.keep(value, at: index)
+  }
+
+  /// The values beside the row, made at first need.
+  final var storage: ObjectValues {
+    if let values { return values }
+    let made = ObjectValues(count: layout.placeCount)
+    values = made
+    return made
+  }
+
+  /// Sets a property of a filled object: tracks the change, keeps relationships in step.
+  final func write(_ value: Any?, to place: PropertyPlace) {
+    switch place {
+    case .slot(let index):
+      let slot = layout.slots[index]
+      if slot.kind.isToOne {
+        setDestination(checkedDestination(value, slot.name), slot)
+      } else {
+        precondition(
+          RowValue.fits(value, kind: slot.kind),
+          "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(type(of: value))")
+        noteChange()
+        // A number is kept in the width of its attribute, so that reading gives the type it says.
+        change(RowValue(value, kind: slot.kind).held(slot.kind), at: slot.index)
+      }
+    case .toMany(let index):
+      setDestinations(checkedDestinations(value, layout.toMany[index].name), layout.toMany[index])
+    case .transient:
+      noteChange()
+      storage.keep(value.map { .value($0) } ?? .null, at: layout.holdingIndex(place))
+    }
+  }
+
+  /// Replaces a slot's value; reading looks beside the row from now on.
+  final func change(_ value: HeldValue, at index: Int) {
+    storage.change(value, at: index)
+    state.insert(.overridden)
+  }
+}
+
+extension RowValue {
+  /// The value as an object holds it, in the type that reading the slot gives.
+  func held(_ kind: RowSlot.Kind) -> HeldValue {
+    switch (self, kind) {
+    case (.null, _): .null
+    case (.int64(let value), .int16): .value(Int16(truncatingIfNeeded: value))
+    case (.int64(let value), .int32): .value(Int32(truncatingIfNeeded: value))
+    case (.int64(let value), .bool): .value(value != 0)
+    case (.int64(let value), _): .value(value)
+    case (.double(let value), .float): .value(Float(value))
+    case (.double(let value), .date): .value(Date(timeIntervalSinceReferenceDate: value))
+    case (.double(let value), _): .value(value)
+    case (.text(let text), .uri): URL(string: text).map { .value($0) } ?? .null
+    case (.text(let text), .decimal):
+      Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map { .value($0) } ?? .null
+    case (.text(let text), _): .string(text)
+    case (.bytes(let data), .uuid) where data.count == 16:
+      .value(data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    case (.bytes(let data), _): .value(data)
+    case (.toOne, _): .null
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import ManagedModel
+
+extension NSManagedObject {
+  /// The destination of a to-one of a filled object, as a fault when it is not registered yet.
+  ///
+  /// No statement: the key came with the row.
+  final func destination(_ slot: RowSlot) -> NSManagedObject? {
+    if let values {
+      switch values[slot.index] {
+      case .object(let object): return object
+      case .null: return nil
+      default: break
+      }
+    }
+    guard let context, !row.isNull(slot) else { return nil }
+    let entityNumber = slot.kind == .toOnePolymorphic ? Int(row.entityNumber(slot)) : 0
+    let object = context.object(
+      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
+    keep(.object(object), at: slot.index)
+    return object
+  }
+
+  /// The destinations of a to-many of a filled object; its fault fires when they are not known.
+  final func destinations(
+    _ relationship: NSRelationshipDescription, at index: Int
+  ) -> Set<NSManagedObject> {
+    let value = toManyValue(at: index)
+    if let objects = value.objects { return objects }
+    guard let context else { return [] }
+    context.fireRelationship(relationship, of: self, into: value)
+    return value.objects ?? []
+  }
+
+  /// The state of a to-many, made at first need.
+  final func toManyValue(at index: Int) -> ToManyValue {
+    if case .toMany(let value)? = values?[index] { return value }
+    let value = ToManyValue(isNew: primaryKey <= 0)
+    storage.keep(.toMany(value), at: index)
+    return value
+  }
+
+  /// Points a to-one somewhere else and keeps the other sides in step.
+  final func setDestination(_ new: NSManagedObject?, _ slot: RowSlot) {
+    let old = destination(slot)
+    noteChange()
+    storeDestination(new, slot)
+    guard old !== new else { return }
+    if let old { removeInverse(of: slot.relationship, on: old) }
+    if let new { addInverse(of: slot.relationship, on: new) }
+  }
+
+  /// Replaces what a to-many leads to and keeps the other sides in step.
+  final func setDestinations(
+    _ new: Set<NSManagedObject>, _ relationship: NSRelationshipDescription
+  ) {
+    let index = layout.holdingIndex(place(of: relationship.name))
+    let old = destinations(relationship, at: index)
+    noteChange()
+    let value = toManyValue(at: index)
+    for object in old.subtracting(new) {
+      value.remove(object)
+      removeInverse(of: relationship, on: object)
+    }
+    for object in new.subtracting(old) {
+      value.insert(object)
+      addInverse(of: relationship, on: object)
+    }
+  }
+
+  /// Lets the other end of `relationship`, which is `object`, point here as well.
+  private func addInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
+    guard let inverse = relationship.inverseRelationship else { return }
+    object.willAccess()
+    object.noteChange()
+    let place = object.place(of: inverse.name)
+    switch place {
+    case .toMany:
+      object.toManyValue(at: object.layout.holdingIndex(place)).insert(self)
+    case .slot(let index):
+      let slot = object.layout.slots[index]
+      if let previous = object.destination(slot), previous !== self {
+        previous.dropDestination(object, of: relationship)
+      }
+      object.storeDestination(self, slot)
+    case .transient:
+      break
+    }
+  }
+
+  /// Lets the other end of `relationship` no longer point here.
+  private func removeInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject)
+  {
+    guard let inverse = relationship.inverseRelationship else { return }
+    object.willAccess()
+    object.dropDestination(self, of: inverse)
+  }
+
+  /// Takes one destination away on this side alone.
+  final func dropDestination(_ object: NSManagedObject, of relationship: NSRelationshipDescription)
+  {
+    willAccess()
+    noteChange()
+    let place = place(of: relationship.name)
+    switch place {
+    case .toMany:
+      toManyValue(at: layout.holdingIndex(place)).remove(object)
+    case .slot(let index):
+      if destination(layout.slots[index]) === object { storeDestination(nil, layout.slots[index]) }
+    case .transient:
+      break
+    }
+  }
+
+  private func storeDestination(_ object: NSManagedObject?, _ slot: RowSlot) {
+    change(object.map { .object($0) } ?? .null, at: slot.index)
+  }
+
+  final func checkedDestination(_ value: Any?, _ name: String) -> NSManagedObject? {
+    guard let value, !(value is NSNull) else { return nil }
+    guard let object = value as? NSManagedObject else {
+      preconditionFailure("'\(name)' leads to an object, not to \(type(of: value))")
+    }
+    checkContext(of: object, name)
+    return object
+  }
+
+  final func checkedDestinations(_ value: Any?, _ name: String) -> Set<NSManagedObject> {
+    guard let value, !(value is NSNull) else { return [] }
+    let objects: Set<NSManagedObject>
+    switch value {
+    case let set as Set<NSManagedObject>: objects = set
+    case let array as [NSManagedObject]: objects = Set(array)
+    default: preconditionFailure("'\(name)' leads to a set of objects, not to \(type(of: value))")
+    }
+    for object in objects { checkContext(of: object, name) }
+    return objects
+  }
+
+  private func checkContext(of object: NSManagedObject, _ name: String) {
+    precondition(
+      object.context == nil || context == nil || object.context === context,
+      "'\(name)' cannot lead to an object of another context")
+  }
+}
+
+extension RowSlot {
+  /// The relationship of a to-one slot; traps for an attribute's.
+  var relationship: NSRelationshipDescription {
+    guard let relationship = property as? NSRelationshipDescription else {
+      preconditionFailure("'\(name)' is an attribute")
+    }
+    return relationship
+  }
+}

@@ -1,0 +1,65 @@
+import ManagedModel
+
+extension NSManagedObject {
+  /// Error 1570 for a property that must have a value and has none.
+  final func validateMandatory(_ value: Any?, forKey key: String) throws {
+    guard let property = layout.entity.propertiesByName[key], !property.isOptional else { return }
+    let isMissing: Bool
+    if let relationship = property as? NSRelationshipDescription, relationship.isToMany {
+      isMissing = false
+    } else {
+      isMissing = value == nil || value is NSNull
+    }
+    if isMissing {
+      throw NSError.validation(
+        NSValidationMissingMandatoryPropertyError, object: self, key: key, value: value,
+        message: "\(key) is a required value.")
+    }
+  }
+
+  /// Validates each property; several failures are thrown as one error 1560.
+  final func validateProperties() throws {
+    var failures: [NSError] = []
+    for slot in layout.slots {
+      do {
+        try validateValue(read(.slot(slot.index)), forKey: slot.name)
+      } catch {
+        failures.append(error as NSError)
+      }
+    }
+    try NSError.throwValidation(failures)
+  }
+
+  /// Error 1600 for each relationship with a deny rule that still leads to something.
+  ///
+  /// Destinations that are deleted in the same save do not count.
+  final func validateDenyRules() throws {
+    var failures: [NSError] = []
+    for relationship in layout.entity.relationshipsByName.values
+    where relationship.deleteRule == .denyDeleteRule {
+      let remaining = relatedObjects(relationship).filter { !$0.isDeleted }
+      if !remaining.isEmpty {
+        failures.append(
+          NSError.validation(
+            NSValidationRelationshipDeniedDeleteError, object: self, key: relationship.name,
+            value: nil,
+            message: "Items cannot be deleted from \(relationship.name): "
+              + "it still leads to \(remaining.count) object(s)."))
+      }
+    }
+    try NSError.throwValidation(failures)
+  }
+
+  /// The objects at the other end, whichever kind of relationship it is.
+  ///
+  /// Fires what is a fault.
+  final func relatedObjects(_ relationship: NSRelationshipDescription) -> [NSManagedObject] {
+    willAccess()
+    switch read(place(of: relationship.name)) {
+    case let object as NSManagedObject: return [object]
+    case let objects as Set<NSManagedObject>:
+      return objects.sorted { $0.primaryKey < $1.primaryKey }
+    default: return []
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import ManagedModel
+
+/// An object of an entity: a fault until a property is read, then the values of its row.
+///
+/// Belongs to one context and is used on its queue. Within a context there is one instance for each
+/// row. Apple counterpart: `NSManagedObject`; the book's chapters 3 to 7.
+///
+/// A clean, filled object has no storage but the row it shares with the row cache. What differs from
+/// the row (changed values) and what is dear to make again (decoded strings, related objects) is
+/// held beside it in `values`.
+open class NSManagedObject: NSObject {
+  /// The last values known from the store; the snapshot that saving compares.
+  ///
+  /// Counted once by this object. Written by +Faulting and +Save.
+  final var row: Row
+  /// `Z_PK`; below zero while the object is temporary.
+  final var primaryKey: Int64
+  final let layout: EntityLayout
+  /// Nil for an object of no context, and after its context has gone or let go of it.
+  final unowned(unsafe) var context: NSManagedObjectContext?
+  final var state: ObjectState
+  /// Changed, decoded and related values; nil while there are none.
+  final var values: ObjectValues?
+  /// Rows that were loaded ahead for this object live as long as this reference.
+  final var prefetched: PrefetchedRows?
+
+  /// Makes an object with its model defaults and, unless `context` is nil, inserts it there.
+  ///
+  /// Subclasses inherit it; one that declares its own initialisers must write `required` where
+  /// Apple's has `override`. Calls `awakeFromInsert` when inserted. Traps for an abstract entity and
+  /// for an entity that belongs to no model. No statement.
+  public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+    let layout = EntityLayout.of(entity)
+    self.layout = layout
+    self.row = layout.defaultRow
+    self.primaryKey = 0
+    self.state = []
+    super.init()
+    guard let context else { return }
+    context.insert(self)
+  }
+
+  /// Inserts a new object of the entity that uses this class.
+  ///
+  /// Traps when the context's model has no entity, or more than one, for the class. No statement.
+  public required convenience init(context: NSManagedObjectContext) {
+    self.init(entity: context.entity(forClass: Self.self), insertInto: context)
+  }
+
+  deinit {
+    row.release()
+  }
+
+  // MARK: Identity
+
+  /// The object's identity, temporary until it has been saved.
+  public final var objectID: NSManagedObjectID {
+    NSManagedObjectID(
+      layout: layout, primaryKey: primaryKey,
+      store: primaryKey > 0 ? context?.store(for: self) : nil)
+  }
+
+  /// The object's own entity, which may be a sub-entity of the one that was fetched.
+  public final var entity: NSEntityDescription {
+    layout.entity
+  }
+
+  /// The context the object lives in; nil once the context is gone or has been reset.
+  public final var managedObjectContext: NSManagedObjectContext? {
+    context
+  }
+
+  // MARK: State
+
+  /// Whether the values have not been loaded yet; asking does not load them.
+  public final var isFault: Bool {
+    state.contains(.fault)
+  }
+
+  /// Whether the object is new and has never been saved.
+  public final var isInserted: Bool {
+    state.contains(.inserted)
+  }
+
+  /// Whether a property was set since the last save, even to the value it had.
+  public final var isUpdated: Bool {
+    state.contains(.updated)
+  }
+
+  /// Whether the next save will remove the object's row, or it has found its row gone.
+  public final var isDeleted: Bool {
+    state.contains(.deleted)
+  }
+
+  /// Whether the object is inserted, updated or deleted.
+  public final var hasChanges: Bool {
+    !state.isDisjoint(with: .changed)
+  }
+
+  /// 0 when the object is filled, above 0 while it is a fault.
+  ///
+  /// Apple's counterpart says the same.
+  public final var faultingState: Int {
+    isFault ? 1 : 0
+  }
+
+  // MARK: For subclasses
+
+  /// Called once in an object's life, after it was inserted; values set here are no changes to undo.
+  open func awakeFromInsert() {}
+
+  /// Called each time the object has been filled from its row.
+  open func awakeFromFetch() {}
+
+  /// Called before the object is written; changing properties here starts another round.
+  open func willSave() {}
+
+  /// Called after the object was written, with its changes already cleared.
+  open func didSave() {}
+
+  /// Called before the object's deletion is carried through its relationships.
+  open func prepareForDeletion() {}
+
+  /// Called before the values are dropped.
+  open func willTurnIntoFault() {}
+
+  /// Called after the values were dropped.
+  open func didTurnIntoFault() {}
+
+  /// Checks one value before saving; override it where Apple's code has `validateName(_:)`.
+  ///
+  /// - Throws: an error of `NSCocoaErrorDomain` with a code from 1550 to 1680.
+  open func validateValue(_ value: Any?, forKey key: String) throws {
+    try validateMandatory(value, forKey: key)
+  }
+
+  /// Checks a new object before saving; calls `validateValue` for each property.
+  open func validateForInsert() throws {
+    try validateProperties()
+  }
+
+  /// Checks a changed object before saving; calls `validateValue` for each property.
+  open func validateForUpdate() throws {
+    try validateProperties()
+  }
+
+  /// Checks before the object's row is removed; throws 1600 for a deny rule that holds.
+  open func validateForDelete() throws {
+    try validateDenyRules()
+  }
+
+  /// The object's entity, identity and, when filled, its values.
+  ///
+  /// Fires nothing.
+  open override var description: String {
+    let values = isFault ? "<fault>" : describedValues
+    return "<\(type(of: self)): \(address)> (entity: \(layout.entity.name ?? ""); "
+      + "id: \(objectID.uriRepresentation().absoluteString); data: \(values))"
+  }
+
+  private var address: String {
+    "0x" + String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
+  }
+
+  private var describedValues: String {
+    let pairs = layout.slots.map { slot -> String in
+      let value = heldValue(.slot(slot.index)).map { "\($0)" } ?? row.value(slot).map { "\($0)" }
+      return "\(slot.name) = \(value ?? "nil")"
+    }
+    return "{" + pairs.joined(separator: "; ") + "}"
+  }
+}
+
+/// What an object is at the moment, in one word.
+struct ObjectState: OptionSet {
+  let rawValue: UInt32
+
+  static let fault = ObjectState(rawValue: 1)
+  static let inserted = ObjectState(rawValue: 2)
+  static let updated = ObjectState(rawValue: 4)
+  static let deleted = ObjectState(rawValue: 8)
+  /// Some slot's value differs in place from the row: read `values` first.
+  static let overridden = ObjectState(rawValue: 16)
+  /// The context has noted the object for the next did-change notification.
+  static let pending = ObjectState(rawValue: 32)
+  /// `awakeFromInsert` or `awakeFromFetch` is running: what is set is no change.
+  static let awaking = ObjectState(rawValue: 64)
+  /// The row is gone: `shouldDeleteInaccessibleFaults` made the object deleted with nil values.
+  static let inaccessible = ObjectState(rawValue: 128)
+
+  static let changed: ObjectState = [.inserted, .updated, .deleted]
+}

@@ -1,0 +1,110 @@
+import ManagedModel
+
+/// Where each property of an entity lives: in a row, in an object, in a SELECT.
+///
+/// Made once for each entity of a model that a coordinator uses; `entity.runtimeLayout` holds it.
+/// Everything here is constant, so objects of any context read it without a lock.
+final class EntityLayout: @unchecked Sendable {  // immutable after init
+  /// Held, so that an object may outlive its model.
+  ///
+  /// The entity's reference to this layout goes with the model, which is what breaks the cycle.
+  let entity: NSEntityDescription
+  /// Counted from 0 in the model's order of entity numbers; the same in every coordinator.
+  let index: Int
+  /// The index of the root entity: primary keys are unique below one root.
+  let rootIndex: Int
+  /// Persistent attributes and to-one relationships, in the order of `slotProperties`.
+  let slots: [RowSlot]
+  let toMany: [NSRelationshipDescription]
+  /// Transient attributes live in the object alone.
+  let transients: [NSAttributeDescription]
+  /// Bytes of a row before its texts and blobs.
+  let fixedSize: Int
+  /// All values nil; what a fault shows.
+  ///
+  /// Never counted, never freed.
+  let faultRow: Row
+  /// The model's default values; what a new object shows.
+  ///
+  /// Never counted, never freed.
+  let defaultRow: Row
+  /// The class of this entity's objects.
+  let objectClass: NSManagedObject.Type
+  private let places: [String: PropertyPlace]
+
+  /// Lays out one entity.
+  ///
+  /// `classes` finds the class its objects get.
+  init(entity: NSEntityDescription, index: Int, rootIndex: Int, objectClass: NSManagedObject.Type) {
+    self.entity = entity
+    self.index = index
+    self.rootIndex = rootIndex
+    self.objectClass = objectClass
+    var slots: [RowSlot] = []
+    let properties = entity.slotProperties
+    var offset = Row.headerSize + (properties.count + 63) / 64 * 8
+    for property in properties {
+      let slot = RowSlot(property: property, index: slots.count, offset: offset)
+      offset += slot.kind.width
+      slots.append(slot)
+    }
+    self.slots = slots
+    self.fixedSize = offset
+    self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
+    self.transients = entity.attributesByName.values.filter(\.isTransient)
+      .sorted { $0.name < $1.name }
+    var places: [String: PropertyPlace] = [:]
+    for slot in slots { places[slot.name] = .slot(slot.index) }
+    for (number, relationship) in toMany.enumerated() {
+      places[relationship.name] = .toMany(number)
+    }
+    for (number, attribute) in transients.enumerated() {
+      places[attribute.name] = .transient(number)
+    }
+    self.places = places
+    var nulls = RowBuilder(slots: slots, fixedSize: offset)
+    self.faultRow = nulls.finish(primaryKey: 0, version: 0, immortal: true)
+    for slot in slots {
+      if let attribute = slot.property as? NSAttributeDescription,
+        let value = attribute.defaultValue
+      {
+        nulls.set(RowValue(value, kind: slot.kind), at: slot)
+      }
+    }
+    self.defaultRow = nulls.finish(primaryKey: 0, version: 0, immortal: true)
+  }
+
+  deinit {
+    faultRow.freeImmortal()
+    defaultRow.freeImmortal()
+  }
+
+  /// Where the property of that name lives; nil when the entity has no such property.
+  func place(of name: String) -> PropertyPlace? {
+    places[name]
+  }
+
+  /// The number of values an object may hold beside its row.
+  var placeCount: Int {
+    slots.count + toMany.count + transients.count
+  }
+
+  /// The position of a property among the values an object holds beside its row.
+  func holdingIndex(_ place: PropertyPlace) -> Int {
+    switch place {
+    case .slot(let index): index
+    case .toMany(let index): slots.count + index
+    case .transient(let index): slots.count + toMany.count + index
+    }
+  }
+}
+
+/// The home of a property's value.
+enum PropertyPlace: Hashable {
+  /// In the row: a persistent attribute or a to-one relationship.
+  case slot(Int)
+  /// In the object: a to-many relationship.
+  case toMany(Int)
+  /// In the object: a transient attribute.
+  case transient(Int)
+}

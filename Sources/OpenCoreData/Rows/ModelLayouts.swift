@@ -1,0 +1,49 @@
+import ManagedModel
+import Synchronization
+
+/// The layouts of all entities of a model, made at its first use and kept by its entities.
+enum ModelLayouts {
+  private static let lock = Mutex<Void>(())
+
+  /// Freezes the model and lays out its entities; the second call does nothing.
+  static func make(for model: NSManagedObjectModel) {
+    lock.withLock { _ in
+      guard model.entities.contains(where: { $0.runtimeLayout == nil }) else { return }
+      model.freeze()
+      let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+      let roots = entities.filter { $0.superentity == nil }
+      for (index, entity) in entities.enumerated() {
+        let root = entity.rootEntity
+        let rootIndex = roots.firstIndex { $0 === root } ?? 0
+        entity.runtimeLayout = EntityLayout(
+          entity: entity, index: index, rootIndex: rootIndex,
+          objectClass: ManagedObjectClasses.find(for: entity))
+      }
+    }
+  }
+}
+
+extension EntityLayout {
+  /// The layout of an entity; traps for one that belongs to no model.
+  static func of(_ entity: NSEntityDescription) -> EntityLayout {
+    // Nobody but ModelLayouts sets it.
+    if let layout = entity.runtimeLayout { return unsafeDowncast(layout, to: EntityLayout.self) }
+    guard let model = entity.managedObjectModel else {
+      preconditionFailure("the entity '\(entity.name ?? "")' belongs to no model")
+    }
+    ModelLayouts.make(for: model)
+    guard let layout = entity.runtimeLayout else {
+      preconditionFailure("the entity '\(entity.name ?? "")' is not among its model's entities")
+    }
+    return unsafeDowncast(layout, to: EntityLayout.self)
+  }
+}
+
+extension NSEntityDescription {
+  /// The entity at the top of the hierarchy, whose table the rows live in.
+  var rootEntity: NSEntityDescription {
+    var entity = self
+    while let parent = entity.superentity { entity = parent }
+    return entity
+  }
+}

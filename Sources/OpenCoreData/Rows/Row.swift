@@ -1,0 +1,114 @@
+import Synchronization
+
+/// One immutable row of an entity in raw memory, shared by the row cache, snapshots and objects.
+///
+/// The count is kept by hand: whoever stores a `Row` calls `retain` and, when done, `release`. A
+/// counted Swift class would cost more than the read itself. Build with `-DCHECKED_ROWS` to have
+/// every access checked for a freed row, a wrong slot and a read outside the row.
+///
+///     0  count   Int32, atomic; -1 is never freed        8  primary key   Int64
+///     4  size    UInt32, bytes of the row               16  Z_OPT         Int64
+///                                                       24  one bit a slot: nil
+///     then the slots; then texts and blobs, found by offset and length in their slot
+///
+/// Any thread may read, retain and release.
+struct Row: @unchecked Sendable {  // immutable bytes, atomic count
+  let base: UnsafeMutableRawPointer
+
+  /// Bytes before the bits that say nil.
+  static let headerSize = 24
+
+  /// Copies finished bytes into a row of its own with a count of one.
+  init(copying bytes: UnsafeRawBufferPointer, immortal: Bool) {
+    base = UnsafeMutableRawPointer.allocate(
+      byteCount: bytes.count + Row.guardSize, alignment: Row.alignment)
+    if let source = bytes.baseAddress {
+      base.copyMemory(from: source, byteCount: bytes.count)
+    }
+    count.initialize(to: Atomic<Int32>(immortal ? -1 : 1))
+    base.storeBytes(of: UInt32(bytes.count), toByteOffset: 4, as: UInt32.self)
+    markAlive()
+  }
+
+  /// `Z_PK`.
+  var primaryKey: Int64 {
+    check()
+    return base.load(fromByteOffset: 8, as: Int64.self)
+  }
+
+  /// `Z_OPT`, the version that saving compares.
+  var version: Int64 {
+    check()
+    return base.load(fromByteOffset: 16, as: Int64.self)
+  }
+
+  /// All bytes, header included.
+  var size: Int {
+    Int(base.load(fromByteOffset: 4, as: UInt32.self))
+  }
+
+  func isNull(_ slot: RowSlot) -> Bool {
+    check(slot)
+    let word = base.load(
+      fromByteOffset: Row.headerSize + (slot.index >> 6) * 8, as: UInt64.self)
+    return word & (1 << UInt64(slot.index & 63)) != 0
+  }
+
+  /// The slot's 8 bytes as an integer: numbers, booleans, primary keys of destinations.
+  func int64(_ slot: RowSlot) -> Int64 {
+    check(slot)
+    return base.load(fromByteOffset: slot.offset, as: Int64.self)
+  }
+
+  /// The slot's 8 bytes as a number: doubles, floats, dates in seconds since 2001.
+  func double(_ slot: RowSlot) -> Double {
+    check(slot)
+    return base.load(fromByteOffset: slot.offset, as: Double.self)
+  }
+
+  /// The second 8 bytes of a polymorphic to-one: the destination's entity number (`Z_ENT`).
+  func entityNumber(_ slot: RowSlot) -> Int64 {
+    check(slot)
+    return base.load(fromByteOffset: slot.offset + 8, as: Int64.self)
+  }
+
+  /// The bytes of a text or blob; valid while the row is retained.
+  func bytes(_ slot: RowSlot) -> UnsafeRawBufferPointer {
+    check(slot)
+    let start = Int(base.load(fromByteOffset: slot.offset, as: UInt32.self))
+    let length = Int(base.load(fromByteOffset: slot.offset + 4, as: UInt32.self))
+    checkRange(start, length)
+    return UnsafeRawBufferPointer(start: base + start, count: length)
+  }
+
+  /// One more holder.
+  func retain() {
+    check()
+    if count.pointee.load(ordering: .relaxed) >= 0 {
+      count.pointee.add(1, ordering: .relaxed)
+    }
+  }
+
+  /// One holder less; the last one frees the bytes.
+  func release() {
+    check()
+    guard count.pointee.load(ordering: .relaxed) >= 0 else { return }
+    if count.pointee.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
+      free()
+    }
+  }
+
+  /// Frees a row that is not counted; its layout does so when it goes.
+  func freeImmortal() {
+    free()
+  }
+
+  private var count: UnsafeMutablePointer<Atomic<Int32>> {
+    base.assumingMemoryBound(to: Atomic<Int32>.self)
+  }
+
+  private func free() {
+    markDead()
+    base.deallocate()
+  }
+}

@@ -1,0 +1,72 @@
+import ManagedModel
+
+/// One fixed place in a row.
+struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts are made
+  /// Not counted: the layout holds the entity, which holds its properties.
+  unowned(unsafe) let property: NSPropertyDescription
+  let name: String
+  /// Its number among the row's slots, which is its bit among the nils.
+  let index: Int
+  /// Bytes from the row's base.
+  let offset: Int
+  let kind: Kind
+
+  /// How the bytes of a slot are read.
+  enum Kind: Sendable, Equatable {
+    case int16, int32, int64, bool
+    case double, float, date
+    /// UTF-8 behind the fixed part.
+    case string, uri, decimal
+    /// Bytes behind the fixed part.
+    case data, uuid, transformable
+    /// The destination's primary key.
+    case toOne
+    /// The destination's primary key and entity number, for a destination with sub-entities.
+    case toOnePolymorphic
+
+    /// Bytes in the fixed part.
+    var width: Int {
+      self == .toOnePolymorphic ? 16 : 8
+    }
+
+    var isToOne: Bool {
+      self == .toOne || self == .toOnePolymorphic
+    }
+  }
+
+  init(property: NSPropertyDescription, index: Int, offset: Int) {
+    self.property = property
+    self.name = property.name
+    self.index = index
+    self.offset = offset
+    if let relationship = property as? NSRelationshipDescription {
+      let isPolymorphic = relationship.destinationEntity?.subentities.isEmpty == false
+      self.kind = isPolymorphic ? .toOnePolymorphic : .toOne
+    } else if let attribute = property as? NSAttributeDescription {
+      self.kind = Kind(attribute.attributeType)
+    } else {
+      preconditionFailure("'\(property.name)' is neither an attribute nor a relationship")
+    }
+  }
+}
+
+extension RowSlot.Kind {
+  /// The kind of an attribute of that type; composite and object-ID attributes are kept as bytes.
+  init(_ type: NSAttributeType) {
+    switch type {
+    case .integer16AttributeType: self = .int16
+    case .integer32AttributeType: self = .int32
+    case .integer64AttributeType: self = .int64
+    case .booleanAttributeType: self = .bool
+    case .doubleAttributeType: self = .double
+    case .floatAttributeType: self = .float
+    case .dateAttributeType: self = .date
+    case .stringAttributeType: self = .string
+    case .URIAttributeType: self = .uri
+    case .decimalAttributeType: self = .decimal
+    case .UUIDAttributeType: self = .uuid
+    case .transformableAttributeType: self = .transformable
+    default: self = .data
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import ManagedModel
+
+/// The numbers of a model's entities, by rule or as a file's `Z_PRIMARYKEY` has them.
+struct EntityNumbers {
+  private var numbers: [ObjectIdentifier: Int] = [:]
+  private var namesInFile: [ObjectIdentifier: String] = [:]
+
+  /// - Parameter descriptions: All entities of the model, in numbering order.
+  init(_ descriptions: [NSEntityDescription], file: FileSchema?) throws(SchemaMismatch) {
+    guard let file else {
+      for (index, description) in descriptions.enumerated() {
+        numbers[ObjectIdentifier(description)] = index + 1
+      }
+      return
+    }
+    var open = file.entities
+    func take(_ description: NSEntityDescription, where matches: (String) -> Bool) -> Bool {
+      guard let index = open.firstIndex(where: { matches($0.name) }) else { return false }
+      let found = open.remove(at: index)
+      numbers[ObjectIdentifier(description)] = found.number
+      namesInFile[ObjectIdentifier(description)] = found.name
+      return true
+    }
+    var waiting = descriptions.filter { entity in !take(entity) { $0 == entity.name } }
+    waiting = waiting.filter { entity in
+      guard let former = entity.explicitRenamingIdentifier else { return true }
+      return !take(entity) { $0 == former }
+    }
+    for entity in waiting {
+      let position = descriptions.firstIndex { $0 === entity }.map { $0 + 1 }
+      guard let index = open.firstIndex(where: { $0.number == position }) else {
+        throw SchemaMismatch(
+          entity: entity.name ?? "", property: nil, table: SQLNames.plain(entity.name ?? ""),
+          column: nil)
+      }
+      let found = open.remove(at: index)
+      numbers[ObjectIdentifier(entity)] = found.number
+      namesInFile[ObjectIdentifier(entity)] = found.name
+    }
+  }
+
+  func number(_ description: NSEntityDescription) -> Int {
+    numbers[ObjectIdentifier(description)] ?? 0
+  }
+
+  /// The name under which the file lists the entity, which may be a former one.
+  func nameInFile(_ description: NSEntityDescription) -> String? {
+    namesInFile[ObjectIdentifier(description)]
+  }
+}

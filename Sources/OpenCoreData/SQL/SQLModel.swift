@@ -1,0 +1,65 @@
+import ManagedModel
+import SQLiteDriver
+
+/// A model laid onto the tables of a file.
+///
+/// Held by the store for as long as it is open. Everything is computed when it is made.
+final class SQLModel: @unchecked Sendable {
+  // Unchecked: nothing changes after `init`.
+
+  let model: NSManagedObjectModel
+
+  /// The entities by ascending number.
+  let entities: [SQLEntity]
+
+  private let byNumber: [Int: SQLEntity]
+  private let byDescription: [ObjectIdentifier: SQLEntity]
+  private let byName: [String: SQLEntity]
+
+  /// Lays out a model by Apple's rules, as for a new file.
+  convenience init(model: NSManagedObjectModel) {
+    do {
+      try self.init(model: model, file: nil)
+    } catch {
+      preconditionFailure("A layout made by rule cannot miss anything: \(error)")
+    }
+  }
+
+  /// Lays out a model on the tables that a file has.
+  ///
+  /// Entities are matched by name, then by renaming identifier, then by position. Two statements.
+  ///
+  /// - Throws: `SchemaMismatch` for a table or column that the model wants and the file lacks;
+  ///   `SQLiteError` when the schema cannot be read.
+  convenience init(model: NSManagedObjectModel, connection: Connection) throws {
+    try self.init(model: model, file: FileSchema(reading: connection))
+  }
+
+  /// Lays out a model on a file's schema, or by rule when there is no file.
+  init(model: NSManagedObjectModel, file: FileSchema?) throws(SchemaMismatch) {
+    var builder = SQLModelBuilder(model: model, file: file)
+    let entities = try builder.build()
+    self.model = model
+    self.entities = entities.sorted { $0.number < $1.number }
+    byNumber = Dictionary(
+      entities.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    byDescription = Dictionary(
+      entities.map { (ObjectIdentifier($0.description), $0) },
+      uniquingKeysWith: { first, _ in first })
+    byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The entity of a description of this model, or of the same name in an equal model.
+  func entity(for description: NSEntityDescription) -> SQLEntity {
+    if let entity = byDescription[ObjectIdentifier(description)] { return entity }
+    guard let name = description.name, let entity = byName[name] else {
+      preconditionFailure(
+        "The entity \(description.name ?? "without a name") is not in the model of this store.")
+    }
+    return entity
+  }
+
+  func entity(number: Int) -> SQLEntity? { byNumber[number] }
+
+  func entity(named name: String) -> SQLEntity? { byName[name] }
+}

@@ -1,0 +1,154 @@
+import ManagedModel
+
+/// Builds the entities of a `SQLModel`, by rule or as a file has them.
+struct SQLModelBuilder {
+  let model: NSManagedObjectModel
+  let file: FileSchema?
+
+  /// In numbering order, so that parents come first.
+  private(set) var entities: [SQLEntity] = []
+  private var byDescription: [ObjectIdentifier: SQLEntity] = [:]
+  private var claims: [String: ColumnClaims] = [:]
+
+  init(model: NSManagedObjectModel, file: FileSchema?) {
+    self.model = model
+    self.file = file
+  }
+
+  mutating func build() throws(SchemaMismatch) -> [SQLEntity] {
+    try placeEntities()
+    for entity in entities { try placeColumns(of: entity) }
+    var joins = JoinTables(file: file)
+    for entity in entities {
+      var own: [SQLToMany] = []
+      for relationship in entity.description.ownStoredRelationships where relationship.isToMany {
+        own.append(try place(relationship, of: entity, joins: &joins))
+      }
+      entity.setOwnToMany(own)
+    }
+    return entities
+  }
+
+  // MARK: Entities and tables
+
+  private mutating func placeEntities() throws(SchemaMismatch) {
+    let descriptions = model.entitiesInNumberingOrder
+    let numbers = try EntityNumbers(descriptions, file: file)
+    for description in descriptions {
+      let parent = description.superentity.flatMap { byDescription[ObjectIdentifier($0)] }
+      let table =
+        if let parent { parent.table } else {
+          try table(of: description, nameInFile: numbers.nameInFile(description))
+        }
+      let entity = SQLEntity(
+        description: description, number: numbers.number(description), table: table,
+        superentity: parent)
+      entities.append(entity)
+      byDescription[ObjectIdentifier(description)] = entity
+    }
+    for root in entities where root.superentity == nil {
+      let names = root.family.flatMap { $0.description.ownStoredProperties.map(\.name) }
+      claims[root.table] = ColumnClaims(
+        file: file?.tables[root.table.uppercased()], reserved: Set(names.map(SQLNames.plain)))
+    }
+  }
+
+  private func table(
+    of entity: NSEntityDescription, nameInFile: String?
+  ) throws(SchemaMismatch) -> String {
+    let name = SQLNames.plain(entity.name ?? "")
+    guard let file else { return name }
+    let renamed = entity.explicitRenamingIdentifier
+    for candidate in [entity.name, nameInFile, renamed].compactMap({ $0 }) {
+      if let table = file.tables[SQLNames.plain(candidate)] { return table.name }
+    }
+    throw SchemaMismatch(entity: entity.name ?? "", property: nil, table: name, column: nil)
+  }
+
+  private func entity(of relationship: NSRelationshipDescription) -> SQLEntity? {
+    relationship.destinationEntity.flatMap { byDescription[ObjectIdentifier($0)] }
+  }
+
+  // MARK: Columns
+
+  private mutating func placeColumns(of entity: SQLEntity) throws(SchemaMismatch) {
+    var columns: [SQLColumn] = []
+    for attribute in entity.description.ownStoredAttributes {
+      let name = try claim(
+        SQLNames.plain, for: attribute, of: entity,
+        declaration: StoredType(attribute.attributeType).declaration)
+      columns.append(
+        SQLColumn(property: attribute, name: name, entityColumn: nil, orderColumn: nil))
+    }
+    for relationship in entity.description.ownStoredRelationships where !relationship.isToMany {
+      columns.append(try placeToOne(relationship, of: entity))
+    }
+    entity.setOwnColumns(columns)
+  }
+
+  private mutating func placeToOne(
+    _ relationship: NSRelationshipDescription, of entity: SQLEntity
+  ) throws(SchemaMismatch) -> SQLColumn {
+    let name = try claim(SQLNames.plain, for: relationship, of: entity)
+    var entityColumn: String?
+    if let destination = self.entity(of: relationship), !destination.subentities.isEmpty {
+      let number = destination.number
+      entityColumn = try claim(
+        { SQLNames.concreteEntity(number, $0) }, for: relationship, of: entity)
+    }
+    var orderColumn: String?
+    if let inverse = relationship.inverseRelationship, inverse.isToMany, inverse.isOrdered {
+      orderColumn = try claim(SQLNames.order, for: relationship, of: entity)
+    }
+    return SQLColumn(
+      property: relationship, name: name, entityColumn: entityColumn, orderColumn: orderColumn)
+  }
+
+  /// Takes a column of an entity's table for a property, by its name or its former one.
+  private mutating func claim(
+    _ spell: (String) -> String, for property: NSPropertyDescription, of entity: SQLEntity,
+    declaration: String = StoredType.integer.declaration
+  ) throws(SchemaMismatch) -> String {
+    var bases = [spell(property.name)]
+    if file != nil, let former = property.explicitRenamingIdentifier { bases.append(spell(former)) }
+    if let name = claims[entity.table]?.claim(bases, declaration: declaration) { return name }
+    throw SchemaMismatch(
+      entity: entity.name, property: property.name, table: entity.table, column: bases[0])
+  }
+
+  // MARK: To-many relationships
+
+  private mutating func place(
+    _ relationship: NSRelationshipDescription, of entity: SQLEntity, joins: inout JoinTables
+  ) throws(SchemaMismatch) -> SQLToMany {
+    guard let destination = self.entity(of: relationship) else {
+      preconditionFailure(
+        "The relationship \(relationship) leads to an entity that is not in the model.")
+    }
+    let storage: SQLToMany.Storage
+    if let inverse = relationship.inverseRelationship, inverse.isToMany {
+      storage = try joins.storage(of: relationship, from: entity, to: destination)
+    } else if let inverse = relationship.inverseRelationship,
+      let column = destination.column(named: inverse.name)
+    {
+      storage = .foreignKey(
+        column: column.name, orderColumn: relationship.isOrdered ? column.orderColumn : nil)
+    } else {
+      storage = try placeHiddenInverse(relationship, of: entity, in: destination)
+    }
+    return SQLToMany(relationship: relationship, destination: destination, storage: storage)
+  }
+
+  private mutating func placeHiddenInverse(
+    _ relationship: NSRelationshipDescription, of entity: SQLEntity, in destination: SQLEntity
+  ) throws(SchemaMismatch) -> SQLToMany.Storage {
+    let number = entity.number
+    let column = try claim(
+      { SQLNames.hiddenInverse(number, $0) }, for: relationship, of: destination)
+    let orderColumn =
+      relationship.isOrdered
+      ? try claim({ "Z_FOK_\(number)" + $0.uppercased() }, for: relationship, of: destination)
+      : nil
+    return .foreignKey(column: column, orderColumn: orderColumn)
+  }
+}

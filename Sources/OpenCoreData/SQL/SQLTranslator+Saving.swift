@@ -1,0 +1,139 @@
+import ManagedModel
+
+extension SQLTranslator {
+  /// Reads the last key given out.
+  ///
+  /// One bind: the number of the root entity.
+  static let selectMaximumKey = "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?"
+
+  /// Reserves keys.
+  ///
+  /// Binds: the new last key, the root entity's number, the last key read.
+  ///
+  /// No row changes when somebody else reserved in between.
+  static let reserveKeys =
+    "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?"
+
+  /// Inserts a row: key, entity, version, then to-one relationships, then attributes.
+  func insert(entity: SQLEntity) -> RowStatement {
+    var columns = [SQLNames.primaryKey, SQLNames.entity, SQLNames.version]
+    var parameters: [RowStatement.Parameter] = [.primaryKey, .entityNumber, .version]
+    for (column, parameter) in writtenColumns(of: entity) {
+      columns.append(SQLNames.quoted(column))
+      parameters.append(parameter)
+    }
+    let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
+    let sql =
+      "INSERT INTO \(SQLNames.quoted(entity.table))(\(columns.joined(separator: ", ")))"
+      + " VALUES(\(marks))"
+    return RowStatement(sql: sql, parameters: parameters)
+  }
+
+  /// Writes some slots of a row and its new version, if it still has the version expected.
+  ///
+  /// - Parameters:
+  ///   - slots: The slots to write, in any order. A to-one writes its concrete entity too.
+  ///   - orderedSlots: To-one slots whose place in the ordered inverse is written.
+  func update(
+    entity: SQLEntity, slots: some Collection<Int>, orderedSlots: some Collection<Int> = [Int]()
+  ) -> RowStatement {
+    let written = Set(slots)
+    let placed = Set(orderedSlots)
+    var sets: [String] = []
+    var parameters: [RowStatement.Parameter] = []
+    for (column, parameter) in writtenColumns(of: entity) {
+      switch parameter {
+      case .slot(let slot) where written.contains(slot),
+        .entity(ofSlot: let slot) where written.contains(slot),
+        .order(ofSlot: let slot) where placed.contains(slot):
+        sets.append("\(SQLNames.quoted(column)) = ?")
+        parameters.append(parameter)
+      default: break
+      }
+    }
+    sets.append("\(SQLNames.version) = ?")
+    let sql =
+      "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
+      + " WHERE Z_PK=? AND Z_OPT=?"
+    return RowStatement(
+      sql: sql, parameters: parameters + [.version, .primaryKey, .lockedVersion])
+  }
+
+  /// Deletes a row if it still has the version expected.
+  func delete(entity: SQLEntity) -> RowStatement {
+    RowStatement(
+      sql: "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = ? AND Z_OPT = ?",
+      parameters: [.primaryKey, .lockedVersion])
+  }
+
+  /// Adds a pair to a join table; a pair that is there stays, its place is set anew.
+  ///
+  /// Binds: the source's key, the destination's, and the place when the relationship is ordered.
+  /// Nil for a one-to-many.
+  func insertJoinRow(_ relationship: SQLToMany) -> String? {
+    guard case .joinTable(let table, let from, let to, let place) = relationship.storage
+    else { return nil }
+    let (source, destination) = (SQLNames.quoted(from), SQLNames.quoted(to))
+    guard let order = place.map(SQLNames.quoted) else {
+      return "INSERT OR IGNORE INTO \(SQLNames.quoted(table))(\(source), \(destination))"
+        + " VALUES(?, ?)"
+    }
+    return "INSERT INTO \(SQLNames.quoted(table))(\(source), \(destination), \(order))"
+      + " VALUES(?, ?, ?) ON CONFLICT(\(source), \(destination))"
+      + " DO UPDATE SET \(order) = excluded.\(order)"
+  }
+
+  /// Removes a pair from a join table.
+  ///
+  /// Binds: the source's key, the destination's.
+  ///
+  /// Nil for a one-to-many.
+  func deleteJoinRow(_ relationship: SQLToMany) -> String? {
+    guard case .joinTable(let table, let source, let destination, _) = relationship.storage
+    else { return nil }
+    return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
+      + " AND \(SQLNames.quoted(destination)) = ?"
+  }
+
+  /// Removes all pairs of one source from a join table.
+  ///
+  /// One bind: the source's key.
+  ///
+  /// Nil for a one-to-many.
+  func deleteJoinRows(_ relationship: SQLToMany) -> String? {
+    guard case .joinTable(let table, let source, _, _) = relationship.storage else { return nil }
+    return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
+  }
+
+  /// Points a destination's row at its source, for a to-many whose column is no slot because it
+  /// has no inverse.
+  ///
+  /// Binds: the source's key or null, the place when the relationship is ordered, the
+  /// destination's key. Nil for a relationship with an inverse.
+  func updateHiddenInverse(_ relationship: SQLToMany) -> String? {
+    guard relationship.relationship.inverseRelationship == nil,
+      case .foreignKey(let column, let order) = relationship.storage
+    else { return nil }
+    let sets = [column, order].compactMap { $0 }.map { "\(SQLNames.quoted($0)) = ?" }
+    return "UPDATE \(SQLNames.quoted(relationship.destination.table))"
+      + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
+  }
+
+  /// The columns of an entity in the order in which they are written, each with its parameter.
+  private func writtenColumns(
+    of entity: SQLEntity
+  ) -> [(column: String, parameter: RowStatement.Parameter)] {
+    var relationships: [(String, RowStatement.Parameter)] = []
+    var attributes: [(String, RowStatement.Parameter)] = []
+    for (slot, column) in entity.columns.enumerated() {
+      guard column.property is NSRelationshipDescription else {
+        attributes.append((column.name, .slot(slot)))
+        continue
+      }
+      relationships.append((column.name, .slot(slot)))
+      if let name = column.entityColumn { relationships.append((name, .entity(ofSlot: slot))) }
+      if let name = column.orderColumn { relationships.append((name, .order(ofSlot: slot))) }
+    }
+    return relationships + attributes
+  }
+}

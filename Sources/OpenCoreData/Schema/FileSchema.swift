@@ -1,0 +1,71 @@
+import SQLiteDriver
+
+/// The tables, columns and entity numbers which a file really has.
+struct FileSchema: Sendable {
+  struct Column: Hashable, Sendable {
+    let name: String
+    let type: String
+  }
+
+  struct Table: Hashable, Sendable {
+    let name: String
+    let columns: [Column]
+
+    func column(_ name: String) -> Column? {
+      columns.first { $0.name.uppercased() == name }
+    }
+  }
+
+  struct NumberedEntity: Hashable, Sendable {
+    let number: Int
+    let name: String
+    let superNumber: Int
+  }
+
+  /// By upper-case name: SQLite compares names without case.
+  let tables: [String: Table]
+  let entities: [NumberedEntity]
+
+  init(tables: [String: Table], entities: [NumberedEntity]) {
+    self.tables = tables
+    self.entities = entities
+  }
+
+  /// Reads the schema.
+  ///
+  /// Two statements.
+  init(reading connection: Connection) throws(SQLiteError) {
+    let rows = try connection.values(
+      """
+      SELECT m.name, c.name, c.type FROM sqlite_master m, pragma_table_info(m.name) c \
+      WHERE m.type = 'table' AND m.sql LIKE 'CREATE TABLE%' ORDER BY m.rowid, c.cid
+      """)
+    var columns: [String: [Column]] = [:]
+    var names: [String: String] = [:]
+    for row in rows {
+      guard row.count == 3, case .text(let table) = row[0], case .text(let name) = row[1] else {
+        continue
+      }
+      var type = ""
+      if case .text(let declared) = row[2] { type = declared.uppercased() }
+      names[table.uppercased()] = table
+      columns[table.uppercased(), default: []].append(Column(name: name, type: type))
+    }
+    tables = names.reduce(into: [:]) { tables, name in
+      tables[name.key] = Table(name: name.value, columns: columns[name.key] ?? [])
+    }
+    guard tables[SQLNames.primaryKeyTable] != nil else {
+      entities = []
+      return
+    }
+    entities = try connection.values(
+      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
+    ).compactMap { row in
+      guard row.count == 3, case .integer(let number) = row[0], case .text(let name) = row[1]
+      else { return nil }
+      var superNumber = 0
+      if case .integer(let value) = row[2] { superNumber = Int(value) }
+      return NumberedEntity(number: Int(number), name: name, superNumber: superNumber)
+    }
+  }
+}

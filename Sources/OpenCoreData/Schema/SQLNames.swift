@@ -1,0 +1,52 @@
+/// Apple's names for tables, columns and indexes.
+enum SQLNames {
+  static let primaryKey = "Z_PK"
+  static let entity = "Z_ENT"
+  static let version = "Z_OPT"
+  static let primaryKeyTable = "Z_PRIMARYKEY"
+  static let metadataTable = "Z_METADATA"
+  static let modelCacheTable = "Z_MODELCACHE"
+
+  /// The table of a root entity, or the column of a property: `ZMOOD`, `ZUPDATEDAT`.
+  static func plain(_ name: String) -> String {
+    "Z" + name.uppercased()
+  }
+
+  /// The column with the concrete entity of a to-one's destination: `Z3_OWNER`.
+  static func concreteEntity(_ number: Int, _ name: String) -> String {
+    "Z\(number)_" + name.uppercased()
+  }
+
+  /// The column with the place in an ordered one-to-many: `Z_FOK_OWNER`.
+  static func order(_ name: String) -> String {
+    "Z_FOK_" + name.uppercased()
+  }
+
+  /// The column for a to-many which has no inverse: `Z2ITEMS`, in the destination's table.
+  static func hiddenInverse(_ number: Int, _ name: String) -> String {
+    "Z\(number)" + name.uppercased()
+  }
+
+  /// A join table, or a join table's column: `Z_1TAGS`.
+  static func join(_ number: Int, _ name: String) -> String {
+    "Z_\(number)" + name.uppercased()
+  }
+
+  /// The column with the place in an ordered many-to-many, from the join column: `Z_FOK_2TAGS`.
+  static func joinOrder(_ joinColumn: String) -> String {
+    "Z_FOK_" + joinColumn.dropFirst(2)
+  }
+
+  /// A name as SQL spells it: quoted when it would not be read as one word.
+  static func quoted(_ name: String) -> String {
+    let isPlain = name.utf8.allSatisfy { byte in
+      byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF) || byte >= 0x80
+    }
+    return isPlain
+      ? name
+      : "\""
+        + name.split(separator: "\"", omittingEmptySubsequences: false)
+        .joined(separator: "\"\"") + "\""
+  }
+}

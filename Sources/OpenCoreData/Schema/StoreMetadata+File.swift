@@ -1,0 +1,55 @@
+import ManagedModel
+import SQLiteDriver
+
+extension StoreMetadata {
+  /// Why metadata could not be read.
+  enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    case noTable
+    case noRow
+    case noUUID
+    case damagedPropertyList
+
+    var description: String {
+      switch self {
+      case .noTable: "The file has no table Z_METADATA, so it is no Core Data store."
+      case .noRow: "The table Z_METADATA is empty."
+      case .noUUID: "The row in Z_METADATA has no UUID."
+      case .damagedPropertyList: "The property list in Z_METADATA cannot be read."
+      }
+    }
+  }
+
+  /// Reads the metadata.
+  ///
+  /// Two statements.
+  ///
+  /// - Throws: `Problem`, or `SQLiteError` when the file cannot be read.
+  init(reading connection: Connection) throws {
+    let tables = try connection.values(
+      "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_METADATA'")
+    guard !tables.isEmpty else { throw Problem.noTable }
+    let rows = try connection.values("SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA")
+    guard let row = rows.first, row.count == 3 else { throw Problem.noRow }
+    guard case .text(let uuid) = row[1], !uuid.isEmpty else { throw Problem.noUUID }
+    guard case .blob(let bytes) = row[2] else {
+      self.init(uuid: uuid, values: [:])
+      return
+    }
+    guard
+      let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil),
+      let values = list as? [String: Any]
+    else { throw Problem.damagedPropertyList }
+    self.init(uuid: uuid, values: values)
+  }
+
+  /// Writes the metadata in place of what is there.
+  ///
+  /// One statement.
+  func write(to connection: Connection) throws {
+    let list = try PropertyListSerialization.data(
+      fromPropertyList: values, format: .binary, options: 0)
+    _ = try connection.values(
+      "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?, ?)",
+      [.text(uuid), .blob([UInt8](list))])
+  }
+}

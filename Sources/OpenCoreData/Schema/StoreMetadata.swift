@@ -1,0 +1,76 @@
+import ManagedModel
+import SQLiteDriver
+
+/// What `Z_METADATA` holds: the store's UUID and a property list of anything else.
+struct StoreMetadata: @unchecked Sendable {
+  // Unchecked: the values are those of a property list, which nobody changes in place.
+
+  /// The store's identity, part of every object's URI.
+  var uuid: String
+
+  /// The property list, Apple's keys and the application's own.
+  var values: [String: Any]
+
+  /// The key with the number of the formula of `NSStoreModelVersionHashes`, in stores made here.
+  ///
+  /// Its presence says that the hashes are digests of this framework and not Apple's, whose
+  /// formula is not public.
+  static let digestFormulaKey = "cdprof.modelDigestFormula"
+
+  /// The key that says whose `NSPersistenceFrameworkVersion` it is.
+  static let frameworkNameKey = "cdprof.persistenceFramework"
+
+  static let hashesKey = "NSStoreModelVersionHashes"
+  static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
+  static let identifiersKey = "NSStoreModelVersionIdentifiers"
+  static let storeTypeKey = "NSStoreType"
+  static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
+  static let autoVacuumKey = "_NSAutoVacuumLevel"
+
+  init(uuid: String, values: [String: Any]) {
+    self.uuid = uuid
+    self.values = values
+  }
+
+  /// The metadata of a new store.
+  ///
+  /// - Parameters:
+  ///   - model: The model the store is made for.
+  ///   - digests: The digest of each entity by name, 32 bytes each.
+  ///   - digestFormula: The number of the formula the digests are made by.
+  ///   - uuid: The store's identity.
+  init(
+    model: NSManagedObjectModel, digests: [String: Data], digestFormula: Int,
+    uuid: String = UUID().uuidString
+  ) {
+    self.uuid = uuid
+    values = [
+      Self.hashesKey: digests,
+      Self.hashesVersionKey: 3,
+      Self.identifiersKey: Self.identifiers(of: model),
+      Self.storeTypeKey: "SQLite",
+      Self.frameworkVersionKey: 1,
+      Self.frameworkNameKey: "cdprof OpenCoreData",
+      Self.autoVacuumKey: "2",
+      Self.digestFormulaKey: digestFormula,
+    ]
+  }
+
+  /// The identifiers of a model as the list keeps them: texts, sorted; one empty text for none.
+  private static func identifiers(of model: NSManagedObjectModel) -> [String] {
+    let names = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
+    return names.isEmpty ? [""] : names
+  }
+
+  /// The stored hash of each entity by name, whoever's formula it is.
+  var hashes: [String: Data] { values[Self.hashesKey] as? [String: Data] ?? [:] }
+
+  /// The model identifiers the store was written with.
+  var identifiers: [String] { values[Self.identifiersKey] as? [String] ?? [] }
+
+  /// Whether the hashes are this framework's digests.
+  var hasOwnDigests: Bool { values[Self.digestFormulaKey] != nil }
+
+  /// The version of the framework which wrote the store, Apple's or ours.
+  var frameworkVersion: Int? { (values[Self.frameworkVersionKey] as? NSNumber)?.intValue }
+}

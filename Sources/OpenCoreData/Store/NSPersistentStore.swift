@@ -1,0 +1,36 @@
+import ManagedModel
+
+/// One store of a coordinator.
+///
+/// Apple counterpart: `NSPersistentStore`.
+///
+/// Made by the coordinator; any thread may read its properties.
+public class NSPersistentStore: NSObject, @unchecked Sendable {
+  // `metadata` and `url` change under the coordinator's lock alone
+  /// `NSSQLiteStoreType`.
+  public let type: String
+  /// The file.
+  public let url: URL?
+  /// The store's own identifier, part of each object's URI (`Z_UUID`).
+  public let identifier: String
+  /// Whether saving to it fails; such a store's file is never changed by a single byte.
+  public let isReadOnly: Bool
+  /// The options it was added with.
+  public let options: [AnyHashable: Any]?
+  /// What the store says of itself: version hashes, identifiers, the app's own keys.
+  public internal(set) var metadata: [String: Any]
+  /// The coordinator it was added to; nil after it was removed.
+  public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+
+  init(
+    type: String, url: URL?, identifier: String, isReadOnly: Bool, options: [AnyHashable: Any]?,
+    metadata: [String: Any]
+  ) {
+    self.type = type
+    self.url = url
+    self.identifier = identifier
+    self.isReadOnly = isReadOnly
+    self.options = options
+    self.metadata = metadata
+  }
+}

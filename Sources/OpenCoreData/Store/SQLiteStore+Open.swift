@@ -1,0 +1,164 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+extension SQLiteStore {
+  /// Opens the store in a file, or creates it; see `NSPersistentStoreCoordinator.addPersistentStore`.
+  static func open(
+    at url: URL, options: [AnyHashable: Any]?, model: NSManagedObjectModel, hub: EventHub
+  ) throws -> SQLiteStore {
+    let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
+    let exists = FileManager.default.fileExists(atPath: url.path)
+    if exists || isReadOnly, let problem = StoreFileProblem.examine(path: url.path) {
+      throw NSError.unusableStore(problem, url)
+    }
+    do {
+      tellOpening(of: url, to: hub)
+      let pool = try ConnectionPool(
+        path: url.path, access: isReadOnly ? .looking : .writing,
+        options: connectionOptions(options, isNew: !exists)
+      ) { connection throws(SQLiteError) in
+        try StoreFunctions.register(on: connection)
+        connection.isTiming = false
+      }
+      do {
+        return try open(pool, url, options, model, isReadOnly: isReadOnly, exists: exists)
+      } catch {
+        pool.close()
+        throw error
+      }
+    } catch let error as SQLiteError {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "The store \(url.path) could not be opened: \(error)",
+        [NSFilePathErrorKey: url.path])
+    } catch let mismatch as SchemaMismatch {
+      throw NSError.coreData(
+        NSPersistentStoreIncompatibleSchemaError, mismatch.description,
+        [NSFilePathErrorKey: url.path])
+    } catch let problem as StoreMetadata.Problem {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, problem.description, [NSFilePathErrorKey: url.path])
+    }
+  }
+
+  private static func open(
+    _ pool: ConnectionPool, _ url: URL, _ options: [AnyHashable: Any]?,
+    _ model: NSManagedObjectModel, isReadOnly: Bool, exists: Bool
+  ) throws -> SQLiteStore {
+    if !exists {
+      let metadata = StoreMetadata(
+        model: model, digests: model.entityVersionHashesByName,
+        digestFormula: NSManagedObjectModel.digestFormula)
+      let cache = ModelArchive.write(model)
+      try pool.withWriter { connection in
+        try SchemaBuilder(model: SQLModel(model: model)).create(
+          on: connection, metadata: metadata, modelCache: cache)
+      }
+    }
+    let connection = try pool.lease()
+    defer { pool.giveBack(connection) }
+    let metadata = try StoreMetadata(reading: connection)
+    let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
+    if exists, !ignores {
+      try checkModel(model, against: metadata, on: connection, url)
+    }
+    let mapping = try SQLModel(model: model, connection: connection)
+    return SQLiteStore(
+      pool: pool, mapping: mapping, url: url, identifier: metadata.uuid, isReadOnly: isReadOnly,
+      options: options, metadata: metadata.values)
+  }
+
+  /// Compares our digests of the model with those the store was made with: its own, or our digests
+  /// of the model in its cache.
+  ///
+  /// A store without either is judged by its columns alone.
+  private static func checkModel(
+    _ model: NSManagedObjectModel, against metadata: StoreMetadata, on connection: Connection,
+    _ url: URL
+  ) throws {
+    var stored = metadata.hashes
+    if metadata.values[StoreMetadata.digestFormulaKey] == nil {
+      guard let cached = try ModelArchive.readModel(on: connection) else { return }
+      stored = cached.entityVersionHashesByName
+    }
+    let own = model.entityVersionHashesByName
+    let differing = Set(own.keys).union(stored.keys).filter { own[$0] != stored[$0] }.sorted()
+    guard !differing.isEmpty else { return }
+    throw NSError.coreData(
+      NSPersistentStoreIncompatibleVersionHashError,
+      "The model is not the one the store was made with; these entities differ: "
+        + differing.joined(separator: ", ") + ".",
+      [NSFilePathErrorKey: url.path, "metadata": metadata.values])
+  }
+
+  private static func connectionOptions(
+    _ options: [AnyHashable: Any]?, isNew: Bool
+  ) -> Connection.Options {
+    var result = Connection.Options()
+    if let seconds = options?[NSPersistentStoreTimeoutOption] as? Double {
+      result.busyTimeoutMilliseconds = Int32(seconds * 1000)
+    }
+    if isNew { result.pragmas = SchemaBuilder.newFilePragmas }
+    for (name, value) in options?[NSSQLitePragmasOption] as? [String: Any] ?? [:] {
+      result.pragmas.append((name, "\(value)"))
+    }
+    return result
+  }
+
+  private static func tellOpening(of url: URL, to hub: EventHub) {
+    guard hub.isListening else { return }
+    var event = Event(
+      id: hub.nextID(), parent: 0, kind: .storeOpening, begin: MonotonicClock.now(), duration: 0,
+      thread: MonotonicClock.threadID())
+    event.path = url.path
+    hub.emit(event)
+  }
+}
+
+extension ModelArchive {
+  /// The model in a store's `Z_MODELCACHE`; nil when there is none.
+  static func readModel(on connection: Connection) throws -> NSManagedObjectModel? {
+    let tables = try connection.values(
+      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'")
+    guard !tables.isEmpty,
+      case .blob(let bytes)? = try connection.values("SELECT Z_CONTENT FROM Z_MODELCACHE").first?
+        .first, !bytes.isEmpty
+    else { return nil }
+    return try ModelArchive.read(deflated: bytes)
+  }
+}
+
+extension NSManagedObjectModel {
+  /// The model that a store carries in `Z_MODELCACHE`.
+  ///
+  /// The file is only looked at.
+  ///
+  /// - Throws: 134080 with a sentence when the file is no usable store or carries no model.
+  package static func inStore(at url: URL) throws -> NSManagedObjectModel {
+    if let problem = StoreFileProblem.examine(path: url.path) {
+      throw NSError.unusableStore(problem, url)
+    }
+    do {
+      let connection = try Connection(path: url.path, access: .looking)
+      defer { connection.close() }
+      _ = try StoreMetadata(reading: connection)
+      guard let model = try ModelArchive.readModel(on: connection) else {
+        throw NSError.coreData(
+          NSPersistentStoreOpenError,
+          "\(url.path) carries no model (Z_MODELCACHE is missing or empty). Give its model.")
+      }
+      return model
+    } catch let error as SQLiteError {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "The store \(url.path) could not be read: \(error)",
+        [NSFilePathErrorKey: url.path])
+    } catch let problem as StoreMetadata.Problem {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "\(url.path): \(problem)", [NSFilePathErrorKey: url.path])
+    } catch let error as ModelError {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "The model inside \(url.path) cannot be read: \(error)",
+        [NSFilePathErrorKey: url.path])
+    }
+  }
+}

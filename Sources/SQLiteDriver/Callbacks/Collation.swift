@@ -1,0 +1,23 @@
+/// A Swift closure that compares two texts for `COLLATE`.
+final class Collation {
+  typealias Compare = @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
+
+  private let compare: Compare
+
+  init(_ compare: @escaping Compare) {
+    self.compare = compare
+  }
+
+  /// Called by SQLite for each comparison, on the connection's thread.
+  ///
+  /// The bytes are UTF-8.
+  static func call(
+    _ data: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?,
+    _ rightCount: Int32, _ right: UnsafeRawPointer?
+  ) -> Int32 {
+    guard let data else { return 0 }
+    let first = UnsafeRawBufferPointer(start: left, count: Int(leftCount))
+    let second = UnsafeRawBufferPointer(start: right, count: Int(rightCount))
+    return Retained.read(data, as: Collation.self) { $0.compare(first, second) }
+  }
+}

@@ -1,0 +1,94 @@
+import CSQLite
+import Foundation
+
+extension Connection {
+  /// Whether a copy is read because the store has a transaction to roll back.
+  ///
+  /// Tell the user.
+  package var isPrivateCopy: Bool {
+    copy != nil
+  }
+
+  /// Whether the store was written to since this connection began to look: size, time or identity
+  /// of the database, its log or its journal differ.
+  ///
+  /// Then open anew: what was read stays a consistent older state only as long as the writer does
+  /// not move its log into the file. Always false unless looking. Some microseconds.
+  package func lookingIsStale() -> Bool {
+    inspection?.isStale ?? false
+  }
+
+  /// Opens a file so that nothing in its folder changes, and reads its first page.
+  ///
+  /// Waits until the last write is 20 ms ago, so that the next one shows, and starts again when
+  /// somebody writes in between. A store that is written to all the time is busy: after 0.3 s of
+  /// waiting, or after six openings.
+  static func look(
+    at path: String, _ options: Options, sharing copy: PrivateCopy?
+  ) throws(SQLiteError) -> OpenedFile {
+    try LookingFileSystem.register()
+    var (waits, openings) = (0, 0)
+    while waits < maximumWaits, openings < maximumOpenings {
+      let inspection = try StoreFileInspection(path: path)
+      guard inspection.isSettled else {
+        waits += 1
+        usleep(wait)
+        continue
+      }
+      openings += 1
+      do throws(SQLiteError) {
+        let opened = try look(at: inspection, options, sharing: copy)
+        if !inspection.isStale { return opened }
+        sqlite3_close_v2(opened.handle)
+      } catch {
+        // A half-written state can look like any error; a lasting one is real.
+        if !inspection.isStale { throw error }
+      }
+    }
+    throw SQLiteError(code: .busy, message: "\(path) is being written to all the time; try again")
+  }
+
+  private static let maximumWaits = 60
+  /// In microseconds.
+  private static let wait: UInt32 = 5_000
+  /// Each may cost a copy of the whole file.
+  private static let maximumOpenings = 6
+
+  private static func look(
+    at inspection: StoreFileInspection, _ options: Options, sharing shared: PrivateCopy?
+  ) throws(SQLiteError) -> OpenedFile {
+    var copy = shared?.source == inspection ? shared : nil
+    if inspection.method == .privateCopy, copy == nil { copy = try PrivateCopy(of: inspection) }
+    let isImmutable = inspection.method != .writeAheadLog
+    let name = uri(copy?.path ?? inspection.path) + (isImmutable ? "&immutable=1" : "")
+    let handle = try openFile(
+      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, fileSystem: LookingFileSystem.name)
+    do {
+      if !isImmutable { try run("PRAGMA locking_mode = EXCLUSIVE", on: handle) }
+      // Sorts and temporary tables make no files either.
+      try run("PRAGMA temp_store = MEMORY", on: handle)
+      try run("PRAGMA schema_version", on: handle)
+    } catch {
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    return OpenedFile(handle: handle, inspection: inspection, copy: copy)
+  }
+
+  /// The path as a URI with its first parameter: every byte but plain ones as `%xx`.
+  private static func uri(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var bytes = Array("file://".utf8)
+    for byte in path.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+        UInt8(ascii: "-"), UInt8(ascii: "_"):
+        bytes.append(byte)
+      default:
+        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self) + "?mode=ro"
+  }
+}

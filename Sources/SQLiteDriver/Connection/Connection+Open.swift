@@ -1,0 +1,74 @@
+import CSQLite
+
+extension Connection {
+  static func open(
+    path: String, access: Access, options: Options, sharing copy: PrivateCopy?
+  ) throws(SQLiteError) -> OpenedFile {
+    switch access {
+    case .looking:
+      return try look(at: path, options, sharing: copy)
+    case .reading:
+      let handle = try openFile(plainName(path), SQLITE_OPEN_READONLY)
+      return OpenedFile(handle: handle)
+    case .writing:
+      let handle = try openFile(plainName(path), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+      return OpenedFile(handle: handle)
+    }
+  }
+
+  /// The settings of a new connection, and a first read that finds out what is no database.
+  func configure(_ options: Options) throws(SQLiteError) {
+    sqlite3_busy_timeout(use(), options.busyTimeoutMilliseconds)
+    var namesJournal = false
+    for (name, value) in options.pragmas {
+      let name = name.lowercased()
+      namesJournal = namesJournal || name == "journal_mode"
+      if access == .writing || !Connection.writingPragmas.contains(name) {
+        try run("PRAGMA \(name) = \(value)")
+      }
+    }
+    if access == .writing, !namesJournal { try run("PRAGMA journal_mode = WAL") }
+    try run("PRAGMA schema_version")
+  }
+
+  /// Pragmas that change the file or how it is kept: for the writer alone.
+  private static let writingPragmas: Set<String> = [
+    "application_id", "auto_vacuum", "encoding", "incremental_vacuum", "journal_mode",
+    "journal_size_limit", "locking_mode", "optimize", "page_size", "user_version", "wal_checkpoint",
+  ]
+
+  /// Runs one statement and ignores its rows; a text with a second one is refused.
+  private func run(_ sql: String) throws(SQLiteError) {
+    let statement = try prepare(sql)
+    while try statement.step() {}
+  }
+
+  /// A name that SQLite takes for a file and not for a URI, a temporary or a memory database.
+  private static func plainName(_ path: String) throws(SQLiteError) -> String {
+    if path == ":memory:" { return path }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SQLiteError(code: .cantOpen, message: "\"\(path)\" is no file name")
+    }
+    return path.hasPrefix("/") ? path : "./" + path
+  }
+
+  static func openFile(
+    _ name: String, _ flags: Int32, fileSystem: String? = nil
+  ) throws(SQLiteError) -> OpaquePointer {
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(
+      name, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
+    guard code == SQLITE_OK, let handle else {
+      let error = SQLiteError(handle: handle, code: code)
+      sqlite3_close_v2(handle)
+      throw error
+    }
+    return handle
+  }
+
+  /// Runs a text on a handle that is no connection yet.
+  static func run(_ sql: String, on handle: OpaquePointer) throws(SQLiteError) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    if code != SQLITE_OK { throw SQLiteError(handle: handle, code: code, sql: sql) }
+  }
+}

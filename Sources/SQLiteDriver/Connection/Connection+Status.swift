@@ -1,0 +1,41 @@
+import CSQLite
+
+extension Connection {
+  /// Rows the last INSERT, UPDATE or DELETE changed, without those its triggers changed.
+  package var changes: Int {
+    Int(sqlite3_changes64(use()))
+  }
+
+  /// The key of the last row inserted into a table with integer keys.
+  package var lastInsertedKey: Int64 {
+    sqlite3_last_insert_rowid(use())
+  }
+
+  /// Whether a BEGIN waits for its COMMIT.
+  package var isInTransaction: Bool {
+    sqlite3_get_autocommit(use()) == 0
+  }
+
+  /// Ends what a user left open: runs in the middle of their rows and a transaction.
+  ///
+  /// Without either, two cheap calls.
+  func rest() {
+    guard let handle else { return }
+    guard isInTransaction || sqlite3_txn_state(handle, nil) != SQLITE_TXN_NONE else { return }
+    var statement = sqlite3_next_stmt(handle, nil)
+    while let running = statement {
+      if sqlite3_stmt_busy(running) != 0 { sqlite3_reset(running) }
+      statement = sqlite3_next_stmt(handle, running)
+    }
+    // Fails only where SQLite has rolled back by itself.
+    if isInTransaction { try? execute("ROLLBACK") }
+  }
+
+  /// One of SQLite's counters of this connection.
+  package func status(_ counter: ConnectionStatus, reset: Bool) -> Int {
+    var current: Int32 = 0
+    var highest: Int32 = 0
+    sqlite3_db_status(use(), counter.code, &current, &highest, reset ? 1 : 0)
+    return Int(current)
+  }
+}

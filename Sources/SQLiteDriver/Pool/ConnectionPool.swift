@@ -1,0 +1,179 @@
+import Foundation
+import ProfileEvents
+
+/// Connections over one file: one that writes, and readers that are leased one thread at a time.
+///
+/// All methods may be called from any thread. No connection is ever with two threads at once.
+// Sendable unchecked: `lock` guards the mutable state, `writerLock` whoever uses the writer.
+package final class ConnectionPool: @unchecked Sendable {
+  package typealias Configure = @Sendable (Connection) throws(SQLiteError) -> Void
+
+  package let path: String
+  package let access: Connection.Access
+  private let options: Connection.Options
+  private let maximumReaders: Int
+  private let configure: Configure
+
+  private let writer: Connection?
+  private let writerLock = NSLock()
+  /// The thread inside `withWriter`; nil between two uses.
+  ///
+  /// Guarded by `lock`.
+  private var writingThread: UInt64?
+
+  private let lock = NSLock()
+  /// Readers nobody has leased.
+  ///
+  /// Guarded by `lock`.
+  private var idle: [Connection] = []
+  /// The state of the files the readers look at; nil unless looking.
+  ///
+  /// Guarded by `lock`.
+  private var lookedAt: StoreFileInspection?
+  /// The copy all readers share, if there is one.
+  ///
+  /// Guarded by `lock`.
+  private var copy: PrivateCopy?
+  /// Guarded by `lock`.
+  private var isClosed = false
+
+  /// Opens the first connection: the writer, or for `.looking` a reader, so that a file that
+  /// cannot be used fails here.
+  ///
+  /// `access` is that of the pool as a whole: with `.writing` readers are opened as `.reading`;
+  /// with `.looking` or `.reading` there is no writer. `configure` runs once on each connection,
+  /// before anyone gets it: functions, collations, timing. At most `maximumReaders` readers are
+  /// kept when nobody uses them; a burst opens more. `:memory:` is no path for a pool: each of its
+  /// connections would have a database of its own.
+  package init(
+    path: String, access: Connection.Access, options: Connection.Options = .init(),
+    maximumReaders: Int = 4, configure: @escaping Configure = { _ in }
+  ) throws(SQLiteError) {
+    precondition(path != ":memory:", "A pool needs a file; :memory: is private to a connection.")
+    self.path = path
+    self.access = access
+    self.options = options
+    self.maximumReaders = maximumReaders
+    self.configure = configure
+    let first = try Connection(path: path, access: access, options: options)
+    do {
+      try configure(first)
+    } catch {
+      first.close()
+      throw error
+    }
+    if access == .writing {
+      writer = first
+    } else {
+      writer = nil
+      idle = [first]
+      lookedAt = first.inspection
+      copy = first.copy
+    }
+  }
+
+  deinit {
+    close()
+  }
+
+  /// A reader for the calling thread alone, until it is given back.
+  ///
+  /// Never waits for another user.
+  ///
+  /// Opening one costs some 100 µs; an idle one costs a lock. Traps after `close()`.
+  /// A looking reader opened later than the first may see a newer state; see `refreshLooking()`.
+  package func lease() throws(SQLiteError) -> Connection {
+    let (reader, copy) = takeIdle()
+    if let reader { return reader }
+    let readerAccess: Connection.Access = access == .writing ? .reading : access
+    let connection = try Connection(
+      path: path, access: readerAccess, options: options, sharing: copy)
+    do {
+      try configure(connection)
+    } catch {
+      connection.close()
+      throw error
+    }
+    return connection
+  }
+
+  /// Takes a reader back: ends its runs and its transaction, and keeps it or closes it.
+  package func giveBack(_ connection: Connection) {
+    connection.rest()
+    let isKept = lock.withLock {
+      guard !isClosed, connection.handle != nil, idle.count < maximumReaders,
+        connection.inspection == lookedAt
+      else { return false }
+      idle.append(connection)
+      return true
+    }
+    if !isKept { connection.close() }
+  }
+
+  /// Looks again when the store was written to since the pool began to look.
+  ///
+  /// True: readers leased from now on see the new state, those that are out keep the old one until
+  /// they are given back. False: nothing changed. Costs some microseconds, or an opening.
+  package func refreshLooking() throws(SQLiteError) -> Bool {
+    guard let seen = lock.withLock({ lookedAt }), seen.isStale else { return false }
+    let connection = try Connection(path: path, access: access, options: options)
+    do {
+      try configure(connection)
+    } catch {
+      connection.close()
+      throw error
+    }
+    let old = lock.withLock {
+      defer { idle = [connection] }
+      lookedAt = connection.inspection
+      copy = connection.copy
+      return idle
+    }
+    for reader in old { reader.close() }
+    return true
+  }
+
+  /// Runs the closure with the writer; others wait until it returns.
+  ///
+  /// Traps when the pool has no writer or is closed, and when it is called inside itself.
+  /// A transaction the closure leaves open stays open for the next caller.
+  package func withWriter<Result>(
+    _ body: (Connection) throws -> Result
+  ) rethrows -> Result {
+    guard let writer else {
+      preconditionFailure("The store at \(path) was opened for reading: it has no writer.")
+    }
+    let thread = MonotonicClock.threadID()
+    let isNested = lock.withLock { writingThread == thread }
+    precondition(!isNested, "withWriter was called inside withWriter; pass the connection on.")
+    writerLock.lock()
+    lock.withLock { writingThread = thread }
+    defer {
+      lock.withLock { writingThread = nil }
+      writerLock.unlock()
+    }
+    return try body(writer)
+  }
+
+  /// Closes the writer, once nobody uses it, and the idle readers.
+  ///
+  /// A leased reader is closed when it is given back. Closing twice is harmless.
+  package func close() {
+    let readers = lock.withLock {
+      isClosed = true
+      copy = nil
+      defer { idle = [] }
+      return idle
+    }
+    for reader in readers { reader.close() }
+    // Last: the last connection to close checkpoints the log and removes it.
+    writerLock.withLock { writer?.close() }
+  }
+
+  private func takeIdle() -> (Connection?, PrivateCopy?) {
+    lock.withLock {
+      precondition(!isClosed, "The store at \(path) was read after it was closed.")
+      return (idle.popLast(), copy)
+    }
+  }
+}

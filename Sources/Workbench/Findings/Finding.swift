@@ -1,0 +1,49 @@
+package import ProfileEvents
+
+/// Something that costs more than it should, from one line, with what to do about it.
+package struct Finding: Sendable, Equatable {
+  /// The rules there are.
+  package enum Rule: String, Sendable, CaseIterable {
+    case faultStorm = "fault-storm"
+  }
+
+  package var rule: Rule
+  /// `Mood`, or `Mood.country` for what was reached through a relationship.
+  package var subject: String
+  /// How many events it stands for.
+  package var count: Int
+  package var callSite: CallSite?
+  /// What was counted, to stand behind the number: `single-row SELECTs`.
+  package var what: String
+  /// The text of the statement that repeats; nil when it was not recorded.
+  package var sql: String?
+  package var cure: Cure
+  /// What the cure gave when it was run here; nil when it was not tried.
+  package var tried: TriedCure?
+
+  package init(
+    rule: Rule, subject: String, count: Int, callSite: CallSite?, what: String,
+    sql: String? = nil, cure: Cure, tried: TriedCure? = nil
+  ) {
+    self.rule = rule
+    self.subject = subject
+    self.count = count
+    self.callSite = callSite
+    self.what = what
+    self.sql = sql
+    self.cure = cure
+    self.tried = tried
+  }
+
+  /// `fault-storm(Mood)`: what a scenario's `findings` lists.
+  package var name: String { "\(rule.rawValue)(\(subject))" }
+
+  /// The shell's line: `  ! fault-storm(Mood)   5,000 single-row SELECTs from this line   try: …`.
+  package var line: String {
+    "  ! " + NumberText.left(name, 25) + "   " + NumberText.right(count, 5)
+      + " \(what) from this line   try: \(cure.step ?? cure.text)"
+  }
+
+  /// `tried: 5,061 → 61 SELECTs (plain)`, or `not tried`.
+  package var triedText: String { tried?.description ?? "not tried" }
+}

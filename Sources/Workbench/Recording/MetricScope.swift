@@ -1,0 +1,11 @@
+/// What part of a recording a number is about.
+package enum MetricScope: Hashable, Sendable {
+  /// Everything.
+  case all
+  /// Events of objects whose own entity has this name; sub-entities are not included.
+  case entity(String)
+  /// Relationship faults and prefetches of one relationship.
+  case relationship(entity: String, name: String)
+  /// What the steps of this name caused.
+  case step(String)
+}

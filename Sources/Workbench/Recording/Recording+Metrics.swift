@@ -1,0 +1,112 @@
+package import ProfileEvents
+
+extension Recording {
+  /// The number of a metric within a scope; a gauge that nobody gave is 0.
+  ///
+  /// One pass over the events. `time` is the sum of the steps' times, or without steps the time
+  /// from the first event's beginning to the last one's end.
+  package func value(of metric: Metric, scope: MetricScope = .all) -> Int {
+    switch metric {
+    case .registered, .peak: gauges[ScopedMetric(metric, scope)] ?? 0
+    case .time: Int(clamping: nanoseconds(in: scope))
+    default: events(in: scope).reduce(0) { $0 + $1.amount(of: metric, scope: scope) }
+    }
+  }
+
+  /// The number of a metric with its scope.
+  package func value(of scoped: ScopedMetric) -> Int {
+    value(of: scoped.metric, scope: scoped.scope)
+  }
+
+  /// Every metric of the catalogue but `time`, over the whole recording.
+  package var metrics: [Metric: Int] {
+    var metrics: [Metric: Int] = [:]
+    for metric in Metric.allCases where metric != .time {
+      metrics[metric] = value(of: metric)
+    }
+    return metrics
+  }
+
+  /// What the events add up to, field by field as the always-on counters count.
+  package var counters: Counters {
+    events.reduce(into: Counters()) { $1.count(into: &$0) }
+  }
+
+  /// Counts and time of the whole recording.
+  package var costs: Costs {
+    Costs(counters: counters, nanoseconds: nanoseconds)
+  }
+
+  /// Time of all steps; without steps the span of the events.
+  package var nanoseconds: UInt64 { nanoseconds(in: .all) }
+
+  private func nanoseconds(in scope: MetricScope) -> UInt64 {
+    let wanted = steps.filter { scope == .all || $0.name.map(MetricScope.step) == scope }
+    if !wanted.isEmpty || !steps.isEmpty { return wanted.reduce(0) { $0 + $1.duration } }
+    guard let end = events.map({ $0.begin + $0.duration }).max() else { return 0 }
+    return end - begin
+  }
+
+  private func events(in scope: MetricScope) -> [Event] {
+    guard case .step(let name) = scope else { return events }
+    return steps.filter { $0.name == name }.flatMap { slice(of: $0).events }
+  }
+}
+
+extension Event {
+  /// How much this event adds to a metric within a scope; steps are sorted out before.
+  fileprivate func amount(of metric: Metric, scope: MetricScope) -> Int {
+    switch scope {
+    case .all, .step: break
+    case .entity(let name):
+      guard kind != .relationshipFault, (object?.entity ?? entity) == name else { return 0 }
+    case .relationship(let entity, let name):
+      guard kind == .relationshipFault || kind == .prefetch, self.relationship == name,
+        self.entity == entity || object?.entity == entity
+      else { return 0 }
+    }
+    var counters = Counters()
+    count(into: &counters)
+    return counters[metric] ?? 0
+  }
+
+  /// Adds this event as the always-on counters count it.
+  fileprivate func count(into counters: inout Counters) {
+    switch kind {
+    case .fetch: counters.fetches += 1
+    case .save: counters.saves += 1
+    case .transaction: counters.transactions += 1
+    case .prefetch: counters.prefetches += 1
+    case .statement: countStatement(into: &counters)
+    case .objectFault:
+      switch source {
+      case .rowCache: counters.objectFaultHits += 1
+      case .database: counters.objectFaultMisses += 1
+      case .parent: counters.objectFaultsFromParent += 1
+      case nil: break
+      }
+    case .relationshipFault:
+      switch source {
+      case .rowCache: counters.relationshipFaultHits += 1
+      case .database: counters.relationshipFaultMisses += 1
+      case .parent: counters.relationshipFaultsFromParent += 1
+      case nil: break
+      }
+    case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .migrationStep,
+      .storeOpening:
+      break
+    }
+  }
+
+  private func countStatement(into counters: inout Counters) {
+    switch statement?.kind {
+    case .select:
+      counters.selects += 1
+      counters.rows += rows
+    case .insert: counters.inserts += 1
+    case .update: counters.updates += 1
+    case .delete: counters.deletes += 1
+    case .transaction, .housekeeping, nil: break
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package import ProfileEvents
+
+/// All statements of the same text, counted together.
+package struct StatementShape: Sendable, Equatable {
+  /// Counted from 1 in the order of first appearance.
+  package var number: Int
+  package var kind: StatementKind
+  /// The text with its placeholders.
+  package var sql: String
+  package var entity: String?
+  package var count: Int
+  /// Rows returned or changed by all of them.
+  package var rows: Int
+  /// Time of all of them.
+  package var nanoseconds: UInt64
+  package var firstCallSite: CallSite?
+  /// What `EXPLAIN QUERY PLAN` drew, line by line; empty when it was not asked.
+  package var plan: [String] = []
+  /// What the plan means for the cost, in a sentence; empty without a plan.
+  package var verdict: String = ""
+
+  package init(
+    number: Int, kind: StatementKind, sql: String, entity: String? = nil, count: Int, rows: Int,
+    nanoseconds: UInt64, firstCallSite: CallSite? = nil
+  ) {
+    self.number = number
+    self.kind = kind
+    self.sql = sql
+    self.entity = entity
+    self.count = count
+    self.rows = rows
+    self.nanoseconds = nanoseconds
+    self.firstCallSite = firstCallSite
+  }
+
+  /// The line by which Apple's framework logs the statement (`-com.apple.CoreData.SQLDebug 1`).
+  package var logLine: String { "CoreData: sql: \(sql)" }
+
+  /// The shape with its plan, and with the verdict that follows from plan and count.
+  ///
+  /// - Parameter lines: `QueryPlan.lines` of this very text.
+  package func explained(by lines: [String]) -> StatementShape {
+    var shape = self
+    shape.plan = lines
+    shape.verdict = PlanVerdict(sql: sql, lines: lines, count: count).sentence
+    return shape
+  }
+}

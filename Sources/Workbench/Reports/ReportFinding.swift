@@ -1,0 +1,70 @@
+import ProfileEvents
+
+/// A finding with its cure, once for all variants that have it.
+struct ReportFinding {
+  let name: String
+  let count: String
+  let raw: Int
+  /// `single-row SELECTs`, with what the plan says behind it.
+  let what: String
+  let location: String?
+  let verdict: String?
+  /// The names of the variants it was found in.
+  let variants: String
+  let now: String?
+  let cure: [String]
+  let advice: String
+  let step: String?
+  let tried: String
+  let wasTried: Bool
+
+  /// Every finding once, in the order in which they came.
+  ///
+  /// Of several variants with the same finding the one speaks whose cure was tried with the least
+  /// else going on, so that the count before and after is this finding's own.
+  static func all(of result: RunResult) -> [ReportFinding] {
+    var names: [String] = []
+    var found: [String: [(variant: VariantResult, finding: Finding)]] = [:]
+    for variant in result.variants {
+      for finding in variant.findings {
+        if found[finding.name] == nil { names.append(finding.name) }
+        found[finding.name, default: []].append((variant, finding))
+      }
+    }
+    return names.compactMap { name in
+      guard let all = found[name], let first = all.first else { return nil }
+      let tried = all.filter { $0.finding.tried != nil }
+      let spoken =
+        tried.min { ($0.finding.tried?.before ?? 0) < ($1.finding.tried?.before ?? 0) } ?? first
+      return ReportFinding(
+        spoken.finding, in: spoken.variant, of: all.map(\.variant.name))
+    }
+  }
+
+  /// One finding as a variant's own section shows it.
+  init(_ finding: Finding, in variant: VariantResult, of names: [String]) {
+    name = finding.name
+    count = NumberText.grouped(finding.count)
+    raw = finding.count
+    what = finding.what
+    location = finding.callSite?.description
+    verdict = variant.statements.first { $0.sql == finding.sql && !$0.plan.isEmpty }.map { shape in
+      PlanVerdict(sql: shape.sql, lines: shape.plan, count: finding.count).phrase
+    }
+    variants = names.reduce(into: [String]()) { list, name in
+      if !list.contains(name) { list.append(name) }
+    }.joined(separator: ", ")
+    now = finding.cure.now
+    cure = finding.cure.swift
+    advice =
+      finding.cure.advice.nonEmpty ?? (finding.cure.swift.isEmpty ? "delete that line" : "")
+    step = finding.cure.step
+    tried = finding.triedText
+    wasTried = finding.tried != nil
+  }
+}
+
+extension String {
+  /// Nil for the empty text, which a template would show as if there were something.
+  var nonEmpty: String? { isEmpty ? nil : self }
+}

@@ -1,0 +1,35 @@
+import ProfileEvents
+
+/// A statement's shape with its plan.
+struct ReportStatement {
+  /// Longer texts are cut; nobody reads on, and the page must stay small.
+  private static let textLimit = 3_000
+
+  let number: Int
+  let count: String
+  let rows: String
+  let time: String
+  let short: String
+  let log: String
+  let plan: String?
+  let verdict: String?
+  let location: String?
+
+  init(_ shape: StatementShape) {
+    number = shape.number
+    count = NumberText.grouped(shape.count)
+    rows = NumberText.grouped(shape.rows)
+    time = NumberText.time(shape.nanoseconds)
+    short = ReportStatement.cut(SQLAbbreviation.short(shape.sql))
+    log = ReportStatement.cut(shape.logLine)
+    plan = shape.plan.joined(separator: "\n").nonEmpty
+    verdict = shape.verdict.nonEmpty
+    location = shape.firstCallSite?.description
+  }
+
+  private static func cut(_ text: String) -> String {
+    let more = text.utf8.count - textLimit
+    guard more > 0 else { return text }
+    return "\(text.prefix(textLimit)) … (\(NumberText.grouped(more)) bytes more)"
+  }
+}

@@ -1,0 +1,80 @@
+import ProfileEvents
+
+/// A variant's section below the first screen.
+struct ReportVariant {
+  struct Expectation {
+    var metric: String
+    var law: String
+    var value: String
+    var found: String
+    var holds: Bool
+    var mark: String
+    var location: String
+  }
+
+  struct Step {
+    var location: String
+    var text: String
+    var summary: String
+    var selects: String
+    var rows: String
+    var faults: String
+    var time: String
+  }
+
+  /// Shapes shown at most; a scenario with more is not read statement by statement.
+  private static let shapeLimit = 60
+
+  let name: String
+  let anchor: String
+  let isHeld: Bool
+  let why: String?
+  let differences: [String]
+  let request: String
+  let expectations: [Expectation]
+  let steps: [Step]
+  let statements: [ReportStatement]
+  let moreStatements: String?
+  let ownFindings: [ReportFinding]
+  let kinds: [ReportEvents]
+  /// The shell lines that do the same.
+  let tries: [String]
+
+  init(_ variant: VariantResult, number: Int, of result: RunResult, eventLimit: Int) {
+    name = variant.name
+    anchor = "variant-\(number)"
+    isHeld = variant.holds
+    why = variant.why.nonEmpty
+    differences =
+      variant.set.map { "set \($0)" } + variant.first.map { "first \($0)" }
+      + variant.then.map { "then \($0)" }
+    request = variant.requestSwift.joined(separator: "\n")
+    expectations = variant.expectations.map { expectation in
+      Expectation(
+        metric: expectation.metric, law: expectation.law, value: expectation.expectedText,
+        found: expectation.found.description, holds: expectation.holds,
+        mark: expectation.source.label, location: expectation.location.description)
+    }
+    steps = variant.steps.map(ReportVariant.step)
+    statements = variant.statements.prefix(ReportVariant.shapeLimit).map(ReportStatement.init)
+    let more = variant.statements.count - statements.count
+    moreStatements = more > 0 ? NumberText.counted(more, "shape") : nil
+    ownFindings = variant.findings.map { ReportFinding($0, in: variant, of: [variant.name]) }
+    let shapes = Dictionary(
+      variant.statements.map { ($0.sql, $0.number) }, uniquingKeysWith: { first, _ in first })
+    kinds = variant.events.map { sample in
+      ReportEvents(sample, begin: variant.begin, shapes: shapes, limit: eventLimit)
+    }
+    tries = variant.steps.map(\.text) + ["last"]
+  }
+
+  private static func step(_ step: StepResult) -> Step {
+    let counters = step.costs.counters
+    return Step(
+      location: step.location.description, text: step.text, summary: step.summary,
+      selects: NumberText.grouped(counters.selects), rows: NumberText.grouped(counters.rows),
+      faults: "\(NumberText.grouped(counters.faults)) = \(NumberText.grouped(counters.hits))"
+        + " + \(NumberText.grouped(counters.misses))",
+      time: NumberText.time(step.costs.nanoseconds))
+  }
+}

@@ -1,0 +1,54 @@
+package import ProfileEvents
+
+/// One line of an `expect` block and what came of it.
+package struct ExpectationResult: Sendable, Equatable {
+  /// How expected and found are compared.
+  package enum Relation: String, Sendable, Codable {
+    case equal
+    case atMost
+    case atLeast
+    case between
+    /// `plan(moods): uses NAME`, `avoids scan`.
+    case plan
+  }
+
+  /// As written: `misses(Country)`.
+  package var metric: String
+  /// As written: `1 + Mood + Country`, `at most 100`.
+  package var law: String
+  package var relation: Relation
+  /// A number for `equal`, `atMost` and `atLeast`; the text `A..B` for `between`.
+  package var expected: ExpectationValue
+  package var found: ExpectationValue
+  package var holds: Bool
+  package var source: SourceMark
+  /// Where it is written.
+  package var location: CallSite
+  /// When it does not hold: sentences about the events behind the difference, most telling first.
+  package var differences: [String]
+
+  package init(
+    metric: String, law: String, relation: Relation, expected: ExpectationValue,
+    found: ExpectationValue, holds: Bool, source: SourceMark, location: CallSite,
+    differences: [String] = []
+  ) {
+    self.metric = metric
+    self.law = law
+    self.relation = relation
+    self.expected = expected
+    self.found = found
+    self.holds = holds
+    self.source = source
+    self.location = location
+    self.differences = differences
+  }
+
+  /// What was asked for with its comparison: `5,061`, `at most 100`.
+  package var expectedText: String {
+    switch relation {
+    case .equal, .between, .plan: expected.description
+    case .atMost: "at most \(expected)"
+    case .atLeast: "at least \(expected)"
+    }
+  }
+}

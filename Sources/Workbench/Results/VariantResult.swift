@@ -1,0 +1,65 @@
+package import ProfileEvents
+
+/// One way of doing a scenario's work, and what it cost.
+package struct VariantResult: Sendable {
+  package var name: String
+  /// One sentence for the report, from the scenario.
+  package var why: String
+  /// What the variant changed: `moods.values: no`.
+  package var set: [String]
+  /// Steps it put before the shared ones, as shell lines.
+  package var first: [String]
+  /// Steps it put after the shared ones, as shell lines.
+  package var then: [String]
+  /// Its fetch requests as Swift, line by line.
+  package var requestSwift: [String]
+  package var steps: [StepResult]
+  /// Every metric of the catalogue but `time`, over the whole variant.
+  package var metrics: [Metric: Int]
+  /// Those with a scope that an expectation asked for, and `peak` of each fetched entity.
+  package var scopedMetrics: [ScopedMetric: Int]
+  /// Time of all steps; never a gate.
+  package var nanoseconds: UInt64
+  package var expectations: [ExpectationResult]
+  package var findings: [Finding]
+  package var statements: [StatementShape]
+  package var tracks: [Track]
+  package var events: [EventSample]
+  /// Nanoseconds of `MonotonicClock` that the report's time axis counts from.
+  package var begin: UInt64
+
+  package init(name: String, why: String = "") {
+    self.name = name
+    self.why = why
+    self.set = []
+    self.first = []
+    self.then = []
+    self.requestSwift = []
+    self.steps = []
+    self.metrics = [:]
+    self.scopedMetrics = [:]
+    self.nanoseconds = 0
+    self.expectations = []
+    self.findings = []
+    self.statements = []
+    self.tracks = []
+    self.events = []
+    self.begin = 0
+  }
+
+  /// Takes over everything a recording tells: metrics, time, statements, tracks, events.
+  ///
+  /// Plans are not part of a recording; add them with `StatementShape.explained(by:)`.
+  package mutating func take(_ recording: Recording) {
+    metrics = recording.metrics
+    scopedMetrics.merge(recording.gauges.filter { $0.key.scope != .all }) { $1 }
+    nanoseconds = recording.nanoseconds
+    statements = recording.statementShapes
+    tracks = recording.tracks()
+    events = recording.samples()
+    begin = recording.begin
+  }
+
+  /// Whether every expectation was met.
+  package var holds: Bool { expectations.allSatisfy(\.holds) }
+}

@@ -1,0 +1,216 @@
+import CoreDataCosts
+import Moody
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Object faults")
+struct ObjectFaultTests {
+  @Test("S6.01 a plain fetch is one SELECT of whole rows and gives faults")
+  func plainFetch() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      var moods: [Mood] = []
+      let cost = try costs(of: context) { moods = try Mood.fetch(in: context) }
+      #expect(cost.selects == 1)
+      #expect(cost.rows == 12)
+      #expect(cost.faults == 0)
+      #expect(moods.count == 12 && moods.allSatisfy(\.isFault))
+      #expect(try stack.cachedRows(context) == 12)
+      let sql = try #require(events.statements(.select).first)
+      #expect(sql.hasPrefix("SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, t0.ZDATE"))
+    }
+  }
+
+  @Test("S6.02 firing all after a plain fetch hits the row cache; a second property costs nothing")
+  func fireAllAfterPlainFetch() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context)
+      let first = costs(of: context) { for mood in moods { _ = mood.date } }
+      #expect(first.faults == 12 && first.hits == 12 && first.misses == 0 && first.selects == 0)
+      let second = costs(of: context) { for mood in moods { _ = mood.latitude } }
+      #expect(second.faults == 0 && second.selects == 0)
+    }
+  }
+
+  @Test("S6.03 a materialised fetch leaves nothing to fire")
+  func materialisedFetch() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context) { $0.returnsObjectsAsFaults = false }
+      #expect(moods.allSatisfy { !$0.isFault })
+      let cost = costs(of: context) { for mood in moods { _ = mood.date } }
+      #expect(cost.selects == 0 && cost.faults == 0)
+      #expect(!events.events.contains { $0.kind == .rowCacheHit || $0.kind == .rowCacheMiss })
+    }
+  }
+
+  @Test("S6.04 a fetch of keys makes each object a SELECT of its own")
+  func keysOnly() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      var moods: [Mood] = []
+      let fetch = try costs(of: context) {
+        moods = try Mood.fetch(in: context) { $0.includesPropertyValues = false }
+      }
+      #expect(fetch.selects == 1 && fetch.rows == 12)
+      #expect(try stack.cachedRows(context) == 0)
+      let read = costs(of: context) { for mood in moods { _ = mood.date } }
+      #expect(read.selects == 12 && read.rows == 12 && read.misses == 12 && read.hits == 0)
+      #expect(events.statements(.select).first == "SELECT 0, t0.Z_PK FROM ZMOOD t0")
+      #expect(try #require(events.statements(.select).last).hasSuffix("WHERE  t0.Z_PK = ?"))
+    }
+  }
+
+  @Test("S6.05 keys whose rows came by an ID fetch that is held hit the row cache")
+  func keysAfterIDFetch() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObjectID>(entityName: "Mood")
+      request.resultType = .managedObjectIDResultType
+      let ids = try context.fetch(request)
+      let moods = try Mood.fetch(in: context) { $0.includesPropertyValues = false }
+      let read = costs(of: context) { for mood in moods { _ = mood.date } }
+      #expect(ids.count == 12)
+      #expect(read.hits == 12 && read.misses == 0 && read.selects == 0)
+    }
+  }
+
+  @Test("S6.06 some rows cached: those hit, the others miss")
+  func partlyCached() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let known = try Mood.fetch(in: context) { request in
+        request.predicate = NSPredicate(
+          format: "date < %@", Date(timeIntervalSinceReferenceDate: 5 * 60))
+      }
+      let moods = try Mood.fetch(in: context) { $0.includesPropertyValues = false }
+      let read = costs(of: context) { for mood in moods { _ = mood.date } }
+      #expect(known.count == 5)
+      #expect(read.hits == 5 && read.misses == 7 && read.selects == 7)
+    }
+  }
+
+  @Test("S6.11 a fault asks the row cache first and the database second", arguments: [true, false])
+  func traceOfFiring(isCached: Bool) throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context) { $0.includesPropertyValues = isCached }
+      let before = events.events.count
+      _ = moods[0].date
+      let trace = events.events.dropFirst(before).sorted { $0.id < $1.id }
+      let expected: [EventKind] =
+        isCached ? [.objectFault, .rowCacheHit] : [.objectFault, .rowCacheMiss, .statement]
+      #expect(trace.map(\.kind) == expected)
+      let fault = try #require(trace.first)
+      #expect(fault.source == (isCached ? .rowCache : .database))
+      #expect(trace.dropFirst().allSatisfy { $0.parent == fault.id })
+      #expect(fault.object?.uri == moods[0].objectID.uriRepresentation().absoluteString)
+      #expect(try stack.cachedRows(context) == 1)
+    }
+  }
+
+  @Test("S6.12 a filled object is read without asking the coordinator")
+  func materialisedReads() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let mood = try #require(
+        try Mood.fetch(in: context) { $0.returnsObjectsAsFaults = false }.first)
+      let before = events.events.count
+      let cost = costs(of: context) {
+        var sum = 0.0
+        for _ in 0..<10_000 { sum += mood.date.timeIntervalSinceReferenceDate }
+        #expect(sum == 0)
+      }
+      #expect(cost.selects == 0 && cost.faults == 0)
+      #expect(events.events.count == before)
+    }
+  }
+
+  @Test("S6.14 rows stay cached for the objects that are held and go with the last")
+  func rowCacheLifetime() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      var moods = try Mood.fetch(in: context)
+      let dropped = moods[11].objectID
+      moods.removeLast(8)
+      #expect(context.registeredObjects.count == 4)
+      #expect(try stack.cachedRows(context) == 4)
+      let read = costs(of: context) {
+        let mood = context.object(with: dropped)
+        _ = mood.value(forKey: "date")
+      }
+      #expect(read.misses == 1 && read.selects == 1)
+      moods = []
+      #expect(context.registeredObjects.isEmpty)
+      #expect(try stack.cachedRows(context) == 0)
+    }
+  }
+
+  @Test("S6.17 a refreshed object that is held fires from the row cache")
+  func refaultClean() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let mood = try #require(
+        try Mood.fetch(in: context) { $0.returnsObjectsAsFaults = false }.first)
+      context.refresh(mood, mergeChanges: true)
+      #expect(mood.isFault)
+      let cost = costs(of: context) { _ = mood.date }
+      #expect(cost.hits == 1 && cost.selects == 0)
+    }
+  }
+
+  @Test("A fault whose row is gone becomes deleted with nil values")
+  func inaccessibleFault() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context) { $0.includesPropertyValues = false }
+      let other = try stack.coldContext()
+      try other.performAndWait {
+        for mood in try Mood.fetch(in: other) { other.delete(mood) }
+        try other.save()
+      }
+      #expect(moods[0].value(forKey: "date") == nil)
+      #expect(moods[0].isDeleted)
+    }
+  }
+}
+
+extension TestStack {
+  /// Rows in the row cache of a context's store, once the context has let go of what it alone holds.
+  func cachedRows(_ context: NSManagedObjectContext) throws -> Int {
+    _ = context.counters
+    return try #require(context.coordinator?.firstSQLiteStore).cachedRowCount
+  }
+}

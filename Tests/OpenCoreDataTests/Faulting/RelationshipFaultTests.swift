@@ -1,0 +1,208 @@
+import CoreDataCosts
+import Moody
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@Suite("Relationship faults")
+struct RelationshipFaultTests {
+  @Test("S6.39 a to-one costs nothing to follow and one fault to read")
+  func toOne() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(0, countries: 2, continents: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let countries = try Country.fetch(in: context) { $0.returnsObjectsAsFaults = false }
+      var continent: Continent?
+      let follow = costs(of: context) { continent = countries[0].continent }
+      #expect(follow.selects == 0 && follow.faults == 0)
+      #expect(continent?.isFault == true)
+      #expect(countries[1].continent === continent)
+      let read = costs(of: context) { _ = continent?.updatedAt }
+      #expect(read.faults == 1 && read.misses == 1 && read.selects == 1)
+    }
+  }
+
+  @Test("S6.41 a to-many costs one SELECT of keys, then one for each object")
+  func toMany() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(0, countries: 5, continents: 1)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let continent = try #require(
+        try Continent.fetch(in: context) { $0.returnsObjectsAsFaults = false }.first)
+      var countries: Set<Country> = []
+      let follow = costs(of: context) { countries = continent.countries }
+      #expect(follow.selects == 1 && follow.rows == 5 && follow.misses == 1)
+      #expect(countries.count == 5 && countries.allSatisfy(\.isFault))
+      #expect(
+        events.statements(.select).last?.hasPrefix("SELECT t0.Z_ENT, t0.Z_PK FROM ZREGION t0")
+          == true)
+      let read = costs(of: context) { for country in countries { _ = country.updatedAt } }
+      #expect(read.selects == 5 && read.misses == 5)
+      #expect(costs(of: context) { _ = continent.countries }.selects == 0)
+    }
+  }
+
+  @Test("S6.41 a to-many whose rows were loaded already costs its keys alone")
+  func toManyAfterRows() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(0, countries: 5, continents: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let held = try Country.fetch(in: context)
+      let continent = try #require(
+        try Continent.fetch(in: context) { $0.returnsObjectsAsFaults = false }.first)
+      let cost = costs(of: context) {
+        for country in continent.countries { _ = country.updatedAt }
+      }
+      #expect(held.count == 5)
+      #expect(cost.selects == 1 && cost.hits == 5 && cost.misses == 1)
+    }
+  }
+
+  @Test("S8.14 a list's country names: a SELECT a country, or none after prefetching")
+  func moodList() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(500, countries: 30)
+    func list(_ prepare: (NSManagedObjectContext) throws -> [Country]) throws -> Costs {
+      let context = try stack.coldContext()
+      return try context.performAndWait {
+        let moods = try Mood.fetch(in: context) { $0.returnsObjectsAsFaults = false }
+        return try costs(of: context) {
+          let held = try prepare(context)
+          for mood in moods { _ = mood.country?.numericISO3166Code }
+          withExtendedLifetime(held) {}
+        }
+      }
+    }
+    let plain = try list { _ in [] }
+    #expect(plain.faults == 30 && plain.misses == 30 && plain.selects == 30)
+    let faults = try list { try Country.fetch(in: $0) }
+    #expect(faults.faults == 30 && faults.misses == 0 && faults.selects == 1)
+    let filled = try list { try Country.fetch(in: $0) { $0.returnsObjectsAsFaults = false } }
+    #expect(filled.faults == 0 && filled.misses == 0 && filled.selects == 1)
+  }
+
+  @Test("S15-10 each fault of the list is an event with its call site")
+  func moodListEvents() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(500, countries: 30)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context) { $0.returnsObjectsAsFaults = false }
+      context.callSite = CallSite(file: "List.swift", line: 7)
+      for mood in moods { _ = mood.country?.numericISO3166Code }
+      let faults = events.events.filter { $0.kind == .objectFault }
+      #expect(faults.count == 30)
+      #expect(faults.count { $0.source == .database } == 30)
+      #expect(faults.allSatisfy { $0.callSite?.description == "List.swift:7" })
+      #expect(faults.allSatisfy { $0.entity == "Country" })
+    }
+  }
+
+  @Test(
+    "S15-11 S15-12 countries fetched ahead and held leave hits, or nothing",
+    arguments: [(asFaults: true, faults: 30), (asFaults: false, faults: 0)])
+  func moodListHeld(asFaults: Bool, faults: Int) throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(500, countries: 30)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context) { $0.returnsObjectsAsFaults = false }
+      let countries = try Country.fetch(in: context) { $0.returnsObjectsAsFaults = asFaults }
+      let cost = costs(of: context) { for mood in moods { _ = mood.country?.numericISO3166Code } }
+      #expect(countries.count == 30)
+      #expect(cost.faults == faults && cost.hits == faults && cost.misses == 0)
+      #expect(cost.selects == 0)
+    }
+  }
+
+  @Test("S-C33 employees and departments: one SELECT a department, or two with prefetching")
+  func employees() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let rows = [
+      ("Jack", "Sales"), ("Jill", "Marketing"), ("Benjy", "Sales"), ("Gillian", "Sales"),
+      ("Hector", "Engineering"), ("Michelle", "Marketing"),
+    ]
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      var departments: [String: NSManagedObject] = [:]
+      for (name, department) in rows {
+        let employee = writer.make("Employee", ["name": name])
+        let home = departments[department] ?? writer.make("Department", ["name": department])
+        departments[department] = home
+        employee.setValue(home, forKey: "department")
+      }
+      try writer.save()
+    }
+    func list(_ prefetch: [String]?) throws -> (Costs, [String]) {
+      let events = EventList()
+      let context = try stack.coldContext(sinks: [events])
+      return try context.performAndWait {
+        var fired: [String] = []
+        let cost = try costs(of: context) {
+          let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+          request.returnsObjectsAsFaults = false
+          request.relationshipKeyPathsForPrefetching = prefetch
+          for employee in try context.fetch(request) {
+            let before = events.statements(.select).count
+            _ = employee.value(forKeyPath: "department.name")
+            if events.statements(.select).count > before {
+              fired.append(employee.value(forKey: "name") as? String ?? "")
+            }
+          }
+        }
+        return (cost, fired)
+      }
+    }
+    let (plain, fired) = try list(nil)
+    #expect(plain.selects == 4 && plain.misses == 3)
+    #expect(fired == ["Jack", "Jill", "Hector"])
+    let (prefetched, _) = try list(["department"])
+    #expect(prefetched.selects == 2 && prefetched.misses == 0)
+  }
+
+  @Test("A many-to-many is saved once for both sides, read and prefetched")
+  func manyToMany() throws {
+    let stack = try TestStack(model: TestModels.library())
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      let tags = ["a", "b", "c"].map { writer.make("Tag", ["name": $0]) }
+      for index in 0..<4 {
+        let article = writer.make("Article", ["string": "article \(index)"])
+        article.setValue(Set(tags.prefix(index)), forKey: "tags")
+      }
+      let cost = try costs(of: writer) { try writer.save() }
+      #expect(cost.inserts == 7 + 6 && cost.transactions == 2)
+    }
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Article")
+      request.sortDescriptors = [NSSortDescriptor(key: "string", ascending: true)]
+      request.relationshipKeyPathsForPrefetching = ["tags"]
+      var articles: [NSManagedObject] = []
+      let fetch = try costs(of: context) { articles = try context.fetch(request) }
+      #expect(fetch.selects == 3 && fetch.faults == 0)
+      let read = costs(of: context) {
+        let counts = articles.map { ($0.value(forKey: "tags") as? Set<NSManagedObject>)?.count }
+        #expect(counts == [0, 1, 2, 3])
+      }
+      #expect(read.selects == 0 && read.misses == 0)
+      articles[3].setValue(Set<NSManagedObject>(), forKey: "tags")
+      let cost = try costs(of: context) { try context.save() }
+      #expect(cost.deletes == 3 && cost.transactions == 1)
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// A new object of an entity with some values.
+  func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
+    let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+    for (key, value) in values { object.setValue(value, forKey: key) }
+    return object
+  }
+}

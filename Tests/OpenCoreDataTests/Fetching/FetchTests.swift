@@ -1,0 +1,240 @@
+import CoreDataCosts
+import Moody
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Fetching")
+struct FetchTests {
+  @Test("S6.24 an ID fetch loads whole rows and makes no object")
+  func idFetch() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObjectID>(entityName: "Mood")
+      request.resultType = .managedObjectIDResultType
+      var ids: [NSManagedObjectID] = []
+      let cost = try costs(of: context) { ids = try context.fetch(request) }
+      #expect(cost.selects == 1 && cost.rows == 12)
+      #expect(ids.count == 12)
+      #expect(context.registeredObjects.isEmpty)
+      #expect(try stack.cachedRows(context) == 12)
+      #expect(events.statements(.select).first?.contains("t0.ZDATE") == true)
+      ids = []
+      #expect(try stack.cachedRows(context) == 0)
+    }
+  }
+
+  @Test("S6.25 an ID fetch without values loads keys and caches nothing")
+  func idFetchWithoutValues() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObjectID>(entityName: "Mood")
+      request.resultType = .managedObjectIDResultType
+      request.includesPropertyValues = false
+      var ids: [NSManagedObjectID] = []
+      let cost = try costs(of: context) { ids = try context.fetch(request) }
+      #expect(cost.selects == 1 && ids.count == 12)
+      #expect(events.statements(.select) == ["SELECT 0, t0.Z_PK FROM ZMOOD t0"])
+      #expect(try stack.cachedRows(context) == 0)
+    }
+  }
+
+  @Test("S6.27 a count is one SELECT COUNT; counting a fetch loads everything")
+  func count() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 3)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      var count = 0
+      let counting = try costs(of: context) { count = try Mood.count(in: context) }
+      #expect(count == 12 && counting.selects == 1 && counting.rows == 1)
+      #expect(events.statements(.select) == ["SELECT COUNT(*) FROM ZMOOD"])
+      #expect(context.registeredObjects.isEmpty)
+      #expect(try stack.cachedRows(context) == 0)
+      let fetched = try Mood.fetch(in: context)
+      #expect(fetched.count == 12 && context.registeredObjects.count == 12)
+      #expect(try stack.cachedRows(context) == 12)
+    }
+  }
+
+  @Test("S6.30 S6.32 S6.33 a batched fetch loads keys, then a page at a time")
+  func batches() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(110, countries: 3)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let request = Mood.sortedFetchRequest
+      request.fetchBatchSize = 20
+      request.returnsObjectsAsFaults = false
+      request.predicate = NSPredicate(
+        format: "date >= %@", Date(timeIntervalSinceReferenceDate: 0))
+      var moods: BatchedFetchResult<Mood>?
+      let execute = try costs(of: context) { moods = try context.fetchBatched(request) }
+      let result = try #require(moods)
+      #expect(execute.selects == 1 && result.count == 110)
+      #expect(context.registeredObjects.isEmpty)
+      #expect(try stack.cachedRows(context) == 0)
+      #expect(
+        events.statements(.select).last
+          == "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE >= ? ORDER BY t0.ZDATE DESC")
+
+      let first = costs(of: context) { for index in 0..<20 { _ = result[index].date } }
+      #expect(first.selects == 1 && first.rows == 20 && first.faults == 0)
+      #expect(
+        events.statements(.select).last?.hasSuffix(
+          "WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)   LIMIT 20") == true)
+      #expect(costs(of: context) { _ = result[20].date }.selects == 1)
+
+      let whole = costs(of: context) { for mood in result { _ = mood.date } }
+      #expect(whole.selects == 4 && whole.rows == 20 * 3 + 10)
+      #expect(context.peakRegisteredCount(ofEntity: "Mood") == 100)
+      let dates = result.map(\.date)
+      #expect(dates == dates.sorted(by: >))
+    }
+  }
+
+  @Test("S6.33 walking all pages costs 1 + ceil(N / B) SELECTs", arguments: [(100, 20), (101, 20)])
+  func walkPages(count: Int, size: Int) throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(count, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let cost = try costs(of: context) {
+        let request = Mood.sortedFetchRequest
+        request.fetchBatchSize = size
+        for mood in try context.fetchBatched(request) { _ = mood.objectID }
+      }
+      #expect(cost.selects == 1 + (count + size - 1) / size)
+    }
+  }
+
+  @Test("S6.44 registeredObject never asks the store")
+  func registeredObject() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(2, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObjectID>(entityName: "Mood")
+      request.resultType = .managedObjectIDResultType
+      let ids = try context.fetch(request)
+      let cost = costs(of: context) {
+        #expect(context.registeredObject(for: ids[0]) == nil)
+        let object = context.object(with: ids[0])
+        #expect(context.registeredObject(for: ids[0]) === object)
+      }
+      #expect(cost.selects == 0 && cost.faults == 0)
+    }
+  }
+
+  @Test("S6.46 existingObject costs nothing, one SELECT, or one SELECT and an error")
+  func existingObject() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(2, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context) {
+        $0.returnsObjectsAsFaults = false
+        $0.fetchLimit = 1
+      }
+      let known = costs(of: context) {
+        #expect((try? context.existingObject(with: moods[0].objectID)) === moods[0])
+      }
+      #expect(known.selects == 0)
+      let store = try #require(context.persistentStoreCoordinator)
+      let uuid = try #require(moods[0].objectID.persistentStore?.identifier)
+      func id(_ key: Int) throws -> NSManagedObjectID {
+        let url = try #require(URL(string: "x-coredata://\(uuid)/Mood/p\(key)"))
+        return try #require(store.managedObjectID(forURIRepresentation: url))
+      }
+      let other = try id(moods[0].objectID == id(1) ? 2 : 1)
+      #expect(try costs(of: context) { _ = try context.existingObject(with: other) }.selects == 1)
+      let bogus = try id(999)
+      let missing = costs(of: context) {
+        do {
+          _ = try context.existingObject(with: bogus)
+          Issue.record("an object without a row was found")
+        } catch let error as NSError {
+          #expect(error.domain == NSCocoaErrorDomain)
+          #expect(error.code == NSManagedObjectReferentialIntegrityError)
+        }
+      }
+      #expect(missing.selects == 1)
+    }
+  }
+
+  @Test("S6.47 the context keeps changed objects and lets clean ones go")
+  func weakRegistry() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(12, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      _ = try Mood.fetch(in: context)
+      #expect(context.registeredObjects.isEmpty)
+      var moods = try Mood.fetch(in: context)
+      for mood in moods.prefix(3) { mood.latitude = 1 }
+      moods = []
+      #expect(context.registeredObjects.count == 3)
+      try context.save()
+      #expect(context.registeredObjects.isEmpty)
+    }
+  }
+
+  @Test("Unsaved changes are laid over a fetch, in its order, unless it says otherwise")
+  func pendingChanges() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(3, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let early = NSPredicate(format: "date < %@", Date(timeIntervalSinceReferenceDate: 100))
+      let all = try context.fetch(Mood.sortedFetchRequest)
+      context.delete(all[2])
+      all[1].date = Date(timeIntervalSinceReferenceDate: 500)
+      all[0].date = Date(timeIntervalSinceReferenceDate: 50)
+      let new = Mood(context: context)
+      new.date = Date(timeIntervalSinceReferenceDate: 70)
+      func fetch(_ pending: Bool) throws -> [Mood] {
+        try Mood.fetch(in: context) { request in
+          request.predicate = early
+          request.sortDescriptors = Mood.defaultSortDescriptors
+          request.includesPendingChanges = pending
+        }
+      }
+      var merged: [Mood] = []
+      let cost = try costs(of: context) { merged = try fetch(true) }
+      #expect(cost.selects == 1 && merged == [new, all[0]])
+      #expect(try fetch(false) == [all[1], all[2]])
+      #expect(try Mood.count(in: context) { $0.predicate = early } == 2)
+    }
+  }
+
+  @Test(
+    "A request that cannot be carried out is an NSError that names the next step",
+    arguments: [
+      ("Moods", nil, "no entity 'Moods'"), ("Mood", "country.iso3166Code == 1", "iso3166Code"),
+    ])
+  func badRequests(entity: String, predicate: String?, says: String) throws {
+    let stack = try TestStack.moody()
+    let context = try stack.coldContext()
+    context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+      request.predicate = predicate.map { NSPredicate(format: $0) }
+      do {
+        _ = try context.fetch(request)
+        Issue.record("the request was carried out")
+      } catch let error as NSError {
+        #expect(error.domain == NSCocoaErrorDomain)
+        #expect(error.localizedDescription.contains(says))
+      }
+    }
+  }
+}

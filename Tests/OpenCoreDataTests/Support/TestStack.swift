@@ -1,0 +1,101 @@
+import CoreDataCosts
+import Moody
+import OpenCoreData
+import ProfileEvents
+import Synchronization
+import Testing
+
+/// A store in a folder of its own, with as many cold stacks over it as a test wants.
+final class TestStack {
+  let folder: URL
+  let storeURL: URL
+  let model: NSManagedObjectModel
+
+  /// An empty store of a model in a temporary folder.
+  init(model: NSManagedObjectModel) throws {
+    self.model = model
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("OpenCoreDataTests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    storeURL = folder.appendingPathComponent("Store.sqlite")
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// The sample's model, from the file that scenarios use.
+  static func moody() throws -> TestStack {
+    MoodyContainer.registerClasses()
+    let stack = try TestStack(model: TestModels.moody())
+    return stack
+  }
+
+  /// A context of a new coordinator, so that nothing is cached.
+  ///
+  /// `sinks` hear of the opening too.
+  func coldContext(
+    sinks: [any EventSink] = [], options: [AnyHashable: Any]? = nil
+  ) throws -> NSManagedObjectContext {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    for sink in sinks { coordinator.eventHub.add(sink) }
+    try coordinator.addPersistentStore(type: .sqlite, at: storeURL, options: options)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  /// Fills the store with continents, countries and moods, `country` and `continent` taken in turn.
+  func addMoods(_ moods: Int, countries: Int, continents: Int = 1) throws {
+    let context = try coldContext()
+    try context.performAndWait {
+      let lands = (0..<continents).map { _ in Continent(context: context) }
+      let states = (0..<countries).map { index in
+        let country = Country(context: context)
+        country.numericISO3166Code = Int16(index + 1)
+        country.continent = lands.isEmpty ? nil : lands[index % lands.count]
+        return country
+      }
+      for index in 0..<moods {
+        let mood = Mood(context: context)
+        mood.date = Date(timeIntervalSinceReferenceDate: Double(index) * 60)
+        mood.colors = Data([1, 2, 3])
+        mood.country = states.isEmpty ? nil : states[index % states.count]
+      }
+      try context.save()
+    }
+  }
+}
+
+/// Keeps every event, for tests that ask what happened.
+final class EventList: EventSink {
+  private let list = Mutex<[Event]>([])
+
+  var detail: EventDetail { [] }
+
+  var events: [Event] {
+    list.withLock { $0 }
+  }
+
+  func record(_ event: Event) {
+    list.withLock { $0.append(event) }
+  }
+
+  /// The texts of the statements of a kind, in order.
+  func statements(_ kind: StatementKind? = nil) -> [String] {
+    events.compactMap(\.statement).filter { kind == nil || $0.kind == kind }.map(\.sql)
+  }
+}
+
+/// A test's list of log lines.
+final class LineList: Sendable {
+  private let list = Mutex<[String]>([])
+
+  var lines: [String] {
+    list.withLock { $0 }
+  }
+
+  func add(_ line: String) {
+    list.withLock { $0.append(line) }
+  }
+}

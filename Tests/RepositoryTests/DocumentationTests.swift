@@ -1,0 +1,48 @@
+import Foundation
+import ProfileEvents
+import Testing
+
+@Suite("The documentation says what the code does")
+struct DocumentationTests {
+  @Test func metricsPageIsWrittenFromTheCode() throws {
+    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
+      let file = Repository.root.appending(path: MetricsPage.path)
+      try MetricsPage.text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let page = try Repository.text(of: MetricsPage.path)
+    #expect(page == MetricsPage.text, "run this test once with CDPROF_UPDATE_DOCS=1")
+  }
+
+  @Test func everyMetricHasItsWords() {
+    for metric in Metric.allCases {
+      #expect(!metric.unit.isEmpty && metric.meaning.hasSuffix("."))
+    }
+  }
+
+  /// Links between documents, and pictures, lead somewhere.
+  @Test(arguments: Documents.all)
+  func everyLinkLeadsToAFile(document: String) throws {
+    let folder = (document as NSString).deletingLastPathComponent
+    for match in try Repository.text(of: document).matches(of: /\]\(([^)#\s]+)[^)]*\)/) {
+      let target = String(match.1)
+      if target.contains("://") { continue }
+      let path = folder.isEmpty ? target : "\(folder)/\(target)"
+      #expect(Repository.has(path), "\(document) links to \(target), which is not there")
+    }
+  }
+
+  @Test(arguments: Documents.all)
+  func everyMakeTargetThatIsNamedExists(document: String) throws {
+    let makefile = try Repository.lines(of: "Makefile")
+    let targets = Set(makefile.compactMap { $0.firstMatch(of: /^([a-z]+):/).map { String($0.1) } })
+    for match in try Repository.text(of: document).matches(of: /`make ([a-z]+)`/) {
+      #expect(targets.contains(String(match.1)), "\(document): no `make \(match.1)`")
+    }
+  }
+
+  @Test func readmeNamesTheTwoCommandsFirst() throws {
+    let lines = try Repository.lines(of: "README.md")
+    let commands = lines.filter { $0.hasPrefix("make ") || $0.hasPrefix("cdprof ") }
+    #expect(commands.prefix(2).map { $0.prefix(9) } == ["make demo", "make test"])
+  }
+}

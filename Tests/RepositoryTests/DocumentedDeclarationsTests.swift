@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@Suite("Every public and package declaration has a doc comment")
+struct DocumentedDeclarationsTests {
+  @Test func everyDeclarationIsDocumented() {
+    var seen = 0
+    for file in Repository.sources {
+      let scanner = DeclarationScanner(file: file)
+      seen += scanner.declarations.count
+      for declaration in scanner.declarations where !scanner.isDocumented(declaration) {
+        Issue.record("\(file.place(declaration.line)): \(declaration.text)")
+      }
+    }
+    #expect(seen > 50)
+  }
+
+  @Test(
+    "tells what is documented from what is not",
+    arguments: [
+      ("/// Says it.\npackage func a() {}", 0),
+      ("package func a() {}", 1),
+      ("public struct A {\n  public let b: Int\n}", 2),
+      ("/// Says it.\n// Guarded by b.\n@inlinable\npublic func a() {}", 0),
+      ("/// A.\npublic var a = 0\npublic var b = 0\n\npublic var c = 0", 1),
+      ("/// A.\npackage struct A {\n  package let b: Int\n}", 0),
+      ("/// A.\npackage struct A {\n  package var b: Int { 1 }\n}", 1),
+      ("/// A.\nstruct A {\n  let b: Int\n  package init(_ b: Int) {}\n}", 0),
+      ("/// A.\nstruct A {\n  package init(file: Int) {}\n}", 1),
+      ("/// A.\npublic class A {\n  public override func b() {}\n}", 0),
+      ("package static func < (a: A, b: A) -> Bool {\n  true\n}", 0),
+      ("package import B\nprivate func a() {}\nfunc b() {}", 0),
+    ])
+  func tellsThemApart(text: String, undocumented: Int) {
+    let scanner = DeclarationScanner(file: SourceFile(path: "Sources/A/A.swift", text: text))
+    #expect(
+      scanner.declarations.filter { !scanner.isDocumented($0) }.count == undocumented)
+  }
+}

@@ -1,0 +1,11 @@
+/// The documents that a reader of the repository opens.
+enum Documents {
+  static let all: [String] = {
+    let top = [
+      "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "DEVIATIONS.md", "CHANGELOG.md",
+    ]
+    let below = ["Documentation", "Reports", "Benchmarks", "Examples"]
+      .flatMap(Repository.files(below:))
+    return top + below.filter { $0.hasSuffix(".md") }
+  }()
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+@Suite("Modules import only what the table in ARCHITECTURE.md allows")
+struct LayeringTests {
+  private let table: ModuleTable
+
+  init() throws {
+    table = try ModuleTable()
+  }
+
+  @Test func everyImportLineIsInTheTable() {
+    #expect(Repository.sources.count > 20)
+    for file in Repository.sources {
+      guard let allowed = table.imports(of: file.module) else {
+        Issue.record("\(file.path): module \(file.module) is not in the table")
+        continue
+      }
+      for (module, place) in file.imports where !ModuleTable.system.contains(module) {
+        #expect(allowed.contains(module), "\(place): \(file.module) may not import \(module)")
+      }
+    }
+  }
+
+  @Test func arrowsPointDownOnly() throws {
+    let order = table.rows.map(\.module)
+    #expect(order.count > 8)
+    for (index, row) in table.rows.enumerated() {
+      for module in row.imports {
+        guard let target = order.firstIndex(of: module) else { continue }
+        #expect(target > index, "\(row.module) stands below \(module), which it may import")
+      }
+    }
+  }
+
+  @Test func everyFolderOfSourcesIsInTheTable() throws {
+    let folders = Set(
+      Repository.files(below: "Sources").compactMap { path in
+        path.split(separator: "/").dropFirst().first.map(String.init)
+      }
+    ).filter { !$0.contains(".") }
+    #expect(folders == Set(table.rows.map(\.module)))
+  }
+
+  @Test func onlyTheDriverCallsSQLite() {
+    for file in Repository.sources where file.module != "SQLiteDriver" {
+      for (index, line) in file.code.enumerated() where line.contains("sqlite3_") {
+        Issue.record("\(file.place(index)): only SQLiteDriver says sqlite3_")
+      }
+    }
+  }
+
+  @Test func foundationStaysOutWhereOurNamesWouldBeAmbiguous() {
+    let ours =
+      /\b(NSPredicate|NSComparisonPredicate|NSCompoundPredicate|NSExpression|NSSortDescriptor|ValueTransformer|UndoManager)\b/
+      .wordBoundaryKind(.simple)
+    for file in Repository.sources where file.module != "ManagedModel" {
+      guard let place = file.imports.first(where: { $0.module == "Foundation" })?.place else {
+        continue
+      }
+      for line in file.code {
+        guard let name = try? ours.firstMatch(in: line) else { continue }
+        Issue.record("\(place): Foundation has a \(name.1) too; OpenCoreData brings what is needed")
+      }
+    }
+  }
+
+  @Test func publicIsForTheProductsAPI() {
+    for file in Repository.sources where !ModuleTable.withPublicAPI.contains(file.module) {
+      for declaration in DeclarationScanner(file: file).declarations
+      where declaration.access != "package" {
+        Issue.record("\(file.place(declaration.line)): \(file.module) is no API; say package")
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@Suite("Every command and option of the program is documented, and no other")
+struct ProgramDocumentationTests {
+  /// What `cdprof --experimental-dump-help` says: ArgumentParser's own description of the program.
+  private struct Help: Decodable {
+    struct Command: Decodable {
+      let commandName: String
+      let subcommands: [Command]?
+      let arguments: [Argument]?
+    }
+
+    struct Argument: Decodable {
+      struct Name: Decodable {
+        let kind: String
+        let name: String
+      }
+
+      let names: [Name]?
+      let shouldDisplay: Bool?
+    }
+
+    let command: Command
+  }
+
+  @Test func commandsAndOptionsAreThoseOfThePage() throws {
+    let program = try program()
+    let sections = try sections(of: "Documentation/cli.md")
+    let commands = (program.subcommands ?? []).filter { $0.commandName != "help" }
+    #expect(Set(commands.map(\.commandName)) == Set(sections.keys))
+    for command in commands {
+      guard let section = sections[command.commandName] else { continue }
+      let options = Set(
+        (command.arguments ?? []).filter { $0.shouldDisplay != false }
+          .flatMap { ($0.names ?? []).filter { $0.kind == "long" }.map(\.name) }
+      ).subtracting(["help", "version"])
+      let written = Set(section.matches(of: /`--([\w-]+)/).map { String($0.1) })
+      #expect(written == options, "options of `cdprof \(command.commandName)`")
+    }
+  }
+
+  /// The text below each heading "## `cdprof NAME`".
+  private func sections(of page: String) throws -> [String: String] {
+    let parts = try Repository.text(of: page).components(separatedBy: "\n## ").dropFirst()
+    var sections: [String: String] = [:]
+    for part in parts {
+      guard let heading = part.firstMatch(of: /^`cdprof (\w+)`\n/) else { continue }
+      sections[String(heading.1)] = part
+    }
+    return sections
+  }
+
+  /// Asks the program that was built with these tests, which lies beside them.
+  private func program() throws -> Help.Command {
+    let tests = URL(
+      filePath: try FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/self/exe"))
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = tests.deletingLastPathComponent().appending(path: "cdprof")
+    process.arguments = ["--experimental-dump-help"]
+    process.standardOutput = pipe
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return try JSONDecoder().decode(Help.self, from: output).command
+  }
+}

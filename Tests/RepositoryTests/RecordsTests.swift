@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@Suite("What the records name exists")
+struct RecordsTests {
+  /// A word in backticks that looks like a path of this repository is one.
+  @Test(arguments: ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "DEVIATIONS.md"])
+  func everyPathExists(document: String) throws {
+    let tops = [
+      "Sources", "Tests", "Scripts", "Scenarios", "Documentation", "Benchmarks", "Examples",
+    ]
+    for match in try Repository.text(of: document).matches(of: /`([\w.+\/-]+\/[\w.+\/-]*)`/) {
+      let path = String(match.1)
+      guard let top = path.split(separator: "/").first, tops.contains(String(top)) else { continue }
+      #expect(Repository.has(path), "\(document) names \(path)")
+    }
+  }
+
+  /// ARCHITECTURE.md may name a source file by its name alone.
+  @Test func everySwiftFileNamedInTheArchitectureExists() throws {
+    let names = Set(
+      (Repository.sources + Repository.tests).map { ($0.path as NSString).lastPathComponent })
+    for match in try Repository.text(of: "ARCHITECTURE.md").matches(of: /`([\w.+\/]+\.swift)`/) {
+      let name = (String(match.1) as NSString).lastPathComponent
+      #expect(names.contains(name) || name == "Package.swift", "ARCHITECTURE.md names \(match.1)")
+    }
+  }
+
+  /// The last column of DEVIATIONS.md names a test function, or says that there is none to write.
+  @Test func everyDeviationIsPinned() throws {
+    let functions = Set(
+      Repository.tests.flatMap { file in
+        file.code.compactMap { $0.firstMatch(of: /func (\w+)/).map { String($0.1) } }
+      })
+    var rows = 0
+    for line in try Repository.lines(of: "DEVIATIONS.md") where line.hasPrefix("| ") {
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 3, cells[0] != "difference", !cells[0].hasPrefix("---") else { continue }
+      rows += 1
+      let pins = cells[2].matches(of: /`(\w+)`/).map { String($0.1) }
+      #expect(!pins.isEmpty || cells[2] == "–", "no test pins: \(cells[0])")
+      for pin in pins where !functions.contains(pin) {
+        Issue.record("DEVIATIONS.md names the test \(pin), which is not there")
+      }
+    }
+    #expect(rows > 10)
+  }
+
+  @Test func catalogueHasItsIdsOnceWithWordsAndSource() throws {
+    let rows = try Repository.lines(of: "Documentation/catalogue.txt")
+      .filter { !$0.hasPrefix("#") && !$0.isEmpty }
+      .map { $0.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true) }
+    #expect(rows.count == 539)
+    #expect(Set(rows.map { $0[0] }).count == rows.count)
+    for row in rows {
+      #expect(["book", "derived", "apple", "ours"].contains(row[1]), "\(row[0])")
+      #expect(row.count == 3 && row[2].count <= 90, "\(row[0])")
+    }
+  }
+
+  /// Runs the script behind `make catalogue` on a small tree of its own.
+  @Test func catalogueScriptCountsScenariosAndTestsOnly() throws {
+    let tree = try CatalogueTree()
+    let marks = String(repeating: "\"", count: 3)
+    defer { tree.remove() }
+    try tree.write(
+      "Scenarios/a.yml",
+      "name: a\ncovers: [S6.01,  # S6.05\n  S6.03]\nstory: S6.04\nsteps: []\n")
+    try tree.write("Scenarios/b.yaml", "covers:\n  - S10-1: derived\nname: b\n")
+    try tree.write(
+      "Tests/ATests.swift",
+      """
+      @Test("S6.11 S6.12, S-C33: three at once") func a() {} // "S6.06"
+      @Test("a fault (S6.07)", arguments: ["S12-23b"]) func b() {}
+      @Test("S6.08", .disabled("why")) func c() {}
+      let fixture = Cover(id: "S6.14") + Cover("S6.16") + "S6.17"
+      covers: ["S6.18"]
+      @Test(
+        "S6.24 on a line of its own",
+        arguments: [("S6.25 one", 1), ("S6.27", 2)])
+      /* "S6.09" */ let text = \(marks)
+        "S6.10"
+        \(marks)
+      """)
+    let result = try tree.run("--where")
+    // One literal that begins otherwise: in a table of their own these ids would count as covered.
+    let ids = result.output.split(separator: "\n").dropFirst().map { $0.prefix { $0 != " " } }
+    #expect(
+      "found " + ids.joined(separator: " ")
+        == "found S6.01 S6.03 S6.11 S6.12 S6.24 S6.25 S6.27 S10-1 S12-23b S-C33")
+    #expect(result.output.hasPrefix("10 of 539 covered\n"))
+    #expect(result.status == 0)
+
+    try tree.write("Scenarios/c.yml", "covers: [S6.99]\n")
+    let stranger = try tree.run("")
+    #expect(stranger.status == 1)
+    #expect(stranger.errors.contains("Scenarios/c.yml:1: no id S6.99 in the catalogue"))
+  }
+
+  @Test func everyIdThatIsNamedIsInTheCatalogue() throws {
+    let result = try CatalogueTree.run(root: Repository.root, "--where")
+    #expect(result.status == 0, "\(result.errors)")
+  }
+}

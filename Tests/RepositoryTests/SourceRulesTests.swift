@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@Suite("Source files keep to the rules of CONTRIBUTING.md")
+struct SourceRulesTests {
+  @Test func noFileIsOver500Lines() {
+    for file in Repository.sources + Repository.tests {
+      #expect(file.lines.count <= 501, "\(file.path) has \(file.lines.count - 1) lines; split it")
+    }
+  }
+
+  /// Relies on the formatter: a body ends at the first brace as far in as its declaration.
+  @Test func noFunctionIsOver60Lines() {
+    let start = /^(\s*)(?:[\w@()]+\s+)*(?:func\s|init\b|subscript\b)/
+      .wordBoundaryKind(.simple)
+    for file in Repository.sources {
+      for (index, line) in file.code.enumerated() {
+        guard let match = try? start.firstMatch(in: line) else { continue }
+        let end = String(match.1) + "}"
+        let rest = file.code[(index + 1)...]
+        guard opensBody(file.code, at: index), let last = rest.firstIndex(of: end) else { continue }
+        #expect(
+          last - index - 1 <= 60, "\(file.place(index)): the body has \(last - index - 1) lines")
+      }
+    }
+  }
+
+  /// A declaration with a body has an opening brace before the next declaration or closing brace.
+  private func opensBody(_ code: [String], at index: Int) -> Bool {
+    for line in code[index...].prefix(12) {
+      if line.hasSuffix("{") { return true }
+      if line.trimmingCharacters(in: .whitespaces).isEmpty || line.hasSuffix("}") { return false }
+    }
+    return false
+  }
+
+  @Test func nothingIsUnfinishedByItsOwnWords() {
+    let words = /\b(TODO|FIXME|XXX|HACK)\b|not implemented|unimplemented/
+      .wordBoundaryKind(.simple)
+    for file in Repository.sources {
+      for (index, line) in file.lines.enumerated() where line.firstMatch(of: words) != nil {
+        Issue.record("\(file.place(index)): \(line.trimmingCharacters(in: .whitespaces))")
+      }
+    }
+  }
+
+  @Test func nothingIsForced() {
+    let forced = /\btry!|\bas!\s|\bfatalError\(/.wordBoundaryKind(.simple)
+    for file in Repository.sources {
+      for (index, line) in file.code.enumerated() where line.firstMatch(of: forced) != nil {
+        Issue.record("\(file.place(index)): throw, or preconditionFailure with a sentence")
+      }
+    }
+  }
+
+  @Test func uncheckedSendableSaysWhatGuardsIt() {
+    for file in Repository.sources {
+      for (index, line) in file.code.enumerated() where line.contains("@unchecked Sendable") {
+        let before = file.lines[..<index].suffix(12)
+        let explained = before.contains { $0.contains("//") } || file.lines[index].contains("//")
+        #expect(explained, "\(file.place(index)): no comment says what guards it")
+      }
+    }
+  }
+
+  @Test func fileNamesSayWhatIsInside() {
+    let banned: Set<String> = [
+      "Utils", "Utilities", "Helper", "Helpers", "Extensions", "Types", "Common", "Misc", "Shared",
+    ]
+    for file in Repository.sources + Repository.tests {
+      let parts = file.name.split(separator: "+").map(String.init)
+      #expect(banned.isDisjoint(with: parts), "\(file.path): the name says nothing")
+      #expect(declares(file, parts), "\(file.path) declares no \(parts.first ?? "")")
+    }
+  }
+
+  /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it.
+  private func declares(_ file: SourceFile, _ parts: [String]) -> Bool {
+    guard let type = parts.first?.split(separator: ".").last.map(String.init) else { return false }
+    if parts == ["Exports"] || parts == ["main"] { return true }
+    let anyType = /^(?:\w+ )*(?:class|struct|enum|protocol|actor|typealias|extension)\s/
+    if file.name.hasSuffix("Tests"), file.code.contains(where: { $0.contains("@Test") }) {
+      return true
+    }
+    // A file of constants or functions alone has no type to be named after.
+    if parts.count == 1, !file.code.contains(where: { $0.firstMatch(of: anyType) != nil }) {
+      return file.code.contains { $0.firstMatch(of: /^(?:\w+ )*(?:let|func) \w/) != nil }
+    }
+    let kinds =
+      parts.count == 1 ? "class|struct|enum|protocol|actor|typealias|extension" : "extension"
+    guard
+      let line = try? Regex("\\b(?:\(kinds))\\s+(?:[A-Za-z0-9_]+\\.)*`?\(type)\\b")
+        .wordBoundaryKind(.simple)
+    else { return false }
+    return file.code.contains { $0.firstMatch(of: line) != nil }
+  }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import SQLiteDriver
+import Testing
+
+struct ConnectionPoolTests {
+  @Test func readersAndTheWriterWorkSideBySide() async throws {
+    let folder = try TemporaryFolder()
+    let pool = try ConnectionPool(path: folder.file("store"), access: .writing) {
+      connection throws(SQLiteError) in
+      try connection.createFunction("twice", argumentCount: 1, deterministic: true) {
+        if case .integer(let number) = $0[0] { .integer(2 * number) } else { .null }
+      }
+    }
+    try pool.withWriter { try $0.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v INTEGER)") }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<8 {
+        group.addTask {
+          for round in 0..<40 {
+            if worker % 2 == 0 {
+              try pool.withWriter {
+                _ = try $0.values("INSERT INTO t(v) VALUES(twice(?))", [.integer(Int64(round))])
+              }
+            } else {
+              let reader = try pool.lease()
+              defer { pool.giveBack(reader) }
+              let odd = try reader.values("SELECT count(*), sum(twice(v) % 4) FROM t WHERE v % 2")
+              #expect(odd[0][0] == .integer(0))
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let reader = try pool.lease()
+    #expect(try reader.values("SELECT count(*) FROM t") == [[.integer(160)]])
+    pool.giveBack(reader)
+    pool.close()
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(left == ["store"], "the last connection removes the log")
+  }
+
+  @Test func aNewStoreMayBeOpenedByManyAtOnce() async throws {
+    for _ in 0..<5 {
+      let folder = try TemporaryFolder()
+      let path = folder.file("store")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<6 {
+          group.addTask {
+            let connection = try Connection(path: path, access: .writing)
+            try connection.execute("CREATE TABLE IF NOT EXISTS t(v); INSERT INTO t VALUES(1)")
+          }
+        }
+        try await group.waitForAll()
+      }
+      let connection = try Connection(path: path, access: .reading)
+      #expect(try connection.values("SELECT count(*) FROM t") == [[.integer(6)]])
+    }
+  }
+
+  @Test func aReaderComesBackWithoutItsSnapshot() throws {
+    let folder = try TemporaryFolder()
+    let pool = try ConnectionPool(path: folder.file("store"), access: .writing, maximumReaders: 1)
+    defer { pool.close() }
+    try pool.withWriter { try $0.execute("CREATE TABLE t(v); INSERT INTO t VALUES(1), (2)") }
+    let reader = try pool.lease()
+    try reader.execute("BEGIN")
+    let half = try reader.statement("SELECT v FROM t")
+    #expect(try half.step() && reader.isInTransaction)
+    try pool.withWriter { try $0.execute("INSERT INTO t VALUES(3)") }
+    #expect(try reader.values("SELECT count(*) FROM t") == [[.integer(2)]])
+    pool.giveBack(reader)
+    let again = try pool.lease()
+    #expect(again === reader && !again.isInTransaction)
+    #expect(try again.values("SELECT count(*) FROM t") == [[.integer(3)]])
+    let surplus = try pool.lease()
+    #expect(surplus !== again)
+    pool.giveBack(again)
+    pool.giveBack(surplus)
+    let kept = try pool.lease()
+    #expect(kept === again)
+    pool.giveBack(kept)
+  }
+
+  @Test func aReaderCannotWrite() throws {
+    let folder = try TemporaryFolder()
+    let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
+    defer { pool.close() }
+    let reader = try pool.lease()
+    defer { pool.giveBack(reader) }
+    let error = #expect(throws: SQLiteError.self) { try reader.execute("CREATE TABLE t(v)") }
+    #expect(error?.code.primary == .readOnly)
+  }
+
+  @Test func lookingIsRefreshedWhenTheStoreChanged() throws {
+    let folder = try TemporaryFolder()
+    let writer = try #require(try StoreState.liveWriter.make("store", in: folder))
+    defer { writer.close() }
+    let pool = try ConnectionPool(path: folder.file("store"), access: .looking)
+    defer { pool.close() }
+    #expect(try !pool.refreshLooking())
+    let old = try pool.lease()
+    try writer.execute("DELETE FROM t WHERE id = 1")
+    #expect(try pool.refreshLooking())
+    let new = try pool.lease()
+    let count = "SELECT count(*) FROM t"
+    #expect(try old.values(count) == [[.integer(1_000)]])
+    #expect(try new.values(count) == [[.integer(999)]])
+    pool.giveBack(new)
+    pool.giveBack(old)
+    let next = try pool.lease()
+    #expect(next === new)
+    pool.giveBack(next)
+  }
+
+  @Test func anInterruptionFromAnotherThreadEndsTheStatement() async throws {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    let started = DispatchSemaphore(value: 0)
+    try connection.createFunction("started", argumentCount: 0, deterministic: true) { _ in
+      started.signal()
+      return .integer(1)
+    }
+    let interrupter = Thread {
+      started.wait()
+      connection.interrupt()
+    }
+    interrupter.start()
+    let endless = "WITH RECURSIVE c(x) AS (SELECT started() UNION ALL SELECT x + 1 FROM c) "
+    let error = #expect(throws: SQLiteError.self) {
+      try connection.values(endless + "SELECT count(*) FROM c")
+    }
+    #expect(error?.code == .interrupt)
+    #expect(try connection.values("SELECT 1") == [[.integer(1)]])
+    connection.close()
+    connection.interrupt()
+  }
+
+  @Test func aLockedStoreIsBusyAfterTheTimeout() throws {
+    let folder = try TemporaryFolder()
+    let first = try Connection(path: folder.file("store"), access: .writing)
+    try first.execute("CREATE TABLE t(v); BEGIN IMMEDIATE")
+    let options = Connection.Options(busyTimeoutMilliseconds: 30)
+    let second = try Connection(path: folder.file("store"), access: .writing, options: options)
+    let error = #expect(throws: SQLiteError.self) { try second.execute("INSERT INTO t VALUES(1)") }
+    #expect(error?.code.primary == .busy)
+    try first.execute("COMMIT")
+    try second.execute("INSERT INTO t VALUES(1)")
+  }
+
+  @Test func pragmasAreOneStatementEach() throws {
+    let folder = try TemporaryFolder()
+    let options = Connection.Options(pragmas: [
+      ("page_size", "8192"), ("auto_vacuum", "2"), ("journal_mode", "DELETE"),
+    ])
+    let pool = try ConnectionPool(path: folder.file("store"), access: .writing, options: options)
+    defer { pool.close() }
+    try pool.withWriter { writer in
+      try writer.execute("CREATE TABLE t(v)")
+      #expect(try writer.values("PRAGMA page_size") == [[.integer(8_192)]])
+      #expect(try writer.values("PRAGMA auto_vacuum") == [[.integer(2)]])
+      #expect(try writer.values("PRAGMA journal_mode") == [[.text("delete")]])
+    }
+    let reader = try pool.lease()
+    #expect(try reader.values("SELECT count(*) FROM t") == [[.integer(0)]])
+    pool.giveBack(reader)
+    let smuggled = Connection.Options(pragmas: [("cache_size", "10; DROP TABLE t")])
+    let error = #expect(throws: SQLiteError.self) {
+      try Connection(path: folder.file("store"), access: .writing, options: smuggled)
+    }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test func programmingErrorsTrapWithASentence() async throws {
+    func expectTrap(_ sentence: String, _ result: ExitTest.Result?) throws {
+      let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+      #expect(text.contains(sentence))
+    }
+    let nested = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let folder = try TemporaryFolder()
+      let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
+      pool.withWriter { _ in
+        try? FileManager.default.removeItem(atPath: folder.path)
+        pool.withWriter { _ in }
+      }
+    }
+    try expectTrap("withWriter was called inside withWriter", nested)
+    let looking = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let folder = try TemporaryFolder()
+      _ = try StoreState.closed.make("store", in: folder)
+      let pool = try ConnectionPool(path: folder.file("store"), access: .looking)
+      try FileManager.default.removeItem(atPath: folder.path)
+      pool.withWriter { _ in }
+    }
+    try expectTrap("it has no writer", looking)
+  }
+}

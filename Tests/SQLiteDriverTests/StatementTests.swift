@@ -1,0 +1,198 @@
+import SQLiteDriver
+import Testing
+
+struct StatementTests {
+  private func memory() throws -> Connection {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    try connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+    return connection
+  }
+
+  @Test func boundValuesComeBackUnchanged() throws {
+    let values: [SQLiteValue] = [
+      .null, .integer(.min), .integer(.max), .real(-0.5), .text(""), .text("a\0b 🙂"), .blob([]),
+      .blob([0, 255, 7]), .text(String(repeating: "long ", count: 1_000)),
+    ]
+    let connection = try memory()
+    for value in values {
+      _ = try connection.values("INSERT INTO t(v) VALUES(?)", [value])
+    }
+    #expect(try connection.values("SELECT v FROM t ORDER BY id").map { $0[0] } == values)
+    #expect(connection.lastInsertedKey == Int64(values.count))
+    try connection.execute("DELETE FROM t WHERE id > 2")
+    #expect(connection.changes == values.count - 2)
+  }
+
+  @Test func columnsAreReadInPlace() throws {
+    let connection = try memory()
+    let row = try connection.statement(
+      "SELECT 7, -0.5, 'äö' AS \"a name\", x'00ff', NULL, '', x'', '12'")
+    #expect(try row.step())
+    let types = (0..<row.columnCount).map { row.type($0) }
+    #expect(types == [.integer, .real, .text, .blob, .null, .text, .blob, .text])
+    #expect(row.int64(0) == 7 && row.double(1) == -0.5 && row.int64(7) == 12)
+    #expect(row.columnName(2) == "a name")
+    #expect(Array(row.text(2)) == Array("äö".utf8) && row.string(2) == "äö")
+    #expect(Array(row.blob(3)) == [0, 255])
+    #expect(row.isNull(4) && row.text(4).isEmpty && row.blob(4).isEmpty && row.int64(4) == 0)
+    #expect(row.text(5).isEmpty && row.blob(6).isEmpty && !row.isNull(6))
+    #expect(try !row.step())
+  }
+
+  @Test func aTextIsPreparedOnceUntilItIsNeededTwiceAtATime() throws {
+    let connection = try memory()
+    try connection.execute("INSERT INTO t(v) VALUES(1), (2), (3)")
+    let sql = "SELECT v FROM t WHERE id >= ?"
+    let outer = try connection.statement(sql)
+    try outer.bind(2, at: 1)
+    let inner = try connection.statement(sql)
+    #expect(inner !== outer, "bound, not stepped")
+    try inner.bind(1, at: 1)
+    #expect(try outer.step() && inner.step())
+    #expect(outer.int64(0) == 2 && inner.int64(0) == 1)
+    outer.reset()
+    #expect(try connection.statement(sql) === outer, "reset")
+    while try outer.step() {}
+    #expect(try connection.statement(sql) === outer, "stepped to the end")
+  }
+
+  @Test func aDroppedStatementIsHandedOutCleanAgain() throws {
+    let connection = try memory()
+    try connection.execute("INSERT INTO t(v) VALUES(1), (2)")
+    let sql = "SELECT v, ? FROM t"
+    func useHalf() throws -> ObjectIdentifier {
+      let statement = try connection.statement(sql)
+      try statement.bind("left", at: 1)
+      #expect(try statement.step())
+      return ObjectIdentifier(statement)
+    }
+    let identity = try useHalf()
+    let again = try connection.statement(sql)
+    #expect(ObjectIdentifier(again) == identity)
+    #expect(try again.step())
+    #expect(again.value(0) == .integer(1) && again.isNull(1))
+  }
+
+  @Test func theLeastRecentlyUsedTextIsPreparedAnew() throws {
+    let options = Connection.Options(statementLimit: 3)
+    let connection = try Connection(path: ":memory:", access: .writing, options: options)
+    func statement(_ number: Int) throws -> Statement {
+      try connection.statement("SELECT \(number)")
+    }
+    let first = try statement(1)
+    first.reset()
+    let second = try statement(2)
+    second.reset()
+    _ = try statement(3)
+    try statement(1).reset()
+    _ = try statement(4)
+    #expect(try statement(1) === first)
+    #expect(try statement(2) !== second)
+    #expect(try second.step(), "lives as long as somebody holds it")
+    for number in 0..<50 {
+      #expect(try connection.values("SELECT \(number)") == [[.integer(Int64(number))]])
+    }
+  }
+
+  @Test func executeRunsEveryStatementOfAText() throws {
+    let connection = try memory()
+    try connection.execute(
+      "INSERT INTO t(v) VALUES('a;b'); ; -- a comment; here\nINSERT INTO t(v) VALUES(2);\n ")
+    #expect(try connection.values("SELECT count(*) FROM t") == [[.integer(2)]])
+    let error = #expect(throws: SQLiteError.self) {
+      try connection.execute("INSERT INTO t(v) VALUES(3); INSERT INTO nowhere VALUES(4)")
+    }
+    #expect(error?.message == "no such table: nowhere")
+    #expect(try connection.values("SELECT count(*) FROM t") == [[.integer(3)]])
+  }
+
+  @Test(arguments: [
+    ("SELECT v FROM t WHERE nope = 1", ResultCode.error, Int?(22), "no such column: nope"),
+    ("SELECT 1 FRM t", .error, 13, "near \"t\": syntax error"),
+    ("", .misuse, nil, "the text holds no statement"),
+    ("-- nothing", .misuse, nil, "the text holds no statement"),
+    ("SELECT 1; SELECT 2", .misuse, 9, "the text holds more than one statement"),
+  ])
+  func whatCannotBePreparedSaysWhere(
+    _ sql: String, code: ResultCode, offset: Int?, message: String
+  ) throws {
+    let error = #expect(throws: SQLiteError.self) { try memory().statement(sql) }
+    #expect(error?.code == code && error?.offset == offset)
+    #expect(error?.message == message && error?.sql == sql)
+  }
+
+  @Test func anErrorDrawsACaretUnderThePlace() {
+    let error = SQLiteError(
+      code: .error, message: "no such column: ö", sql: "SELECT\n\tä, ö\nFROM t", offset: 12)
+    #expect(error.description == "SQLITE_ERROR: no such column: ö\n\tä, ö\n\t   ^")
+  }
+
+  @Test func aFailedStepHasTheExtendedCodeAndLeavesTheStatementUsable() throws {
+    let connection = try memory()
+    try connection.execute("CREATE UNIQUE INDEX one ON t(v); INSERT INTO t(v) VALUES('x')")
+    let insert = try connection.statement("INSERT INTO t(v) VALUES(?)")
+    try insert.bind("x", at: 1)
+    let error = #expect(throws: SQLiteError.self) { try insert.step() }
+    #expect(error?.code == .constraintUnique && error?.code.primary == .constraint)
+    #expect(error?.description.hasPrefix("SQLITE_CONSTRAINT_UNIQUE: ") == true)
+    insert.reset()
+    try insert.bind("y", at: 1)
+    #expect(try !insert.step())
+    let range = #expect(throws: SQLiteError.self) { try insert.bind(1, at: 2) }
+    #expect(range?.code == .range || range?.code == .misuse)
+  }
+
+  @Test func timeIsKeptOnlyWhileItIsAskedFor() throws {
+    let connection = try memory()
+    let sql = """
+      WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 20000)
+      SELECT max(x) FROM c
+      """
+    let statement = try connection.statement(sql)
+    while try statement.step() {}
+    #expect(statement.elapsed == 0)
+    connection.isTiming = true
+    statement.reset()
+    while try statement.step() {}
+    let once = statement.elapsed
+    #expect(once > 1_000)
+    statement.reset()
+    #expect(statement.elapsed >= once, "the reset belongs to the run")
+    let begun = statement.elapsed
+    while try statement.step() {}
+    #expect(statement.elapsed < begun + once * 100, "a new run begins at nothing")
+    connection.isTiming = false
+    #expect(statement.elapsed == 0)
+  }
+
+  @Test func countersTellWhatARunDid() throws {
+    let connection = try memory()
+    try connection.execute("INSERT INTO t(v) VALUES(3), (1), (2)")
+    let statement = try connection.statement("SELECT v FROM t ORDER BY v")
+    while try statement.step() {}
+    #expect(statement.status(.fullScanSteps, reset: true) == 2)
+    #expect(statement.status(.fullScanSteps, reset: false) == 0)
+    #expect(statement.status(.sorts, reset: false) == 1)
+    #expect(statement.status(.runs, reset: false) == 1)
+    #expect(statement.status(.vmSteps, reset: false) > 10)
+    #expect(statement.isReadOnly)
+  }
+
+  @Test func valuesAreWrittenAsSQLDebugWritesThem() {
+    let values: [SQLiteValue] = [.null, .integer(18), .real(0.5), .text("s"), .blob([10, 255])]
+    #expect(values.map(\.description) == ["(null)", "18", "0.5", "\"s\"", "<0aff>"])
+  }
+
+  @Test func aClosedConnectionTrapsWithASentence() async throws {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let connection = try Connection(path: ":memory:", access: .writing)
+      connection.close()
+      connection.close()
+      _ = try connection.statement("SELECT 1")
+    }
+    let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+    #expect(text.contains("The connection to :memory: was used after it was closed."))
+  }
+}
