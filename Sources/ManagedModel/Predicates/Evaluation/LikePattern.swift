@@ -1,4 +1,6 @@
-/// A pattern of `LIKE`, taken apart once. A character is a Unicode scalar, as it is to SQLite.
+/// A pattern of `LIKE`, taken apart once.
+///
+/// A character is a Unicode scalar, as it is to SQLite.
 package struct LikePattern {
   private enum Piece: Equatable {
     case scalar(Unicode.Scalar)
@@ -8,6 +10,7 @@ package struct LikePattern {
 
   private let pieces: [Piece]
 
+  /// Reads a pattern of `LIKE`: `?` for one character, `*` for any number of them.
   package init(_ pattern: String) {
     var pieces: [Piece] = []
     var isEscaped = false
@@ -28,7 +31,9 @@ package struct LikePattern {
     self.pieces = pieces
   }
 
-  /// Whether the whole text matches. Cost: at worst the product of the lengths.
+  /// Whether the whole text matches.
+  ///
+  /// Cost: at worst the product of the lengths.
   package func matches(_ text: String) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (piece, position) = (0, 0)

@@ -25,6 +25,7 @@ package enum PredicateValue {
 }
 
 extension PredicateValue {
+  /// Whether there is no value.
   package var isNull: Bool {
     if case .null = self { true } else { false }
   }
@@ -57,6 +58,19 @@ extension PredicateValue {
     case .object(let object): object.reference?.hasStableIdentity ?? true
     case .dictionary, .collection: false
     default: true
+    }
+  }
+
+  /// The value as Apple's API hands it out: numbers as `NSNumber`, which casts to any Swift number
+  /// type that holds it exactly; the rest as `original`.
+  package var boxed: Any? {
+    switch self {
+    case .bool(let value): NSNumber(value: value)
+    case .integer(let value): NSNumber(value: value)
+    case .double(let value): NSNumber(value: value)
+    case .decimal(let value): NSDecimalNumber(decimal: value)
+    case .collection(let collection): collection.elements.map { $0.boxed ?? NSNull() }
+    default: original
     }
   }
 
