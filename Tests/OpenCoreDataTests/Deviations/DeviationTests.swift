@@ -73,7 +73,7 @@ struct DeviationTests {
     let stack = try TestStack.moody()
     try stack.addMoods(50, countries: 1)
     let context = try stack.coldContext()
-    try context.performAndWait {
+    context.performAndWait {
       let cost = costs(of: context) {
         #expect((try? Mood.fetch(in: context) { $0.fetchBatchSize = 20 })?.count == 50)
       }
