@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: [1, 2, 3, 4])
   func damagedArchivesNeverTrap(seed: UInt64) throws {
     let bytes = ModelArchive.bytes(of: try Self.document())
-    var random = SplitMix(state: seed)
+    var random = SeededNumbers(seed: seed)
     var refused = 0
     for _ in 0..<150 {
       var damaged = bytes
@@ -100,18 +100,5 @@ import Testing
     let error = #expect(throws: ModelError.self) { try ModelArchive.read(bytes: other) }
     #expect(error?.message == "The archive holds NSDate, not a model.")
     #expect(throws: ModelError.self) { try ModelArchive.read(bytes: [1, 2, 3]) }
-  }
-}
-
-/// A small random number generator with a seed.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }
