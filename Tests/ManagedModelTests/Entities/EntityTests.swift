@@ -195,3 +195,20 @@ import Testing
     #expect(counts == Array(repeating: 1_000, count: 8))
   }
 }
+
+extension EntityTests {
+  @Test func aCopyOfAModelInUseIsEqualAndMayBeChanged() throws {
+    let data = Data(ModelDocumentTests.document.utf8)
+    let model = try ModelDocument.read(data: data, file: "Zoo")
+    model.freeze()
+    let copy = try #require(model.copy() as? NSManagedObjectModel)
+    #expect(copy.outline == model.outline)
+    #expect(copy.validate() == [])
+    copy.entitiesByName["Animal"]?.attributesByName["a16"]?.name = "other"
+    copy.entitiesByName["Animal"]?.indexes.first?.name = "another"
+    #expect(model.entitiesByName["Lion"]?.attributesByName["a16"] != nil)
+    #expect(copy.entitiesByName["Lion"]?.attributesByName["a16"] == nil)
+    #expect(model.entitiesByName["Animal"]?.indexes.first?.name == "byDate")
+    #expect(copy.entitiesByName["Animal"]?.codeGenerationType == "class")
+  }
+}
