@@ -1,0 +1,93 @@
+package import ManagedModel
+
+/// Reads values as they are written in steps and in `one of [...]`, by an attribute's type.
+package struct AttributeLiteral: Sendable {
+  private let type: NSAttributeType
+
+  package init(_ type: NSAttributeType) {
+    self.type = type
+  }
+
+  /// Whether a word says "no value".
+  package static func isNil(_ text: String) -> Bool {
+    text == "nil" || text == "null"
+  }
+
+  /// Whether a word can be read as a value or as nil.
+  package func accepts(_ text: String) -> Bool {
+    AttributeLiteral.isNil(text) || value(of: text) != nil
+  }
+
+  /// The value of a word; nil when it cannot be read, and for `nil`.
+  ///
+  /// Numbers as they are, booleans as yes and no, dates as `2016-05-04` or `2016-05-04T12:30:00Z`,
+  /// binary data as hexadecimal digits.
+  package func value(of text: String) -> Any? {
+    switch type {
+    case .integer16AttributeType: Int16(text)
+    case .integer32AttributeType: Int32(text)
+    case .integer64AttributeType: Int64(text)
+    case .decimalAttributeType: Decimal(string: text)
+    case .doubleAttributeType: Double(text).flatMap { $0.isFinite ? $0 : nil }
+    case .floatAttributeType: Float(text).flatMap { $0.isFinite ? $0 : nil }
+    case .stringAttributeType: AttributeLiteral.isNil(text) ? nil : text
+    case .booleanAttributeType: Flag.value(of: text)
+    case .dateAttributeType: AttributeLiteral.date(text)
+    case .binaryDataAttributeType, .transformableAttributeType: AttributeLiteral.data(text)
+    case .UUIDAttributeType: UUID(uuidString: text)
+    case .URIAttributeType: URL(string: text)
+    case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: nil
+    }
+  }
+
+  /// What the type is called in errors.
+  package var typeName: String {
+    switch type {
+    case .integer16AttributeType: "16-bit integer"
+    case .integer32AttributeType: "32-bit integer"
+    case .integer64AttributeType: "64-bit integer"
+    case .decimalAttributeType: "decimal number"
+    case .doubleAttributeType, .floatAttributeType: "number"
+    case .stringAttributeType: "text"
+    case .booleanAttributeType: "yes or no"
+    case .dateAttributeType: "date"
+    case .binaryDataAttributeType, .transformableAttributeType: "hexadecimal data"
+    case .UUIDAttributeType: "UUID"
+    case .URIAttributeType: "URI"
+    case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
+      "value that can be written"
+    }
+  }
+
+  /// A value of the type as it is written.
+  package var example: String {
+    switch type {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "710"
+    case .decimalAttributeType, .doubleAttributeType, .floatAttributeType: "1.5"
+    case .stringAttributeType: "\"some text\""
+    case .booleanAttributeType: "yes"
+    case .dateAttributeType: "2016-05-04T12:30:00Z"
+    case .binaryDataAttributeType, .transformableAttributeType: "ff8800"
+    case .UUIDAttributeType: "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+    case .URIAttributeType: "https://example.org/1"
+    case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: "nil"
+    }
+  }
+
+  private static func date(_ text: String) -> Date? {
+    if let date = try? Date(text, strategy: .iso8601) { return date }
+    return try? Date(text, strategy: .iso8601.year().month().day())
+  }
+
+  private static func data(_ text: String) -> Data? {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var data = Data(capacity: digits.count / 2)
+    for start in stride(from: 0, to: digits.count, by: 2) {
+      let pair = String(decoding: digits[start..<(start + 2)], as: UTF8.self)
+      guard let byte = UInt8(pair, radix: 16), !pair.hasPrefix("+") else { return nil }
+      data.append(byte)
+    }
+    return data
+  }
+}

@@ -1,0 +1,58 @@
+package import ManagedModel
+
+/// The data a scenario runs on.
+package struct DataPlan: Sendable {
+  /// Where the rows come from.
+  package enum Source: Sendable {
+    /// Made anew, entity by entity, in the order of writing.
+    case generated([EntityPlan])
+    /// Copied from a store, which is not changed.
+    case copied(URL)
+  }
+
+  package var source: Source
+  /// The same seed gives the same values.
+  package var seed: UInt64
+
+  package init(source: Source, seed: UInt64 = 1) {
+    self.source = source
+    self.seed = seed
+  }
+
+  /// Own rows of each planned entity, in the order of writing; empty for a copied store.
+  ///
+  /// A count may use the entities written before it.
+  /// - Throws: `LawError` when a count has no whole value, or a negative one.
+  package func counts(scale: Int) throws(LawError) -> [EntityCount] {
+    guard case .generated(let plans) = source else { return [] }
+    var scope = LawScope(scale: scale)
+    var counts = [EntityCount]()
+    for plan in plans {
+      let count = try plan.count.value(in: scope)
+      guard (0...DataPlan.maximumRows).contains(count) else {
+        throw LawError(
+          text: plan.count.text,
+          message: "\(count) rows of \(plan.entity) are not between 0 and \(DataPlan.maximumRows)")
+      }
+      scope.rows[plan.entity] = count
+      counts.append(EntityCount(name: plan.entity, count: count))
+    }
+    return counts
+  }
+
+  /// More rows of one entity are taken for a slip of the pen.
+  static let maximumRows = 100_000_000
+
+  /// Rows of every entity of the model, those of its sub-entities included: what a fetch would bring.
+  ///
+  /// - Parameter own: rows of each entity itself.
+  package static func totals(
+    _ own: [EntityCount], in model: NSManagedObjectModel
+  ) -> [String: Int] {
+    let ownRows = Dictionary(own.map { ($0.name, $0.count) }, uniquingKeysWith: +)
+    func total(_ entity: NSEntityDescription) -> Int {
+      entity.subentities.reduce(ownRows[entity.name ?? ""] ?? 0) { $0 + total($1) }
+    }
+    return model.entitiesByName.mapValues(total)
+  }
+}

@@ -1,0 +1,64 @@
+import ManagedModel
+
+/// Holds a property and its value, as a step gives them, against the model.
+struct AssignmentCheck {
+  let names: ModelNames
+  let entity: NSEntityDescription
+  let held: [String: HeldShape]
+
+  /// - Throws: a problem at the key when it cannot be set, at the value when it does not fit.
+  func check(
+    _ assignment: Assignment, keyAt keyPlace: SourcePlace, valueAt valuePlace: SourcePlace
+  ) throws(LanguageProblem) {
+    let property = try names.property(assignment.key, of: entity, at: keyPlace)
+    if let attribute = property as? NSAttributeDescription {
+      try check(assignment, attribute, keyPlace, valuePlace)
+    } else if let relationship = property as? NSRelationshipDescription {
+      try check(assignment, relationship, keyPlace, valuePlace)
+    }
+  }
+
+  private func check(
+    _ assignment: Assignment, _ attribute: NSAttributeDescription, _ keyPlace: SourcePlace,
+    _ valuePlace: SourcePlace
+  ) throws(LanguageProblem) {
+    guard !attribute.isDerived else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is derived and cannot be set", at: keyPlace,
+        nextStep: "set what it is derived from")
+    }
+    let literal = AttributeLiteral(attribute.attributeType)
+    guard literal.accepts(assignment.value) else {
+      throw LanguageProblem(
+        "`\(assignment.value)` is no \(literal.typeName), which `\(assignment.key)` is",
+        at: valuePlace, nextStep: "write for example `\(assignment.key) \(literal.example)`")
+    }
+  }
+
+  private func check(
+    _ assignment: Assignment, _ relationship: NSRelationshipDescription, _ keyPlace: SourcePlace,
+    _ valuePlace: SourcePlace
+  ) throws(LanguageProblem) {
+    guard !relationship.isToMany else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is a to-many relationship", at: keyPlace,
+        didYouMean: relationship.inverseRelationship?.name,
+        nextStep: "set its inverse on the other side")
+    }
+    guard !AttributeLiteral.isNil(assignment.value) else { return }
+    guard let shape = held[assignment.value], shape.kind == .objects else {
+      throw LanguageProblem(
+        "no result of objects is named `\(assignment.value)`", at: valuePlace,
+        didYouMean: NearestWord.to(assignment.value, in: held.keys.sorted()),
+        nextStep: "fetch or insert them first, with `as \(assignment.value)`, or write nil")
+    }
+    guard let destination = relationship.destinationEntity,
+      let entity = names.model.entitiesByName[shape.entity], entity.isKind(of: destination)
+    else {
+      throw LanguageProblem(
+        "`\(assignment.key)` points to \(relationship.destinationEntity?.name ?? "nothing"), and "
+          + "`\(assignment.value)` holds \(shape.entity)",
+        at: valuePlace, nextStep: "give it a result of the right entity")
+    }
+  }
+}

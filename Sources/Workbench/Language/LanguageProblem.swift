@@ -1,0 +1,29 @@
+/// What is wrong with a word of the language, before anything was run.
+///
+/// It knows its place in the text but not whose text it is; `LineError` and `ScenarioDiagnostic` add
+/// that and draw the caret.
+package struct LanguageProblem: Error, Sendable, Equatable {
+  /// The words the caret goes under.
+  package var place: SourcePlace
+  /// What is wrong, in a sentence without a full stop.
+  package var message: String
+  /// The word that was probably meant.
+  package var suggestion: String?
+  /// What to do now, in a sentence without a full stop.
+  package var nextStep: String
+
+  package init(
+    _ message: String, at place: SourcePlace, didYouMean suggestion: String? = nil,
+    nextStep: String
+  ) {
+    self.place = place
+    self.message = message
+    self.suggestion = suggestion
+    self.nextStep = nextStep
+  }
+
+  /// The message with the word that was probably meant.
+  package var question: String {
+    suggestion.map { "\(message); did you mean `\($0)`?" } ?? message
+  }
+}

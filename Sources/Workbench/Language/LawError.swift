@@ -1,0 +1,9 @@
+/// An expression that has no whole value.
+package struct LawError: Error, Sendable, CustomStringConvertible {
+  /// The expression as written.
+  package let text: String
+  /// Why it has none, and what to do.
+  package let message: String
+
+  package var description: String { "`\(text)`: \(message)" }
+}

@@ -1,0 +1,81 @@
+import Foundation
+internal import Yams
+
+extension YAMLDocument {
+  /// The root of the text's only document; nil when it is no YAML, which is noted.
+  func root(of text: String) -> Node? {
+    guard checkDepth(of: text) else { return nil }
+    do {
+      if let root = try Yams.compose(yaml: text) { return root }
+      report(
+        LanguageProblem(
+          "the file is empty", at: SourcePlace(line: 1, column: 1),
+          nextStep: "begin with `name:`"), at: "")
+    } catch let error as YamlError {
+      report(problem(error), at: "")
+    } catch {
+      report(
+        LanguageProblem(
+          "the file is no YAML: \(error)", at: SourcePlace(line: 1, column: 1),
+          nextStep: "write it as UTF-8 text"), at: "")
+    }
+    return nil
+  }
+
+  /// Counts brackets and indentation before anything recursive sees the text.
+  private func checkDepth(of text: String) -> Bool {
+    guard text.utf8.count <= YAMLDocument.maximumSize else {
+      report(
+        LanguageProblem(
+          "the file is longer than \(YAMLDocument.maximumSize) bytes",
+          at: SourcePlace(line: 1, column: 1), nextStep: "split it into several scenarios"),
+        at: "")
+      return false
+    }
+    var depth = 0
+    var line = 1
+    var dashes = 0
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\n"):
+        line += 1
+        dashes = 0
+      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(0, depth - 1)
+      case UInt8(ascii: "-"), UInt8(ascii: "?"): dashes += 1
+      default: break
+      }
+      guard depth <= YAMLDocument.maximumDepth, dashes <= 20 * YAMLDocument.maximumDepth else {
+        report(
+          LanguageProblem(
+            "this is nested too deeply", at: SourcePlace(line: line, column: 1),
+            nextStep: "look for a bracket that is never closed"), at: "")
+        return false
+      }
+    }
+    return true
+  }
+
+  private func problem(_ error: YamlError) -> LanguageProblem {
+    switch error {
+    case .scanner(let context, let problem, let mark, _),
+      .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      let before = context.map { "\($0.text.trimmingCharacters(in: .whitespaces)), " } ?? ""
+      // What has no end is better shown where it begins.
+      let begin = problem.contains("end of stream") ? context?.mark : nil
+      return LanguageProblem(
+        "the file is no YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
+        nextStep: "look at this line and the one above it: indentation, quotes, brackets, `: `")
+    case .duplicatedKeysInMapping(let duplicates, let context):
+      let key = duplicates.first ?? ""
+      return LanguageProblem(
+        "`\(key)` is written more than once in one map",
+        at: place(context.mark, length: key.count), nextStep: "keep one of them")
+    default:
+      return LanguageProblem(
+        "the file is no YAML: \(error)", at: SourcePlace(line: 1, column: 1),
+        nextStep: "write it as UTF-8 text")
+    }
+  }
+}

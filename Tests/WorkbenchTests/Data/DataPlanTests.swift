@@ -1,0 +1,117 @@
+import ManagedModel
+import Testing
+
+@testable import Workbench
+
+@Suite("Data is made by a plan")
+struct DataPlanTests {
+  private func attribute(
+    _ type: NSAttributeType, minimum: String? = nil, maximum: String? = nil
+  ) -> NSAttributeDescription {
+    let attribute = NSAttributeDescription()
+    attribute.name = "value"
+    attribute.attributeType = type
+    attribute.valueRule = ValueRule(minimum: minimum, maximum: maximum)
+    return attribute
+  }
+
+  private func values(
+    _ attribute: NSAttributeDescription, _ generator: String? = nil, rows: Int,
+    isUnique: Bool = false, seed: UInt64 = 7
+  ) throws -> [String] {
+    var words = [Word]()
+    for token in try LineWords.tokens(
+      of: generator ?? "", startingAt: SourcePlace(line: 1, column: 1))
+    {
+      if case .word(let word) = token { words.append(word) }
+    }
+    let generator = try generator.map { _ in
+      try Generator(words, at: SourcePlace(line: 1, column: 1))
+    }
+    var source = AttributeSource(
+      attribute, generator: generator, isUnique: isUnique, seed: seed, stream: "Mood.value")
+    return (0..<rows).map { row in
+      let value = source.value(row: row)
+      return (value as? Data)?.base64EncodedString() ?? value.map { "\($0)" } ?? "nil"
+    }
+  }
+
+  @Test
+  func sameSeedSameValuesAnotherSeedOthers() throws {
+    for type in NSAttributeType.allCases where type != .URIAttributeType {
+      let first = try values(attribute(type), "random", rows: 40)
+      #expect(try first == values(attribute(type), "random", rows: 40), "\(type)")
+      guard first[0] != "nil" else { continue }
+      #expect(try first != values(attribute(type), "random", rows: 40, seed: 8), "\(type)")
+    }
+  }
+
+  @Test
+  func numbersFollowSplitMix64() {
+    var generator = SeededGenerator(seed: 7, stream: "Mood.date")
+    let first = (0..<3).map { _ in generator.next() }
+    #expect(
+      first == [
+        5_763_090_696_513_744_584, 13_355_269_542_961_167_885, 5_111_274_177_929_667_234,
+      ])
+    var bounded = SeededGenerator(seed: 1, stream: "")
+    #expect((0..<1000).allSatisfy { _ in (0..<6).contains(bounded.below(6)) })
+  }
+
+  @Test(arguments: [
+    ("every 1 minute", ["2016-01-01 00:00:00 +0000", "2016-01-01 00:01:00 +0000"]),
+    ("every 2 days", ["2016-01-01 00:00:00 +0000", "2016-01-03 00:00:00 +0000"]),
+    (
+      "one of [2016-05-04, nil]", ["2016-05-04 00:00:00 +0000", "nil", "2016-05-04 00:00:00 +0000"]
+    ),
+  ])
+  func datesFollowTheirGenerator(generator: String, dates: [String]) throws {
+    #expect(try values(attribute(.dateAttributeType), generator, rows: dates.count) == dates)
+  }
+
+  @Test
+  func unnamedValuesKeepToTypeBoundsAndUniqueness() throws {
+    #expect(try values(attribute(.integer16AttributeType), rows: 3) == ["1", "2", "3"])
+    #expect(
+      try values(attribute(.integer32AttributeType, minimum: "5", maximum: "6"), rows: 3)
+        == ["5", "6", "5"])
+    #expect(try values(attribute(.integer16AttributeType), rows: 33_000).last == "233")
+    let texts = try values(attribute(.stringAttributeType), rows: 500, isUnique: true)
+    #expect(Set(texts).count == 500)
+    #expect(texts.allSatisfy { $0.count == 12 })
+    let short = try values(attribute(.stringAttributeType, maximum: "4"), rows: 50)
+    #expect(short.allSatisfy { $0.count == 4 })
+    let fractions = try values(
+      attribute(.doubleAttributeType, minimum: "-90", maximum: "90"), "random", rows: 200)
+    #expect(fractions.allSatisfy { (-90.0...90.0).contains(Double($0) ?? .nan) })
+    #expect(
+      try values(attribute(.stringAttributeType), "text 5", rows: 9).allSatisfy { $0.count == 5 })
+  }
+
+  @Test
+  func countsMayUseWhatStandsAboveThem() throws {
+    func plan(_ entity: String, _ count: String) throws -> EntityPlan {
+      let word = Word(count, at: SourcePlace(line: 1, column: 1))
+      return EntityPlan(entity: entity, count: try CountExpression(word))
+    }
+    let data = DataPlan(
+      source: .generated([try plan("Country", "6 * scale"), try plan("Mood", "Country * 10")]))
+    #expect(try data.counts(scale: 2).map(\.count) == [12, 120])
+    let negative = DataPlan(source: .generated([try plan("Mood", "1 - scale")]))
+    #expect(try negative.counts(scale: 1).map(\.count) == [0])
+    #expect(throws: LawError.self) { try negative.counts(scale: 2) }
+  }
+
+  @Test(
+    arguments: [
+      (NSAttributeType.integer16AttributeType, "40000", nil), (.integer16AttributeType, "-7", "-7"),
+      (.booleanAttributeType, "yes", "true"), (.doubleAttributeType, "1.5", "1.5"),
+      (.doubleAttributeType, "nan", nil), (.binaryDataAttributeType, "ff0", nil),
+      (.binaryDataAttributeType, "ff00", "2 bytes"), (.stringAttributeType, "nil", nil),
+      (.dateAttributeType, "2016-05-04T12:30:00Z", "2016-05-04 12:30:00 +0000"),
+      (.dateAttributeType, "yesterday", nil),
+    ] as [(NSAttributeType, String, String?)])
+  func writtenValuesAreReadByType(type: NSAttributeType, text: String, value: String?) {
+    #expect(AttributeLiteral(type).value(of: text).map { "\($0)" } == value)
+  }
+}

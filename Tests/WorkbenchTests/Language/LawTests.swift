@@ -1,0 +1,105 @@
+import ProfileEvents
+import Testing
+
+@testable import Workbench
+
+@Suite("An expectation is a law over row counts")
+struct LawTests {
+  static let scope = LawScope(rows: ["Mood": 5000, "Country": 60, "Continent": 6], scale: 3)
+
+  private func word(_ text: String) -> Word {
+    Word(text, at: SourcePlace(line: 3, column: 11, length: text.count))
+  }
+
+  @Test(arguments: [
+    ("61", 61), ("1 + Mood + Country", 5061), ("2 + ceil(Mood / 20)", 252),
+    ("ceil(Mood / 7)", 715), ("Mood/20*Country", 15000), ("10 - 2 - 3", 5), ("-(2 - 5)", 3),
+    ("5000 * scale", 15000), ("(1 + 2) * 3", 9), ("ceil(0 - 7 / 2)", -3), ("5_000", 5000),
+    ("Mood / 3 + Mood * 2 / 3", 5000),
+  ])
+  func hasAValue(text: String, value: Int) throws {
+    #expect(try CountExpression(word(text)).value(in: Self.scope) == value)
+  }
+
+  @Test(arguments: [
+    ("Mood / 3", "5000/3 is not whole"), ("1 / (Mood - 5000)", "divides by 0"),
+    ("9223372036854775807 + 1", "too large"), ("4611686018427387904 * Mood", "too large"),
+    ("Person", "nothing says how many rows `Person` has"),
+  ])
+  func saysWhyItHasNoValue(text: String, reason: String) throws {
+    let expression = try CountExpression(word(text))
+    let error = #expect(throws: LawError.self) { try expression.value(in: Self.scope) }
+    #expect(error?.message.contains(reason) == true)
+  }
+
+  @Test(arguments: [
+    ("1 +", 14, "a number or a name is expected here, not the end"),
+    ("1 + + 2", 15, "a number or a name is expected here, not `+`"),
+    ("Mood Country", 16, "an operator is expected here, not `C`"),
+    ("(1 + 2", 17, "`)` is expected here, not the end"),
+    ("floor(2)", 11, "unknown function `floor`"),
+    ("", 11, "a number or a name is expected here, not the end"),
+    ("99999999999999999999", 11, "`99999999999999999999` is no number that can be counted to"),
+    ("1 § 2", 13, "an operator is expected here, not `§`"),
+  ])
+  func pointsAtWhatItCannotRead(text: String, column: Int, message: String) throws {
+    let problem = try #require(throws: LanguageProblem.self) { try CountExpression(word(text)) }
+    #expect(problem.place.column == column)
+    #expect(problem.message == message)
+  }
+
+  @Test
+  func refusesToNestWithoutEnd() {
+    let text = String(repeating: "(", count: 100_000)
+    #expect(throws: LanguageProblem.self) { try CountExpression(word(text)) }
+    #expect(throws: LanguageProblem.self) {
+      try CountExpression(word(String(repeating: "-", count: 100_000)))
+    }
+  }
+
+  @Test(arguments: [
+    ("1 + Country", 61...61, 61, "61"), ("at most 100", Int.min...100, 100, "at most 100"),
+    ("at least Country", 60...Int.max, 60, "at least 60"), ("2..Country / 2", 2...30, 30, "2..30"),
+  ])
+  func boundsAMetric(text: String, bounds: ClosedRange<Int>, value: Int, printed: String) throws {
+    let law = try Law(word(text))
+    #expect(law.text == text)
+    #expect(try law.bounds(in: Self.scope) == bounds)
+    #expect(try law.value(in: Self.scope) == value)
+    #expect(try law.expectation(in: Self.scope) == printed)
+  }
+
+  @Test
+  func pointsIntoTheSecondEndOfARange() throws {
+    let problem = try #require(throws: LanguageProblem.self) { try Law(word("1..*")) }
+    #expect(problem.place.column == 14)
+    let range = try Law(word("5..2"))
+    #expect(throws: LawError.self) { try range.bounds(in: Self.scope) }
+  }
+
+  @Test(
+    arguments: [
+      ("selects", "selects", nil), ("misses(Country)", "misses", "Country"),
+      ("faults(Country.moods)", "faults", "Country.moods"),
+    ] as [(String, String, String?)])
+  func readsAMetricAndItsScope(text: String, metric: String, scope: String?) throws {
+    let reference = try MetricReference(word(text))
+    #expect(reference.metric.rawValue == metric)
+    #expect(reference.scope?.text == scope)
+    #expect(reference.text == text)
+    #expect(scope == nil || reference.scope?.place.column == 11 + metric.count + 1)
+  }
+
+  @Test(
+    arguments: [
+      ("slects", "unknown metric `slects`", "selects"),
+      ("misses(Country", "a scope is written in brackets, as in `misses(Country)`", nil),
+      ("misses()", "a scope is written in brackets, as in `misses(Country)`", nil),
+      ("time", "`time` differs from run to run and cannot be expected", nil),
+    ] as [(String, String, String?)])
+  func refusesWhatIsNoMetric(text: String, message: String, suggestion: String?) throws {
+    let problem = try #require(throws: LanguageProblem.self) { try MetricReference(word(text)) }
+    #expect(problem.message == message)
+    #expect(problem.suggestion == suggestion)
+  }
+}

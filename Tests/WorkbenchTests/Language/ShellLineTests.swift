@@ -1,0 +1,125 @@
+import ProfileEvents
+import Testing
+
+@testable import Workbench
+
+@Suite("A shell line is read as a step")
+struct ShellLineTests {
+  /// What is typed, and the one form it is printed in.
+  static let lines: [(typed: String, text: String)] = [
+    ("fetch Mood", "fetch Mood"),
+    ("  fetch   Mood sort date- values no as moods ", "fetch Mood sort date- values no as moods"),
+    (
+      "fetch Mood where \"country.numericISO3166Code == 710\" sort date- batch 20 as m",
+      "fetch Mood where \"country.numericISO3166Code == 710\" sort date- batch 20 as m"
+    ),
+    (
+      "fetch Mood as m batch 20 where 'name == \"x\"'",
+      "fetch Mood where \"name == \\\"x\\\"\" batch 20 as m"
+    ),
+    (
+      "fetch Mood sort date-,country.name+ prefetch [country, country.continent] faults FALSE",
+      "fetch Mood sort date-, country.name prefetch country, country.continent faults no"
+    ),
+    (
+      "fetch Region result ids subentities off pending on limit 3 offset 1 in main",
+      "fetch Region limit 3 offset 1 pending yes subentities no result ids in main"
+    ),
+    ("count Mood where TRUEPREDICATE", "count Mood where \"TRUEPREDICATE\""),
+    ("touch m country.updatedAt", "touch m country.updatedAt"),
+    (
+      "touch moods date, country.name \"limit\" limit 1",
+      "touch moods date country.name \"limit\" limit 1"
+    ),
+    (
+      "insert Mood times 3 with latitude 1.5, note \"a, b\" as new",
+      "insert Mood times 3 with latitude 1.5, note \"a, b\" as new"
+    ),
+    ("set moods with country countries limit 2", "set moods limit 2 with country countries"),
+    ("delete moods offset 1", "delete moods offset 1"),
+    ("refresh moods keep no", "refresh moods keep no"),
+    ("save fails 1570", "save fails 1570"),
+    ("drop moods # and what follows is a comment", "drop moods"),
+    ("reset", "reset"),
+    ("rollback", "rollback"),
+  ]
+
+  @Test(arguments: lines)
+  func printsInOneFormAndReadsThatFormBack(line: (typed: String, text: String)) throws {
+    let step = try ShellLine.parse(line.typed, number: 4)
+    #expect(step.text == line.text)
+    #expect(step.location.description == "shell:4")
+    #expect(try ShellLine.parse(step.text, number: 9) == step)
+  }
+
+  /// What is typed, the column and words of the error, and what it proposes.
+  static let wrongLines: [(typed: String, column: Int, message: String, suggestion: String?)] = [
+    ("", 1, "there is no step here", nil),
+    ("fecth Mood", 1, "unknown verb `fecth`", "fetch"),
+    ("qit", 1, "unknown verb `qit`", "quit"),
+    ("walk moods", 1, "`walk` is a word of the language that cannot be run yet", nil),
+    ("fetch", 1, "`fetch` needs the name of an entity", nil),
+    ("fetch sort date-", 1, "`fetch` needs the name of an entity", nil),
+    ("touch moods", 1, "`touch` needs the key paths to read", nil),
+    ("set moods", 1, "`set` needs `with` and the values to set", nil),
+    ("save moods", 6, "unknown option `moods`", nil),
+    ("fetch Mood wher \"x\"", 12, "unknown option `wher`", "where"),
+    ("fetch Mood where", 12, "`where` needs a predicate", nil),
+    ("fetch Mood where \"date > 0", 18, "the text that begins here has no end", nil),
+    ("fetch Mood limit ten", 18, "`limit` needs a whole number, not `ten`", nil),
+    ("fetch Mood limit -1", 18, "`limit` needs a whole number, not `-1`", nil),
+    ("fetch Mood limit batch 20", 12, "`limit` needs a number", nil),
+    ("fetch Mood values yess", 19, "`values` needs yes or no, not `yess`", "yes"),
+    ("fetch Mood result idss", 19, "unknown kind of result `idss`", "ids"),
+    (
+      "fetch Mood result dictionaries", 19,
+      "`dictionaries` is a word of the language that cannot be run yet", nil
+    ),
+    (
+      "fetch Mood distinct yes", 12,
+      "`distinct` is a word of the language that cannot be run yet", nil
+    ),
+    ("fetch Mood limit 1 limit 2", 20, "`limit` is written twice", nil),
+    ("fetch Mood as 3m", 15, "`3m` is no name", nil),
+    ("fetch Mood as batch", 12, "`as` needs a name", nil),
+    ("fetch Mood sort [date-, name", 17, "the list that begins here has no end", nil),
+    ("count Mood as n", 12, "`count` has no result to name", nil),
+    ("touch moods date sort date", 18, "`touch` does not take `sort`", nil),
+    ("insert Mood with latitude", 18, "`latitude` needs a value", nil),
+  ]
+
+  @Test(arguments: wrongLines)
+  func pointsAtTheWrongWord(
+    line: (typed: String, column: Int, message: String, suggestion: String?)
+  ) throws {
+    let error = try #require(throws: LineError.self) {
+      try ShellLine.parse(line.typed, number: 7, commands: ["quit", "help"])
+    }
+    #expect(error.column == line.column)
+    #expect(error.problem.place.line == 7)
+    #expect(error.problem.message == line.message)
+    #expect(error.problem.suggestion == line.suggestion)
+    #expect(!error.problem.nextStep.isEmpty)
+  }
+
+  @Test
+  func drawsCaretsUnderTheWord() throws {
+    let error = try #require(throws: LineError.self) {
+      try ShellLine.parse("fetch Mood limt 3", number: 1)
+    }
+    #expect(
+      error.description.hasPrefix(
+        """
+          fetch Mood limt 3
+                     ^^^^
+        unknown option `limt`; did you mean `limit`?
+        `fetch` takes: where,
+        """))
+  }
+
+  @Test
+  func noVerbIsAnOptionToo() {
+    let verbs = Set(Verb.allCases.map(\.rawValue))
+    #expect(verbs.isDisjoint(with: LineWords.keywords))
+  }
+}

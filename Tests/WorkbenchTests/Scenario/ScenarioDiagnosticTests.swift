@@ -1,0 +1,229 @@
+import Foundation
+import Testing
+
+@testable import Workbench
+
+@Suite("A wrong scenario says where and what")
+struct ScenarioDiagnosticTests {
+  /// A line of the scenario below, what it is replaced by, and what is said about it.
+  struct Mistake: Sendable, CustomTestStringConvertible {
+    var line: Int
+    var text: String
+    var column: Int
+    var keyPath: String
+    var message: String
+    var suggestion: String?
+
+    init(
+      _ line: Int, _ text: String, _ column: Int, _ keyPath: String, _ message: String,
+      _ suggestion: String? = nil
+    ) {
+      self.line = line
+      self.text = text
+      self.column = column
+      self.keyPath = keyPath
+      self.message = message
+      self.suggestion = suggestion
+    }
+
+    var testDescription: String { text }
+  }
+
+  static let lines = [
+    "name: Storm",
+    "chapter: 15",
+    "covers: [S6.01]",
+    "model: Moody",
+    "data:",
+    "  seed: 7",
+    "  Country: {count: 60}",
+    "  Mood: {count: 50 * scale, country: cycle, date: every 1 minute}",
+    "steps:",
+    "  - {fetch: Mood, sort: date-, as: moods}",
+    "  - {touch: moods, read: [date, country.numericISO3166Code]}",
+    "variants:",
+    "  - name: plain",
+    "    set: {moods.values: no}",
+    "    expect: {selects: 1 + Country, misses(Country): 60, findings: [fault-storm(Mood)]}",
+    "    # end",
+  ]
+
+  static let mistakes = [
+    Mistake(1, "nmae: Storm", 1, "nmae", "a scenario has no key `nmae`", "name"),
+    Mistake(2, "chapter: fifteen", 10, "chapter", "`chapter` needs a whole number, not `fifteen`"),
+    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this is no catalogue id"),
+    Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of catalogue ids"),
+    Mistake(3, "source: boook", 9, "source", "unknown source mark `boook`", "book"),
+    Mistake(4, "model: Mody", 8, "model", "there is no model `Mody`", "Moody"),
+    Mistake(6, "  sead: 7", 3, "data.sead", "the model has no entity `sead`", "seed"),
+    Mistake(6, "  seed: x", 9, "data.seed", "`seed` needs a whole number, not `x`"),
+    Mistake(
+      7, "  Contry: {count: 60}", 3, "data.Contry", "the model has no entity `Contry`", "Country"),
+    Mistake(
+      7, "  Region: {count: 60}", 3, "data.Region",
+      "`Region` is abstract and has no rows of its own"),
+    Mistake(
+      7, "  Country: {contintent: cycle, count: 2}", 13, "data.Country.contintent",
+      "Country has no property `contintent`", "continent"),
+    Mistake(
+      7, "  Country: {continent: cycel, count: 2}", 24, "data.Country.continent",
+      "this is no generator: `cycel`", "cycle"),
+    Mistake(
+      7, "  Country: {moods: cycle, count: 2}", 13, "data.Country.moods",
+      "`moods` is a to-many relationship", "Mood.country"),
+    Mistake(
+      7, "  Country: {updatedAt: text 4, count: 2}", 24, "data.Country.updatedAt",
+      "`text` makes texts, and `updatedAt` is a date"),
+    Mistake(
+      7, "  Country: {updatedAt: every 2 mintes, count: 2}", 32, "data.Country.updatedAt",
+      "unknown unit `mintes`", "minute"),
+    Mistake(7, "  Country: {continent: cycle}", 3, "data.Country", "`Country` has no count"),
+    Mistake(7, "  Country: 60", 12, "data.Country", "an entity's data is a map of keys and values"),
+    Mistake(
+      8, "  Mood: {count: 50 * scal}", 22, "data.Mood.count",
+      "`scal` is no entity whose rows could be counted", "scale"),
+    Mistake(
+      10, "  - {fecth: Mood, as: moods}", 6, "steps[0].fecth", "unknown verb `fecth`", "fetch"),
+    Mistake(
+      10, "  - {fetch: Moood, as: moods}", 13, "steps[0]", "the model has no entity `Moood`", "Mood"
+    ),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, sort: dat-}", 36, "steps[0]", "Mood has no property `dat`",
+      "date"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, prefetch: [country, date]}", 50, "steps[0]",
+      "`date` is an attribute; its row brings it anyway"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limt: 3}", 30, "steps[0].limt", "unknown option `limt`",
+      "limit"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limit: three}", 37, "steps[0].limit",
+      "`limit` needs a whole number, not `three`"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, values: nope}", 38, "steps[0].values",
+      "`values` needs yes or no, not `nope`"),
+    Mistake(
+      10, "  - fetch Mood sort dat- as moods", 21, "steps[0]", "Mood has no property `dat`", "date"),
+    Mistake(
+      11, "  - {touch: mods, read: [date]}", 13, "steps[1]", "no result is named `mods`", "moods"),
+    Mistake(
+      11, "  - {touch: moods, read: [country.iso3166Code]}", 35, "steps[1]",
+      "Country has no property `iso3166Code`", "numericISO3166Code"),
+    Mistake(
+      11, "  - {touch: moods, read: [date.year]}", 27, "steps[1]",
+      "`date` is no relationship, so nothing can be read through it"),
+    Mistake(
+      11, "  - {touch: moods, save: moods, read: [date]}", 20, "steps[1].save",
+      "a step has one verb; `touch` and `save` are two"),
+    Mistake(13, "  - nam: plain", 5, "variants[0].nam", "a variant has no key `nam`", "name"),
+    Mistake(
+      14, "    set: {mood.values: no}", 11, "variants[0].set.mood.values",
+      "no shared step is named `mood`", "moods"),
+    Mistake(
+      14, "    set: {moods.vaules: no}", 17, "variants[0].set.moods.vaules",
+      "unknown option `vaules`", "values"),
+    Mistake(
+      14, "    set: {moods: no}", 11, "variants[0].set.moods",
+      "`set` changes an option of a named step"),
+    Mistake(
+      15, "    expect: {slects: 1}", 14, "variants[0].expect.slects", "unknown metric `slects`",
+      "selects"),
+    Mistake(
+      15, "    expect: {finding: []}", 14, "variants[0].expect.finding", "unknown metric `finding`",
+      "findings"),
+    Mistake(
+      15, "    expect: {misses(Contry): 60}", 21, "variants[0].expect.misses(Contry)",
+      "`Contry` is neither an entity nor a step's name", "Country"),
+    Mistake(
+      15, "    expect: {faults(Country.mods): 60}", 29, "variants[0].expect.faults(Country.mods)",
+      "Country has no property `mods`", "moods"),
+    Mistake(
+      15, "    expect: {peak(moods): 60}", 19, "variants[0].expect.peak(moods)",
+      "`peak` cannot be asked of `moods`"),
+    Mistake(
+      15, "    expect: {selects: 1 + Contry}", 27, "variants[0].expect.selects",
+      "`Contry` is no entity whose rows could be counted", "Country"),
+    Mistake(
+      15, "    expect: {selects: 1 +}", 26, "variants[0].expect.selects",
+      "a number or a name is expected here, not the end"),
+    Mistake(
+      15, "    expect: {selects: }", 14, "variants[0].expect.selects",
+      "`selects` needs a law such as `1 + Mood`"),
+    Mistake(
+      15, "    expect: {findings: [fault-strom(Mood)]}", 25, "variants[0].expect.findings[0]",
+      "unknown finding `fault-strom`", "fault-storm"),
+    Mistake(
+      15, "    expect: {findings: fault-storm(Mood)}", 24, "variants[0].expect.findings",
+      "`findings` is a list of findings"),
+    Mistake(15, "    expect: 3", 13, "variants[0].expect", "`expect` is a map of keys and values"),
+    Mistake(16, "    expect: {}", 5, "", "`expect` is written more than once in one map"),
+    Mistake(
+      16, "    why: \"no end", 10, "",
+      "the file is no YAML: while scanning a quoted scalar, found unexpected end of stream"),
+  ]
+
+  @Test(arguments: mistakes)
+  func pointsAtTheWord(mistake: Mistake) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try read(mistake.line, mistake.text)
+    }
+    let diagnostic = try #require(
+      error.diagnostics.first { $0.message == mistake.message }, "\(error)")
+    #expect(diagnostic.file == "storm.yml")
+    #expect(diagnostic.column == mistake.column, "\(error)")
+    #expect(diagnostic.keyPath == mistake.keyPath)
+    #expect(diagnostic.suggestion == mistake.suggestion)
+    #expect(!diagnostic.nextStep.isEmpty)
+    if diagnostic.problem.message.hasPrefix("the file is no YAML") == false, mistake.line < 16 {
+      #expect(diagnostic.line == mistake.line)
+    }
+  }
+
+  @Test
+  func drawsTheLineWithCarets() throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try read(11, "  - {touch: moods, read: [country.iso3166Code]}")
+    }
+    #expect(error.diagnostics.count == 1)
+    #expect(
+      error.description.hasPrefix(
+        """
+        storm.yml:11:35: Country has no property `iso3166Code`; did you mean `numericISO3166Code`?
+            - {touch: moods, read: [country.iso3166Code]}
+                                            ^^^^^^^^^^^
+        steps[1]: its properties are:
+        """))
+  }
+
+  @Test
+  func tellsEverythingAtOnce() throws {
+    var lines = Self.lines
+    lines[1] = "chapter: x"
+    lines[9] = "  - {fetch: Moood, as: moods}"
+    lines[14] = "    expect: {slects: 1, hits: 1 +, source: nobody}"
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
+    #expect(error.diagnostics.map(\.line) == [2, 10, 15, 15, 15])
+    #expect(error.description.hasSuffix("5 problems; nothing was run and nothing was written."))
+  }
+
+  @Test(arguments: [
+    "", "- a\n- b", "just words", "name: [", "\u{0}\u{1}", "name: x\n---\nname: y", "a: &a [*a]",
+    String(repeating: "[", count: 50_000), String(repeating: "- ", count: 50_000),
+    String(repeating: "{a: ", count: 50_000), "name: *nothing", "? [a, b]\n: c",
+  ])
+  func nothingTypedCanTrapTheReader(text: String) {
+    #expect(throws: ScenarioDiagnostics.self) { try read([text]) }
+  }
+
+  private func read(_ line: Int, _ text: String) throws {
+    var lines = Self.lines
+    lines[line - 1] = text
+    try read(lines)
+  }
+
+  private func read(_ lines: [String]) throws {
+    let url = ScenarioFiles.folder.appendingPathComponent("storm.yml")
+    _ = try ScenarioReader.read(
+      text: lines.joined(separator: "\n"), url: url, path: "storm.yml")
+  }
+}
