@@ -74,6 +74,20 @@ package struct PlanVerdict: Sendable, Equatable {
     }
   }
 
+  /// The verdict as half a sentence, to stand behind a number.
+  package var phrase: String {
+    switch rating {
+    case .keyLookup where count >= FaultStorm.threshold:
+      "the plan is perfect (primary key), the number is the cost"
+    case .keyLookup: "the plan is perfect (primary key)"
+    case .indexSearch: "the plan uses \(index ?? "an index")"
+    case .scan: "the plan reads every row, as asked"
+    case .scanAndSort: "the plan reads every row and sorts them"
+    case .filteringScan: "the plan reads every row to keep some"
+    case .automaticIndex: "the plan builds an index each time"
+    }
+  }
+
   private var sorting: String { sorts ? " Then sorts what it found." : "" }
 
   /// `USING INDEX NAME (`, `USING COVERING INDEX NAME`.

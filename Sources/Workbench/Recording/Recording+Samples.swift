@@ -5,13 +5,17 @@ extension Recording {
   ///
   /// Row-cache events are left out (faults say the same), and so is what the counters leave out.
   package func samples(limit: Int = 200) -> [EventSample] {
-    EventKind.allCases.compactMap { kind in
+    let texts = statementTexts()
+    return EventKind.allCases.compactMap { kind in
       guard kind != .rowCacheHit, kind != .rowCacheMiss else { return nil }
       let mine = events.filter { event in
         event.kind == kind && (kind != .statement || event.statement?.isCounted == true)
       }
       guard !mine.isEmpty else { return nil }
-      return EventSample(kind: kind, count: mine.count, events: Array(mine.prefix(limit)))
+      let shown = Array(mine.prefix(limit))
+      return EventSample(
+        kind: kind, count: mine.count, events: shown,
+        texts: shown.reduce(into: [:]) { $0[$1.id] = texts[$1.id] })
     }
   }
 }

@@ -7,7 +7,7 @@ struct ReportEvents {
     var took: String
     var what: String
     var source: String
-    var rows: Int
+    var rows: String
     /// `#2`, the statement's shape; empty when none ran.
     var shape: String
     var site: String
@@ -16,8 +16,8 @@ struct ReportEvents {
   /// Rows the whole page may have; at some 90 bytes each they stay under half a megabyte.
   private static let budget = 4_800
 
-  let kind: String
-  let count: String
+  /// All of them with their word: `5,060 object faults`.
+  let counted: String
   /// `first 200 of`, when not all are shown.
   let cut: String?
   let lines: [Row]
@@ -32,15 +32,16 @@ struct ReportEvents {
 
   init(_ sample: EventSample, begin: UInt64, shapes: [String: Int], limit: Int) {
     let shown = sample.events.prefix(limit)
-    kind = sample.kind.plural
-    count = NumberText.grouped(sample.count)
+    counted = sample.kind.counted(sample.count)
     cut = shown.count < sample.count ? "first \(NumberText.grouped(shown.count)) of" : nil
     lines = shown.map { event in
-      let shape = event.statement.flatMap { shapes[$0.sql] }
+      let sql = event.statement?.sql ?? sample.texts[event.id]
+      let shape = sql.flatMap { shapes[$0] }
       return Row(
         at: NumberText.milliseconds(event.begin > begin ? event.begin - begin : 0),
         took: NumberText.milliseconds(event.duration), what: event.what,
-        source: event.sourceWord, rows: event.rows, shape: shape.map { "#\($0)" } ?? "",
+        source: event.sourceWord, rows: NumberText.grouped(event.rows),
+        shape: shape.map { "#\($0)" } ?? "",
         site: event.callSite?.description ?? "")
     }
   }
@@ -65,22 +66,24 @@ extension Event {
 }
 
 extension EventKind {
-  /// The kind's name for a heading.
-  fileprivate var plural: String {
-    switch self {
-    case .fetch: "Fetches"
-    case .save: "Saves"
-    case .objectFault: "Object faults"
-    case .relationshipFault: "Relationship faults"
-    case .rowCacheHit: "Row-cache hits"
-    case .rowCacheMiss: "Row-cache misses"
-    case .prefetch: "Prefetches"
-    case .batchLoad: "Pages"
-    case .batchRequest: "Batch requests"
-    case .statement: "Statements"
-    case .transaction: "Transactions"
-    case .notification: "Notifications"
-    case .migrationStep: "Migration steps"
-    }
+  /// `1 fetch`, `5,060 object faults`.
+  fileprivate func counted(_ number: Int) -> String {
+    let (one, many): (String, String?) =
+      switch self {
+      case .fetch: ("fetch", "fetches")
+      case .save: ("save", nil)
+      case .objectFault: ("object fault", nil)
+      case .relationshipFault: ("relationship fault", nil)
+      case .rowCacheHit: ("row-cache hit", nil)
+      case .rowCacheMiss: ("row-cache miss", "row-cache misses")
+      case .prefetch: ("prefetch", "prefetches")
+      case .batchLoad: ("page", nil)
+      case .batchRequest: ("batch request", nil)
+      case .statement: ("statement", nil)
+      case .transaction: ("transaction", nil)
+      case .notification: ("notification", nil)
+      case .migrationStep: ("migration step", nil)
+      }
+    return NumberText.counted(number, one, many)
   }
 }

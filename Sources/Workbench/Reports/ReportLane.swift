@@ -10,12 +10,13 @@ struct ReportLane {
   let raw: Int
   /// Digits and letters of an SVG path only.
   let path: String
-  /// What a density strip must say of itself.
-  let note: String?
+  /// Whether it is a density strip, which must say so.
+  let isDensity: Bool
 
   /// - Parameters:
   ///   - length: Nanoseconds of the whole axis.
-  ///   - tallest: Events in the fullest bar of this track in any variant.
+  ///   - tallest: Events in the fullest bar of any track of the variant, so that misses are seen to
+  ///     be part of the faults.
   init(_ track: Track, length: UInt64, tallest: Int) {
     name = track.name.rawValue
     role = track.name.rawValue.lowercased().split(separator: " ").joined(separator: "-")
@@ -23,23 +24,21 @@ struct ReportLane {
     raw = track.count
     if track.isDensity {
       path = ReportLane.strip(ReportLane.histogram(track, length: length), tallest: tallest)
-      let width = NumberText.time(length / UInt64(ReportLane.bins))
-      note = "density: a full bar is \(NumberText.grouped(tallest)) in \(width)"
     } else {
       path = ReportLane.marks(track.marks, length: length)
-      note = nil
     }
+    isDensity = track.isDensity
   }
 
-  /// By track: the fullest bar of all variants, so that equal heights mean equal numbers.
-  static func tallest(in variants: [VariantResult], length: UInt64) -> [Track.Name: Int] {
-    var result: [Track.Name: Int] = [:]
-    for track in variants.flatMap(\.tracks) where track.isDensity {
-      let most = histogram(track, length: length).max() ?? 0
-      result[track.name] = max(result[track.name] ?? 1, Int(most.rounded(.up)))
-    }
-    return result
+  /// Events in the fullest bar of the tracks that are density strips; nil when none is.
+  static func tallest(in tracks: [Track], length: UInt64) -> Int? {
+    let strips = tracks.filter(\.isDensity)
+    let most = strips.flatMap { histogram($0, length: length) }.max()
+    return most.map { max(1, Int($0.rounded(.up))) }
   }
+
+  /// Nanoseconds that one bar of a density strip stands for.
+  static func barWidth(length: UInt64) -> UInt64 { length / UInt64(bins) }
 
   /// How many events lie in each bar; a mark that spans several is shared out evenly.
   private static func histogram(_ track: Track, length: UInt64) -> [Double] {

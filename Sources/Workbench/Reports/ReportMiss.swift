@@ -1,27 +1,44 @@
 import ProfileEvents
 
-/// An expectation that was not met, as the first thing on the page.
+/// A variant's expectations that were not met, as the first thing on the page.
 struct ReportMiss {
+  struct Line {
+    var metric: String
+    /// Nil when it says no more than the expected number does.
+    var law: String?
+    var expected: String
+    var found: String
+    var location: String
+  }
+
   let variant: String
   let anchor: String
-  let metric: String
-  let law: String?
-  let expected: String
-  let found: String
-  let location: String
+  let lines: [Line]
+  /// The events behind the differences; what several expectations say is said once.
   let differences: [String]
 
-  /// Every missed expectation in the order of the file.
+  /// Every variant that missed something, in the order of the file.
   static func all(of result: RunResult) -> [ReportMiss] {
-    result.variants.enumerated().flatMap { index, variant in
-      variant.expectations.filter { !$0.holds }.map { expectation in
-        let text = expectation.expectedText
-        return ReportMiss(
-          variant: variant.name, anchor: "variant-\(index + 1)", metric: expectation.metric,
-          law: expectation.law == text ? nil : expectation.law, expected: text,
-          found: expectation.found.description, location: expectation.location.description,
-          differences: expectation.differences)
+    result.variants.enumerated().compactMap { index, variant in
+      let missed = variant.expectations.filter { !$0.holds }
+      guard !missed.isEmpty else { return nil }
+      var differences: [String] = []
+      for sentence in missed.flatMap(\.differences) where !differences.contains(sentence) {
+        differences.append(sentence)
       }
+      return ReportMiss(
+        variant: variant.name, anchor: "variant-\(index + 1)", lines: missed.map(Line.init),
+        differences: differences)
     }
+  }
+}
+
+extension ReportMiss.Line {
+  fileprivate init(_ expectation: ExpectationResult) {
+    let text = expectation.expectedText
+    self.init(
+      metric: expectation.metric, law: expectation.law == text ? nil : expectation.law,
+      expected: text, found: expectation.found.description,
+      location: expectation.location.description)
   }
 }

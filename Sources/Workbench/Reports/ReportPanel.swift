@@ -7,6 +7,8 @@ struct ReportPanel {
     var left: String
     var width: String
     var label: String
+    /// Whether the label finds room.
+    var isWide: Bool
   }
 
   struct Step {
@@ -22,26 +24,35 @@ struct ReportPanel {
   let lanes: [ReportLane]
   let bands: [Band]
   let steps: [Step]
+  /// What the density strips must say of themselves.
+  let density: String?
 
   init(
-    _ variant: VariantResult, number: Int, length: UInt64, tallest: [Track.Name: Int]
+    _ variant: VariantResult, number: Int, length: UInt64
   ) {
     name = variant.name
     id = "tracks-\(number)"
     isFirst = number == 1
-    lanes = variant.tracks.map { track in
-      ReportLane(track, length: length, tallest: tallest[track.name] ?? 1)
+    let tallest = ReportLane.tallest(in: variant.tracks, length: length)
+    lanes = variant.tracks.map { ReportLane($0, length: length, tallest: tallest ?? 1) }
+    density = tallest.map { tallest in
+      let names = variant.tracks.filter(\.isDensity).map(\.name.rawValue)
+      let width = NumberText.time(ReportLane.barWidth(length: length))
+      return names.joined(separator: " and ") + (names.count == 1 ? " is" : " are")
+        + " a density strip: a full bar stands for \(NumberText.grouped(tallest)) in \(width)"
     }
     bands = variant.steps.map { step in
       Band(
         left: ReportPanel.percent(step.offset, of: length),
         width: ReportPanel.percent(step.costs.nanoseconds, of: length),
-        label: "\(step.location): \(step.text)")
+        label: "\(step.location.line) \(step.text)",
+        isWide: step.costs.nanoseconds > length / 20)
     }
     steps = variant.steps.map { step in
       Step(
         location: step.location.description, text: step.text,
-        events: step.groups.map(\.phrase).joined(separator: ", "),
+        events: step.groups.isEmpty
+          ? "no statement, no fault" : step.groups.map(\.phrase).joined(separator: ", "),
         time: NumberText.time(step.costs.nanoseconds))
     }
   }

@@ -26,9 +26,9 @@ struct ReportTable {
     var width: String
     /// Nothing to draw, or too little to see.
     var isDot: Bool
+    /// As written; when it was not met, with the number it asked for.
     var law: String?
-    /// What the law asked for, when it was not met.
-    var missed: String?
+    var isLawMissed: Bool
     var cells: [Cell]
     var metric: String
   }
@@ -58,10 +58,15 @@ struct ReportTable {
         name: variant.name, anchor: "variant-\(index + 1)", holds: variant.holds,
         findings: variant.findings.isEmpty ? nil : variant.findings.count, value: value,
         text: NumberText.grouped(value), width: ReportTable.percent(width), isDot: width < 0.2,
-        law: expectation?.law,
-        missed: expectation.flatMap { $0.holds ? nil : $0.expectedText },
+        law: expectation.map(ReportTable.law), isLawMissed: expectation?.holds == false,
         cells: columns.map { $0.cell(of: variant) }, metric: lead.rawValue)
     }
+  }
+
+  private static func law(_ expectation: ExpectationResult) -> String {
+    if expectation.holds { return expectation.law }
+    let asked = expectation.expectedText
+    return asked == expectation.law ? "expected \(asked)" : "expected \(asked) = \(expectation.law)"
   }
 
   /// The metric the sentence and the bars are about.

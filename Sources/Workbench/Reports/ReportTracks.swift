@@ -12,11 +12,10 @@ struct ReportTracks {
 
   init(_ result: RunResult) {
     let length = max(1, result.variants.map(\.extent).max() ?? 1)
-    let tallest = ReportLane.tallest(in: result.variants, length: length)
     end = NumberText.time(length)
     ticks = ReportTracks.ticks(length)
     panels = result.variants.enumerated().map { index, variant in
-      ReportPanel(variant, number: index + 1, length: length, tallest: tallest)
+      ReportPanel(variant, number: index + 1, length: length)
     }
   }
 

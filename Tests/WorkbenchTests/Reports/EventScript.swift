@@ -30,7 +30,10 @@ final class EventScript {
   }
 
   /// A fetch with its statement; `prefetch` adds one with a statement of its own.
-  func fetch(_ entity: String, sql: String, rows: Int, prefetch: (name: String, sql: String, rows: Int)? = nil) {
+  func fetch(
+    _ entity: String, sql: String, rows: Int,
+    prefetch: (name: String, sql: String, rows: Int)? = nil
+  ) {
     let id = nextID()
     let begin = clock
     statement(sql, entity: entity, rows: rows, parent: id, time: UInt64(rows) * rowTime)

@@ -1,12 +1,148 @@
 import Foundation
+import ProfileEvents
 import Testing
 import Workbench
 
 @Suite struct HTMLReportTests {
-  @Test func thePageIsWritten() throws {
-    let page = try HTMLReport.page(FaultLesson().result())
-    try Data(page.utf8).write(to: URL(fileURLWithPath: "/tmp/report/page.html"))
-    try Data(HTMLReport.page(FaultLesson().result(missing: true)).utf8).write(to: URL(fileURLWithPath: "/tmp/report/missed.html"))
-    try JSONReport.data(FaultLesson().result()).write(to: URL(fileURLWithPath: "/tmp/report/page.json"))
+  @Test func theFirstScreenAnswersInOrder() throws {
+    let page = try HTMLReport.page(FaultLesson.full)
+    expect(
+      page,
+      contains: [
+        "6 of 6 variants, 10 of 10 expectations",
+        "The same work costs <strong>2 SELECTs</strong> or <strong>5,061</strong>. "
+          + "Only the fetch request differs.",
+        "A list shows the date", "Guess first", "how many of them miss the row cache?",
+        "1 + Mood + Country", "What happened", "Cache Misses", "5,000 × fault Mood (miss)",
+        "fault-storm(Mood)", "the plan is perfect (primary key)", "delete that line",
+        "tried: 5,061 → 61 SELECTs (plain)", "fault-storm(Mood.country)",
+        "relationshipKeyPathsForPrefetching", "tried: 61 → 2 SELECTs (prefetched)",
+        "Each variant", "request.includesPropertyValues = false", "Statements by shape",
+        "The best plan there is", "CoreData: sql: SELECT", "first 200 of 5,060 object faults",
+        "$ cdprof shell Scenarios/faults.yml", "How to repeat", "3.40.1", "S6.01",
+      ])
+  }
+
+  @Test func aMissedExpectationComesFirst() throws {
+    let page = try HTMLReport.page(FaultLesson(moods: 200).result(missing: true))
+    expect(
+      page,
+      contains: [
+        "5 of 6 variants, 7 of 10 expectations", "prefetched", "hits", "Mood + Country", "5,0",
+        "faults.yml:32", "the 60: fault Country (miss) from faults.yml:16 touch moods",
+        "likely: the prefetched rows were let go", "The same work costs",
+      ].map { $0 == "5,0" ? "200" : $0 })
+    #expect(!page.contains("class=\"verdict good\""))
+  }
+
+  /// Bars share one scale: two of 5,061 is a dot, 252 a twentieth.
+  @Test func barsAreLinear() throws {
+    let page = try HTMLReport.page(FaultLesson.full)
+    let widths = page.matches(of: /class="bar( dot)?"(?: style="width:([0-9.]+)%")?/).map {
+      $0.1 == nil ? String($0.2 ?? "") : "dot"
+    }
+    #expect(widths == ["100", "1.21", "1.21", "dot", "dot", "4.98"])
+  }
+
+  @Test func nothingIsLoadedFromElsewhere() throws {
+    let page = try HTMLReport.page(FaultLesson.full)
+    let links = page.matches(of: /(?:src|href)\s*=\s*"([^"]*)"/).map { String($0.1) }
+    #expect(!links.isEmpty)
+    #expect(links.allSatisfy { $0.hasPrefix("#") || $0 == "data:," })
+    #expect(!page.contains("@import"))
+    #expect(!page.contains("url("))
+  }
+
+  /// A quotation mark with a combining mark behind it is one character, and still ends an attribute.
+  @Test(arguments: [
+    "<script>alert(1)</script>", "\"\u{301} onload=alert(1) x=\"", "</title><i>", "a&b",
+  ])
+  func everyTextIsEscaped(hostile: String) throws {
+    var result = FaultLesson(moods: 20, countries: 5).result()
+    result.scenario = hostile
+    result.file = hostile
+    result.story = hostile
+    result.command = hostile
+    result.data[0].name = hostile
+    for index in result.variants.indices {
+      result.variants[index].name = hostile
+      result.variants[index].why = hostile
+      result.variants[index].requestSwift = [hostile]
+      result.variants[index].set = [hostile]
+      result.variants[index].expectations[0].law = hostile
+      result.variants[index].statements[0].sql = hostile
+      result.variants[index].statements[0].plan = [hostile]
+      result.variants[index].steps[0].text = hostile
+      result.variants[index].events[0].events[0].entity = hostile
+    }
+    let page = try HTMLReport.page(result)
+    #expect(!page.contains(hostile))
+    #expect(page.contains("&lt;") || page.contains("&quot;\u{301}") || page.contains("a&amp;b"))
+  }
+
+  @Test func fifteenThousandEventsAVariantStayUnderAMegabyte() throws {
+    let result = FaultLesson(moods: 15_000).result()
+    let page = try HTMLReport.page(result)
+    #expect(page.utf8.count < 1_000_000)
+    #expect(page.contains("is a density strip") && page.contains("are a density strip"))
+
+    var many = result
+    many.variants = Array(repeating: result.variants[0], count: 40)
+    #expect(try HTMLReport.page(many).utf8.count < 1_000_000)
+  }
+
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func theBrowserShowsTheNumbersOfTheJSONAndNoError() throws {
+    for result in [FaultLesson.full, FaultLesson(moods: 300).result(missing: true)] {
+      let shown = try Chromium(opening: HTMLReport.page(result))
+      #expect(shown.console == [])
+      let written = try JSONSerialization.jsonObject(with: JSONReport.data(result))
+      let variants = try #require((written as? [String: Any])?["variants"] as? [[String: Any]])
+      #expect(variants.count == 6)
+      for variant in variants {
+        let name = try #require(variant["name"] as? String)
+        let metrics = try #require(variant["metrics"] as? [String: Int])
+        let numbers = Self.numbers(of: name, in: shown.elements)
+        #expect(numbers.count == 6)
+        for (metric, number) in numbers {
+          #expect(metrics[metric] == number, "\(metric) of \(name)")
+        }
+      }
+      #expect(shown.elements.contains("class=\"tracks switched\""), "the script did not run")
+    }
+  }
+
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func aScriptErrorWouldBeSeen() throws {
+    let shown = try Chromium(opening: "<!doctype html><script>undefined.wrong()</script>")
+    #expect(shown.console.count == 1)
+  }
+
+  /// The visible numbers of a variant's row, by metric; times are left out.
+  private static func numbers(of variant: String, in page: String) -> [String: Int] {
+    guard let start = page.firstRange(of: "<tr role=\"row\" data-variant=\"\(variant)\">"),
+      let end = page[start.upperBound...].firstRange(of: "</tr>")
+    else { return [:] }
+    var numbers: [String: Int] = [:]
+    let row = page[start.upperBound..<end.lowerBound]
+    for match in row.matches(of: /data-metric="([^"]+)"[^>]*>([0-9,]+)</) {
+      numbers[String(match.1)] = Int(match.2.filter { $0 != "," })
+    }
+    return numbers
+  }
+
+  /// Each text stands behind the one before it.
+  private func expect(
+    _ page: String, contains texts: [String], sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let body = page.firstRange(of: "<body>")?.upperBound ?? page.startIndex
+    var rest = page[body...]
+    for text in texts {
+      guard let range = rest.firstRange(of: text) else {
+        Issue.record("“\(text)” is missing or out of order", sourceLocation: sourceLocation)
+        continue
+      }
+      rest = rest[range.upperBound...]
+    }
   }
 }

@@ -1,0 +1,59 @@
+import Foundation
+
+/// A headless Chromium, where the machine has one.
+struct Chromium {
+  /// Its path; nil when none is installed.
+  static let path: String? = {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    for name in ["chromium", "chromium-browser", "google-chrome"] {
+      for folder in folders {
+        let path = "\(folder)/\(name)"
+        if FileManager.default.isExecutableFile(atPath: path) { return path }
+      }
+    }
+    return nil
+  }()
+
+  /// Under CI the tests run, and fail, where it is missing.
+  static let isExpected =
+    path != nil || ProcessInfo.processInfo.environment["CI"] == "true"
+
+  struct Missing: Error {}
+
+  /// The page's elements after its scripts ran.
+  let elements: String
+  /// What the page wrote to the console, errors included.
+  let console: [String]
+
+  /// Opens a page in a profile of its own.
+  init(opening page: String) throws {
+    guard let path = Chromium.path else { throw Missing() }
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cdprof-chromium-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("page.html")
+    try Data(page.utf8).write(to: file)
+    let output = try Chromium.emptyFile(folder.appendingPathComponent("output"))
+    let errors = try Chromium.emptyFile(folder.appendingPathComponent("errors"))
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = [
+      "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+      "--user-data-dir=\(folder.appendingPathComponent("profile").path)", "--dump-dom",
+      file.absoluteString,
+    ]
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    try process.run()
+    process.waitUntilExit()
+    elements = String(decoding: try Data(contentsOf: output), as: UTF8.self)
+    console = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
+      .split(separator: "\n").map(String.init).filter { $0.contains(":CONSOLE") }
+  }
+
+  private static func emptyFile(_ url: URL) throws -> URL {
+    try Data().write(to: url)
+    return url
+  }
+}
