@@ -26,9 +26,10 @@ let package = Package(
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CReadline", providers: [.apt(["libreadline-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CStackFrames"),
 
     // The framework, from the leaf up. An arrow points down only; ARCHITECTURE.md draws it.
-    .target(name: "ProfileEvents"),
+    .target(name: "ProfileEvents", dependencies: ["CStackFrames"]),
     .target(name: "SQLiteDriver", dependencies: ["CSQLite", "ProfileEvents"]),
     .target(name: "ManagedModel", dependencies: ["CZlib"]),
     .target(name: "OpenCoreData", dependencies: ["ManagedModel", "SQLiteDriver", "ProfileEvents"]),

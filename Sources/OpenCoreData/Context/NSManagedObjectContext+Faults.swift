@@ -71,6 +71,7 @@ extension NSManagedObjectContext {
   }
 
   /// A connection for one read: the burst's inside a perform block, else one of its own.
+  @discardableResult
   final func read<R>(_ store: SQLiteStore, _ body: (Connection, UInt64) throws -> R) throws -> R {
     if depth == 0 {
       let single = try ReadBurst(store: store)
@@ -130,17 +131,8 @@ extension NSManagedObjectContext {
     var query = store.translator.toMany(mapped)
     query.binds = [.integer(object.primaryKey)]
     return try read(store) { connection, commit in
-      var found: [FetchedIdentity] = []
-      var decoder: RowDecoder?
-      try store.select(
-        query, on: connection, for: relationship.destinationEntity?.name ?? "", in: scope
-      ) { statement in
-        if decoder == nil {
-          decoder = RowDecoder(
-            statement: statement, projection: query.projection, layouts: store.layouts)
-        }
-        if let identity = try decoder?.identity() { found.append(identity) }
-      }
+      let found = try store.keys(
+        query, on: connection, for: relationship.destinationEntity?.name ?? "", in: scope)
       let entry = ToManyCache.Entry(
         destinations: found, commit: commit, timestamp: Date.timeIntervalSinceReferenceDate)
       store.withShared { $0.toMany.install(entry, for: key) }
@@ -157,19 +149,27 @@ extension NSManagedObjectContext {
 
   /// Reads one row by its key and puts it into the row cache; nil when it does not exist.
   private func storedRow(of object: NSManagedObject, in store: SQLiteStore) throws -> Row? {
-    var query = store.translator.fault(entity: store.entity(object.layout))
+    let plan = faultPlan(object.layout, in: store)
+    var query = plan.query
     query.binds = [.integer(object.primaryKey)]
     return try read(store) { connection, commit in
       var fetched: FetchedRow?
       try store.select(query, on: connection, for: object.layout.entity.name ?? "", in: scope) {
-        statement in
-        var decoder = RowDecoder(
-          statement: statement, projection: query.projection, layouts: store.layouts)
-        fetched = try decoder.row()
+        fetched = try plan.decoder.row($0)
       }
       guard let fetched else { return nil }
       return store.install(fetched, commit: commit)
     }
+  }
+
+  /// The statement and the decoder of an entity's faults, made once for each context.
+  private func faultPlan(_ layout: EntityLayout, in store: SQLiteStore) -> FaultPlan {
+    if let plan = faultPlans[layout.index] { return plan }
+    let query = store.translator.fault(entity: store.entity(layout))
+    let plan = FaultPlan(
+      query: query, decoder: RowDecoder(projection: query.projection, layouts: store.layouts))
+    faultPlans[layout.index] = plan
+    return plan
   }
 
   private func tellLookup(_ found: Bool, of object: NSManagedObject, in store: SQLiteStore) {
@@ -178,6 +178,12 @@ extension NSManagedObjectContext {
       event.object = store.reference(object.layout, object.primaryKey)
     }
   }
+}
+
+/// How the faults of one entity are read.
+struct FaultPlan {
+  let query: SelectQuery
+  let decoder: RowDecoder
 }
 
 extension SQLiteStore {

@@ -26,6 +26,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let scope: ProfileScope
   /// The connection that a burst of faults reads from.
   var burst: ReadBurst?
+  /// By layout index.
+  var faultPlans: [Int: FaultPlan] = [:]
   /// What has changed since the last save, and since the last notification.
   var changes = PendingChanges()
   var coordinator: NSPersistentStoreCoordinator?

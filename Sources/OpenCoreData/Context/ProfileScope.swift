@@ -44,6 +44,7 @@ final class ProfileScope {
       thread: MonotonicClock.threadID())
     event.context = contextName
     event.callSite = callSite
+    if hub.detail.contains(.stacks) { event.stack = CallStack.addresses() }
     let open = OpenEvent(event: event, parent: parent)
     parent = id
     return open

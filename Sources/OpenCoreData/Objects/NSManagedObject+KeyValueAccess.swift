@@ -12,19 +12,6 @@ extension NSManagedObject: KeyValueReadable {
     return read(place)
   }
 
-  /// The value at the end of a path of to-one relationships, as in `country.continent.name`.
-  ///
-  /// Nil as soon as one of them is nil. A to-many on the way gives the values of all its objects.
-  public final func value(forKeyPath keyPath: String) -> Any? {
-    guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
-    let rest = String(keyPath[keyPath.index(after: dot)...])
-    switch value(forKey: String(keyPath[..<dot])) {
-    case let object as NSManagedObject: return object.value(forKeyPath: rest)
-    case let objects as Set<NSManagedObject>: return objects.map { $0.value(forKeyPath: rest) }
-    default: return nil
-    }
-  }
-
   /// Sets a property and notes the change; a relationship's other side follows at once.
   ///
   /// Numbers of any width are taken for numeric attributes. Traps for an unknown key, for a value of

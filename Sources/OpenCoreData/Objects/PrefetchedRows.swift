@@ -3,7 +3,6 @@
 final class PrefetchedRows {
   private let store: SQLiteStore
   private var keys: [Int: [Int64]] = [:]
-  private var relationships: [(rootIndex: Int, key: Int64, name: String)] = []
 
   init(store: SQLiteStore) {
     self.store = store

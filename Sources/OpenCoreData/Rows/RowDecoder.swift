@@ -1,55 +1,55 @@
+import ManagedModel
 import SQLiteDriver
 
 /// Reads a statement's current row into a `Row`, straight from SQLite's column memory.
 ///
-/// One decoder serves one statement; it keeps a builder for each concrete entity that turns up.
-struct RowDecoder {
-  private let statement: Statement
+/// Serves every statement of one projection; it keeps a plan and a builder for each concrete entity
+/// that turns up. One context uses it, on its queue.
+final class RowDecoder {
   private let projection: Projection
   private let layouts: StoreLayouts
   private var plans: [Int: DecodingPlan] = [:]
   private var last: DecodingPlan?
 
   /// `projection` says which column holds which slot.
-  init(statement: Statement, projection: Projection, layouts: StoreLayouts) {
-    self.statement = statement
+  init(projection: Projection, layouts: StoreLayouts) {
     self.projection = projection
     self.layouts = layouts
   }
 
-  /// The current row's identity: columns 0 and 1.
-  mutating func identity() throws -> FetchedIdentity {
-    let plan = try plan(for: entityNumber())
-    return FetchedIdentity(layout: plan.layout, primaryKey: statement.int64(Projection.keyColumn))
+  /// The current row's identity.
+  func identity(_ statement: Statement) throws -> FetchedIdentity {
+    let plan = try plan(for: statement)
+    return FetchedIdentity(
+      layout: plan.layout, primaryKey: statement.int64(Projection.keyColumn))
   }
 
   /// The current row, which the caller owns; its layout says of which entity it is.
-  mutating func row() throws -> FetchedRow {
-    let plan = try plan(for: entityNumber())
+  func row(_ statement: Statement) throws -> FetchedRow {
+    let plan = try plan(for: statement)
     let primaryKey = statement.int64(Projection.keyColumn)
-    let row = plan.decode(statement, primaryKey: primaryKey)
-    return FetchedRow(layout: plan.layout, primaryKey: primaryKey, row: row)
+    return FetchedRow(
+      layout: plan.layout, primaryKey: primaryKey,
+      row: plan.decode(statement, primaryKey: primaryKey))
   }
 
-  private func entityNumber() -> Int {
-    projection.hasEntityNumber
+  private func plan(for statement: Statement) throws -> DecodingPlan {
+    let number =
+      projection.hasEntityNumber
       ? Int(statement.int64(Projection.entityColumn)) : projection.entity.number
+    if let last, last.entityNumber == number { return last }
+    let plan = try plans[number] ?? make(number, statement)
+    last = plan
+    return plan
   }
 
-  private mutating func plan(for number: Int) throws -> DecodingPlan {
-    if let last, last.entityNumber == number { return last }
-    let plan: DecodingPlan
-    if let known = plans[number] {
-      plan = known
-    } else {
-      guard let layout = layouts.layout(entityNumber: number) else {
-        throw NSError.damagedRow(
-          entityNumber: number, primaryKey: statement.int64(Projection.keyColumn))
-      }
-      plan = DecodingPlan(layout: layout, entityNumber: number, projection: projection)
-      plans[number] = plan
+  private func make(_ number: Int, _ statement: Statement) throws -> DecodingPlan {
+    guard let layout = layouts.layout(entityNumber: number) else {
+      throw NSError.damagedRow(
+        entityNumber: number, primaryKey: statement.int64(Projection.keyColumn))
     }
-    last = plan
+    let plan = DecodingPlan(layout: layout, entityNumber: number, projection: projection)
+    plans[number] = plan
     return plan
   }
 }

@@ -10,15 +10,11 @@ extension SQLiteStore {
     _ visit: (Statement) -> Void = { _ in }
   ) throws -> [FetchedRow] {
     var rows: [FetchedRow] = []
-    var decoder: RowDecoder?
+    let decoder = RowDecoder(projection: query.projection, layouts: layouts)
     do {
       try select(query, on: connection, for: entity, in: scope) { statement in
-        if decoder == nil {
-          decoder = RowDecoder(
-            statement: statement, projection: query.projection, layouts: layouts)
-        }
         visit(statement)
-        if let row = try decoder?.row() { rows.append(row) }
+        rows.append(try decoder.row(statement))
       }
     } catch {
       for fetched in rows { fetched.row.release() }
@@ -32,12 +28,9 @@ extension SQLiteStore {
     _ query: SelectQuery, on connection: Connection, for entity: String, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
     var keys: [FetchedIdentity] = []
-    var decoder: RowDecoder?
+    let decoder = RowDecoder(projection: query.projection, layouts: layouts)
     try select(query, on: connection, for: entity, in: scope) { statement in
-      if decoder == nil {
-        decoder = RowDecoder(statement: statement, projection: query.projection, layouts: layouts)
-      }
-      if let key = try decoder?.identity() { keys.append(key) }
+      keys.append(try decoder.identity(statement))
     }
     return keys
   }

@@ -27,7 +27,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     self.pool = pool
     self.mapping = mapping
     self.layouts = StoreLayouts(mapping)
-    self.translator = SQLTranslator(model: mapping)
+    self.translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
     self.shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
     super.init(
       type: NSSQLiteStoreType, url: url, identifier: identifier, isReadOnly: isReadOnly,

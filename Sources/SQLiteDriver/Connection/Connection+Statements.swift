@@ -63,7 +63,8 @@ extension Connection {
       throw SQLiteError(code: .misuse, message: "the text holds no statement", sql: sql)
     }
     let statement = Statement(handle: handle, sql: sql, clock: clock)
-    if end < bytes.count, try prepare(bytes, from: end, flags: flags).handle != nil {
+    if end < bytes.count, let second = try prepare(bytes, from: end, flags: flags).handle {
+      sqlite3_finalize(second)
       let message = "the text holds more than one statement"
       throw SQLiteError(code: .misuse, message: message, sql: sql, offset: end)
     }

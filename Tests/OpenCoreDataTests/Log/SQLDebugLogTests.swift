@@ -57,7 +57,7 @@ struct SQLDebugLogTests {
     let uris = try context.performAndWait {
       let moods = try Mood.fetch(in: context) { $0.includesPropertyValues = false }
       for mood in moods { _ = mood.date }
-      return moods.map(\.objectID.uriRepresentation().absoluteString)
+      return moods.map { $0.objectID.uriRepresentation().absoluteString }
     }
     let faults = lines.lines.filter { $0.contains("fault fulfilled from database for : 0x") }
     #expect(faults.count == 7)

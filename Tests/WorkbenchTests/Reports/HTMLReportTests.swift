@@ -35,6 +35,27 @@ import Workbench
     #expect(!page.contains("class=\"verdict good\""))
   }
 
+  /// The sentence is about the statements that spread most, then rows, then what is left.
+  @Test(
+    arguments: [
+      ([[.selects: 2, .rows: 9], [.selects: 61, .rows: 900]], "costs 2 SELECTs or 61."),
+      ([[.selects: 2, .inserts: 1], [.selects: 3, .inserts: 500]], "costs 1 INSERT or 500."),
+      ([[.selects: 2, .rows: 20], [.selects: 2, .rows: 5_000]], "costs 20 rows or 5,000."),
+      ([[.selects: 2, .misses: 0], [.selects: 2, .misses: 60]], "costs 0 misses or 60."),
+      ([[.selects: 2], [.selects: 2]], "Every variant costs 2 SELECTs."),
+      ([[.selects: 1]], "This work costs 1 SELECT."), ([], "Every variant costs 0 SELECTs."),
+    ] as [([[Metric: Int]], String)])
+  func theSentenceIsMadeFromTheTable(metrics: [[Metric: Int]], sentence: String) throws {
+    var result = FaultLesson(moods: 1, countries: 1).result()
+    result.variants = metrics.enumerated().map { index, metrics in
+      var variant = VariantResult(name: "way \(index)")
+      variant.metrics = metrics
+      return variant
+    }
+    let page = try HTMLReport.page(result)
+    #expect(page.replacing(/<\/?strong>/, with: "").contains(sentence))
+  }
+
   /// Bars share one scale: two of 5,061 is a dot, 252 a twentieth.
   @Test func barsAreLinear() throws {
     let page = try HTMLReport.page(FaultLesson.full)

@@ -1,0 +1,176 @@
+internal import Foundation
+
+/// The built-in functions of expressions.
+enum FunctionEvaluator {
+  static func value(
+    of function: PredicateFunction, _ arguments: [PredicateValue]
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    if function.isAggregate { return try aggregate(function, arguments) }
+    switch function {
+    case .now: return .date(Date())
+    case .random: return .double(Double.random(in: 0..<1))
+    case .noIndex: return arguments[0]
+    case .uppercase, .lowercase, .canonical, .length: return try text(function, arguments[0])
+    case .cast: return try cast(arguments[0], arguments[1])
+    default:
+      if arguments.count == 2 {
+        guard let result = PredicateValue.arithmetic(function, arguments[0], arguments[1]) else {
+          let wrong = arguments.first { !$0.isNumber } ?? arguments[0]
+          throw .wrongOperand(wrong.kindText, operator: function.infix ?? function.rawValue)
+        }
+        return result
+      }
+      return try number(function, arguments[0])
+    }
+  }
+
+  // MARK: One number
+
+  private static func number(
+    _ function: PredicateFunction, _ value: PredicateValue
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    if value.isNull { return .null }
+    guard value.isNumber, let number = value.nearestDouble else {
+      throw .wrongOperand(value.kindText, operator: function.rawValue)
+    }
+    switch function {
+    case .squareRoot: return .double(number.squareRoot())
+    case .logarithm: return .double(log10(number))
+    case .naturalLogarithm: return .double(log(number))
+    case .exponential: return .double(exp(number))
+    case .floor: return rounded(value, number.rounded(.down))
+    case .ceiling: return rounded(value, number.rounded(.up))
+    case .truncate: return rounded(value, number.rounded(.towardZero))
+    case .absolute:
+      if let integer = value.exactInteger, integer != .min { return .integer(abs(integer)) }
+      if case .decimal(let decimal) = value { return .decimal(abs(decimal)) }
+      return .double(abs(number))
+    case .onesComplement: return value.exactInteger.map { .integer(~$0) } ?? .null
+    case .randomBelow:
+      guard let limit = value.exactInteger, limit > 0 else { return .integer(0) }
+      return .integer(Int64.random(in: 0..<limit))
+    default: throw .unsupported(function.rawValue)
+    }
+  }
+
+  /// Whole numbers are returned as such; they are their own floor.
+  private static func rounded(_ value: PredicateValue, _ result: Double) -> PredicateValue {
+    if let integer = value.exactInteger { return .integer(integer) }
+    return Int64(exactly: result).map(PredicateValue.integer) ?? .double(result)
+  }
+
+  // MARK: Texts
+
+  private static func text(
+    _ function: PredicateFunction, _ value: PredicateValue
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    if value.isNull { return .null }
+    guard let text = value.string else {
+      throw .wrongOperand(value.kindText, operator: function.rawValue)
+    }
+    switch function {
+    case .uppercase: return .string(text.uppercased())
+    case .lowercase: return .string(text.lowercased())
+    case .length: return .integer(Int64(text.utf16.count))
+    default:
+      return .string(
+        text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+    }
+  }
+
+  private static func cast(
+    _ value: PredicateValue, _ type: PredicateValue
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    guard let target = type.string.flatMap(CastTarget.init) else {
+      throw .wrongOperand(type.kindText, operator: "CAST")
+    }
+    guard let result = target.cast(value) else {
+      throw .wrongOperand(value.kindText, operator: "CAST to \(target.rawValue)")
+    }
+    return result
+  }
+
+  // MARK: Many values
+
+  /// One collection, or several values.
+  private static func aggregate(
+    _ function: PredicateFunction, _ arguments: [PredicateValue]
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    var values = arguments
+    if arguments.count == 1 {
+      if arguments[0].isNull { return .null }
+      if case .collection(let collection) = arguments[0] { values = collection.elements }
+    }
+    if function == .count { return .integer(Int64(values.count)) }
+    let found = values.filter { !$0.isNull }
+    switch function {
+    case .min: return try extreme(found, .orderedAscending, "min:")
+    case .max: return try extreme(found, .orderedDescending, "max:")
+    case .mode: return mode(found)
+    case .sum: return try sum(found)
+    default: break
+    }
+    if let wrong = found.first(where: { !$0.isNumber }) {
+      throw .wrongOperand(wrong.kindText, operator: function.rawValue)
+    }
+    guard !found.isEmpty else { return .null }
+    switch function {
+    case .average: return try average(found)
+    case .median:
+      let sorted = found.sorted { PredicateValue.order($0, $1) == .orderedAscending }
+      let middle = sorted.count / 2
+      return sorted.count % 2 == 1
+        ? sorted[middle] : try average([sorted[middle - 1], sorted[middle]])
+    default:
+      let numbers = found.compactMap(\.nearestDouble)
+      let mean = numbers.reduce(0, +) / Double(numbers.count)
+      let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+      return .double((squares / Double(numbers.count)).squareRoot())
+    }
+  }
+
+  private static func sum(
+    _ values: [PredicateValue]
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    var sum = PredicateValue.integer(0)
+    for value in values {
+      guard let next = PredicateValue.arithmetic(.add, sum, value) else {
+        throw .wrongOperand(value.kindText, operator: "sum:")
+      }
+      sum = next
+    }
+    return sum
+  }
+
+  /// Decimals stay exact; all other numbers are averaged as `Double`.
+  private static func average(
+    _ values: [PredicateValue]
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    let sum = try sum(values)
+    if case .decimal(let total) = sum { return .decimal(total / Decimal(values.count)) }
+    return .double((sum.nearestDouble ?? .nan) / Double(values.count))
+  }
+
+  private static func extreme(
+    _ values: [PredicateValue], _ wanted: ComparisonResult, _ name: String
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    guard var best = values.first else { return .null }
+    for value in values.dropFirst() {
+      guard let order = PredicateValue.compare(value, best) else {
+        throw .incomparable(left: value.kindText, operator: name, right: best.kindText)
+      }
+      if order == wanted { best = value }
+    }
+    return best
+  }
+
+  /// The values that occur most often, in the order of their first occurrence.
+  private static func mode(_ values: [PredicateValue]) -> PredicateValue {
+    var counts: [PredicateValue: Int] = [:]
+    for value in values { counts[value, default: 0] += 1 }
+    let most = counts.values.max() ?? 0
+    var seen: Set<PredicateValue> = []
+    let modes = values.filter { counts[$0] == most && seen.insert($0).inserted }
+    return .collection(PredicateCollection(modes))
+  }
+}

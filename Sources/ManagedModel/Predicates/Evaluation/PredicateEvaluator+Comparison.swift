@@ -1,0 +1,158 @@
+internal import Foundation
+
+extension PredicateEvaluator {
+  func evaluate(
+    _ comparison: NSComparisonPredicate
+  ) throws(PredicateEvaluationError) -> Bool {
+    let left = try value(of: comparison.leftExpression)
+    let right = try value(of: comparison.rightExpression)
+    let isAny: Bool
+    switch comparison.comparisonPredicateModifier {
+    case .direct: return try Self.holds(comparison, left, right)
+    case .any: isAny = true
+    case .all: isAny = false
+    }
+    // A path through to-one relationships alone has one value, which stands for itself.
+    guard case .collection(let collection) = left else {
+      if left.isNull { return !isAny }
+      return try Self.holds(comparison, left, right)
+    }
+    for element in Self.flattened(collection.elements)
+    where try Self.holds(comparison, element, right) == isAny {
+      return isAny
+    }
+    return !isAny
+  }
+
+  /// Collections of collections, which a path over two to-many relationships gives, as one.
+  static func flattened(_ elements: [PredicateValue]) -> [PredicateValue] {
+    elements.flatMap { element in
+      if case .collection(let inner) = element { flattened(inner.elements) } else { [element] }
+    }
+  }
+
+  private static func holds(
+    _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
+  ) throws(PredicateEvaluationError) -> Bool {
+    let options = comparison.options
+    switch comparison.predicateOperatorType {
+    case .equalTo: return equal(left, right, options)
+    case .notEqualTo: return !equal(left, right, options)
+    case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+      return try isOrdered(comparison.predicateOperatorType, left, right, options)
+    case .between: return try isBetween(left, right, options)
+    case .in: return try isContained(left, in: right, options, sign: "IN")
+    case .contains: return try isContained(right, in: left, options, sign: "CONTAINS")
+    case .beginsWith, .endsWith, .like, .matches:
+      return try matches(comparison.predicateOperatorType, left, right, options)
+    case .customSelector:
+      return try PredicateMethod.test(comparison.customSelectorName ?? "", left, right)
+    }
+  }
+
+  private static func equal(
+    _ left: PredicateValue, _ right: PredicateValue, _ options: NSComparisonPredicate.Options
+  ) -> Bool {
+    switch (left, right) {
+    case (.string(let left), .string(let right)) where !options.isEmpty:
+      StringMatching.isEqual(left, right, options)
+    case (.collection(let left), .collection(let right)): left.sameElements(as: right)
+    default: left == right
+    }
+  }
+
+  private static func isOrdered(
+    _ type: NSComparisonPredicate.Operator, _ left: PredicateValue, _ right: PredicateValue,
+    _ options: NSComparisonPredicate.Options
+  ) throws(PredicateEvaluationError) -> Bool {
+    let order: ComparisonResult
+    if left.isNull || right.isNull {
+      guard left.isNull, right.isNull else { return false }
+      order = .orderedSame
+    } else if left.isNotANumber || right.isNotANumber {
+      return false
+    } else {
+      order = try compare(left, right, options, sign: type.sign)
+    }
+    return switch type {
+    case .lessThan: order == .orderedAscending
+    case .lessThanOrEqualTo: order != .orderedDescending
+    case .greaterThan: order == .orderedDescending
+    default: order != .orderedAscending
+    }
+  }
+
+  private static func compare(
+    _ left: PredicateValue, _ right: PredicateValue, _ options: NSComparisonPredicate.Options,
+    sign: String
+  ) throws(PredicateEvaluationError) -> ComparisonResult {
+    if !options.isEmpty, case .string(let left) = left, case .string(let right) = right {
+      return StringMatching.compare(left, right, options)
+    }
+    guard let order = PredicateValue.compare(left, right) else {
+      throw .incomparable(left: left.kindText, operator: sign, right: right.kindText)
+    }
+    return order
+  }
+
+  private static func isBetween(
+    _ value: PredicateValue, _ bounds: PredicateValue, _ options: NSComparisonPredicate.Options
+  ) throws(PredicateEvaluationError) -> Bool {
+    if bounds.isNull { return false }
+    guard case .collection(let collection) = bounds, collection.elements.count == 2 else {
+      throw .wrongOperand(bounds.kindText, operator: "BETWEEN, which needs two bounds,")
+    }
+    if value.isNull { return false }
+    let (lower, upper) = (collection.elements[0], collection.elements[1])
+    guard try isOrdered(.greaterThanOrEqualTo, value, lower, options) else { return false }
+    return try isOrdered(.lessThanOrEqualTo, value, upper, options)
+  }
+
+  /// IN and CONTAINS: an element of a collection, a part of a string.
+  private static func isContained(
+    _ element: PredicateValue, in container: PredicateValue,
+    _ options: NSComparisonPredicate.Options, sign: String
+  ) throws(PredicateEvaluationError) -> Bool {
+    switch container {
+    case .null: return false
+    case .collection(let collection):
+      guard !options.isEmpty, case .string = element else { return collection.contains(element) }
+      return collection.elements.contains { equal(element, $0, options) }
+    case .string(let text):
+      if element.isNull { return false }
+      guard let part = element.string else {
+        throw .wrongOperand(element.kindText, operator: "\(sign) with a string")
+      }
+      return StringMatching.contains(text, part, options)
+    case .dictionary(let entries, _):
+      return entries.values.contains(element)
+    default:
+      throw .wrongOperand(container.kindText, operator: sign)
+    }
+  }
+
+  private static func matches(
+    _ type: NSComparisonPredicate.Operator, _ left: PredicateValue, _ right: PredicateValue,
+    _ options: NSComparisonPredicate.Options
+  ) throws(PredicateEvaluationError) -> Bool {
+    if left.isNull || right.isNull { return false }
+    guard let text = left.string else {
+      throw .wrongOperand(left.kindText, operator: type.sign)
+    }
+    guard let pattern = right.string else {
+      throw .wrongOperand(right.kindText, operator: type.sign)
+    }
+    return switch type {
+    case .beginsWith: StringMatching.hasPrefix(text, pattern, options)
+    case .endsWith: StringMatching.hasSuffix(text, pattern, options)
+    case .like: StringMatching.isLike(text, pattern, options)
+    default: try StringMatching.matches(text, pattern, options)
+    }
+  }
+}
+
+extension PredicateValue {
+  fileprivate var isNotANumber: Bool {
+    if case .double(let value) = self { value.isNaN } else { false }
+  }
+}

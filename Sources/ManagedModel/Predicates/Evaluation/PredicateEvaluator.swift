@@ -1,0 +1,195 @@
+internal import Foundation
+
+/// Evaluates predicates and expressions for one object, in memory.
+///
+/// Nil rules: nil equals nil and differs from everything else; nothing is less or greater than nil;
+/// strings have no match with nil. SQL differs for `!=`, which is never true of a NULL column.
+package struct PredicateEvaluator {
+  let root: Any?
+  /// As given by the caller, for block predicates.
+  let bindings: [String: Any]?
+  private var variables: [String: PredicateValue]
+
+  package init(root: Any?, bindings: [String: Any]? = nil) {
+    self.root = root
+    self.bindings = bindings
+    variables = bindings?.mapValues { PredicateValue($0) } ?? [:]
+  }
+
+  /// Whether the predicate holds.
+  package func evaluate(
+    _ predicate: NSPredicate
+  ) throws(PredicateEvaluationError) -> Bool {
+    switch predicate {
+    case let comparison as NSComparisonPredicate: return try evaluate(comparison)
+    case let compound as NSCompoundPredicate: return try evaluate(compound)
+    default:
+      switch predicate.kind {
+      case .constant(let value): return value
+      case .block(let block): return block(root, allBindings)
+      case .subclass: return predicate.evaluate(with: root, substitutionVariables: allBindings)
+      }
+    }
+  }
+
+  /// The caller's variables and those of the subqueries around.
+  private var allBindings: [String: Any]? {
+    variables.isEmpty ? bindings : variables.compactMapValues(\.original)
+  }
+
+  private func evaluate(
+    _ compound: NSCompoundPredicate
+  ) throws(PredicateEvaluationError) -> Bool {
+    switch compound.compoundPredicateType {
+    case .not: return try !evaluate(compound.predicates[0])
+    case .and:
+      for predicate in compound.predicates where try !evaluate(predicate) { return false }
+      return true
+    case .or:
+      for predicate in compound.predicates where try evaluate(predicate) { return true }
+      return false
+    }
+  }
+
+  /// The value of an expression.
+  package func value(
+    of expression: NSExpression
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    switch expression.node {
+    case .constant(.placeholder(let text)): throw .missingArgument(text)
+    case .constant(let value): return value
+    case .evaluatedObject: return PredicateValue(root)
+    case .variable(let name): return try variable(name)
+    case .keyPath(let path): return try KeyPathReader.value(of: path, from: root)
+    case .path(let operand, let path):
+      let object = try value(of: operand)
+      return try KeyPathReader.value(of: try keyPath(path), from: object.original)
+    case .subscripted(let operand, let index): return try element(index, of: operand)
+    case .function(let function, let arguments):
+      return try FunctionEvaluator.value(of: function, try values(of: arguments))
+    case .method(let operand, let name, let arguments):
+      return try PredicateMethod.call(
+        name, on: try value(of: operand), with: try values(of: arguments))
+    case .aggregate(let elements):
+      return .collection(PredicateCollection(try values(of: elements)))
+    case .setOperation(let operation, let left, let right):
+      return try combine(operation, try value(of: left), try value(of: right))
+    case .subquery(let collection, let variable, let predicate):
+      return try filter(try value(of: collection), variable, predicate)
+    case .conditional(let predicate, let yes, let no):
+      return try value(of: evaluate(predicate) ? yes : no)
+    case .anyKey: throw .unsupported("ANYKEY")
+    case .block(let block, let arguments):
+      let values = try values(of: arguments).map { $0.original ?? NSNull() }
+      return PredicateValue(block.body(root, values, context))
+    }
+  }
+
+  private var context: NSMutableDictionary? {
+    guard let allBindings else { return nil }
+    let context = NSMutableDictionary()
+    for (name, value) in allBindings { context[name] = value }
+    return context
+  }
+
+  private func values(
+    of expressions: [NSExpression]
+  ) throws(PredicateEvaluationError) -> [PredicateValue] {
+    var values: [PredicateValue] = []
+    values.reserveCapacity(expressions.count)
+    for expression in expressions { values.append(try value(of: expression)) }
+    return values
+  }
+
+  private func variable(
+    _ name: String
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    guard let value = variables[name] else { throw .unboundVariable(name) }
+    if case .object(let object) = value, let expression = object.base as? NSExpression {
+      return try self.value(of: expression)
+    }
+    return value
+  }
+
+  /// The key path behind a dot: written there, or held by a variable.
+  private func keyPath(
+    _ expression: NSExpression
+  ) throws(PredicateEvaluationError) -> PredicateKeyPath {
+    if case .keyPath(let path) = expression.node { return path }
+    let value = try value(of: expression)
+    guard let text = value.string else {
+      throw .wrongOperand(value.kindText, operator: "a path")
+    }
+    return PredicateKeyPath(text)
+  }
+
+  private func filter(
+    _ value: PredicateValue, _ variable: String, _ predicate: NSPredicate
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    if value.isNull { return .null }
+    guard case .collection(let collection) = value else {
+      throw .wrongOperand(value.kindText, operator: "SUBQUERY")
+    }
+    var inner = self
+    var found: [PredicateValue] = []
+    for element in collection.elements {
+      inner.variables[variable] = element
+      if try inner.evaluate(predicate) { found.append(element) }
+    }
+    return .collection(PredicateCollection(found, isOrdered: collection.isOrdered))
+  }
+
+  private func combine(
+    _ operation: NSExpression.SetOperation, _ left: PredicateValue, _ right: PredicateValue
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    guard case .collection(let first) = left else {
+      throw .wrongOperand(left.kindText, operator: operation.rawValue)
+    }
+    guard case .collection(let second) = right else {
+      throw .wrongOperand(right.kindText, operator: operation.rawValue)
+    }
+    var seen: Set<PredicateValue> = []
+    let others = Set(second.elements)
+    let elements =
+      switch operation {
+      case .union: (first.elements + second.elements).filter { seen.insert($0).inserted }
+      case .intersect:
+        first.elements.filter { others.contains($0) && seen.insert($0).inserted }
+      case .minus: first.elements.filter { !others.contains($0) && seen.insert($0).inserted }
+      }
+    return .collection(PredicateCollection(elements, isOrdered: false))
+  }
+
+  /// An element by its number, a dictionary's entry by its key.
+  private func element(
+    _ index: NSExpression.Index, of operand: NSExpression
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    let value = try value(of: operand)
+    if case .null = value { return .null }
+    if case .dictionary(let entries, _) = value {
+      switch index {
+      case .size: return .integer(Int64(entries.count))
+      case .expression(let key):
+        let key = try self.value(of: key)
+        return key.string.flatMap { entries[$0] } ?? .null
+      case .first, .last: throw .wrongOperand(value.kindText, operator: "[FIRST] or [LAST]")
+      }
+    }
+    guard case .collection(let collection) = value else {
+      throw .wrongOperand(value.kindText, operator: "[…]")
+    }
+    let elements = collection.elements
+    switch index {
+    case .first: return elements.first ?? .null
+    case .last: return elements.last ?? .null
+    case .size: return .integer(Int64(elements.count))
+    case .expression(let expression):
+      let position = try self.value(of: expression)
+      guard let number = position.exactInteger else {
+        throw .wrongOperand(position.kindText, operator: "[…]")
+      }
+      guard number >= 0, number < elements.count else { return .null }
+      return elements[Int(number)]
+    }
+  }
+}

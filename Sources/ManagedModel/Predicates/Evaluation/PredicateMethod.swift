@@ -1,0 +1,175 @@
+internal import Foundation
+
+/// The methods that `FUNCTION(…)` and operators such as `isEqualToString:` may name. Linux has no
+/// selectors: these are the ones that predicates use.
+package enum PredicateMethod {
+  /// Calls a method of the operand's value.
+  static func call(
+    _ name: String, on operand: PredicateValue, with arguments: [PredicateValue]
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    if operand.isNull { return .null }
+    if name == "valueForKeyPath:" || name == "valueForKey:" || name == "objectForKey:",
+      let path = arguments.first?.string
+    {
+      return try KeyPathReader.value(of: PredicateKeyPath(path), from: operand.original)
+    }
+    if arguments.isEmpty, let value = property(name, of: operand) { return value }
+    let result: PredicateValue?
+    switch operand {
+    case .string(let text): result = string(name, text, arguments)
+    case .date(let date): result = Self.date(name, date, arguments)
+    default: result = nil
+    }
+    if let result { return result }
+    if name.hasPrefix("isEqual"), arguments.count == 1 {
+      return .bool(operand == arguments[0])
+    }
+    throw .unknownMethod(name, type: operand.kindText)
+  }
+
+  /// Uses a method as an operator: `self isKindOfClass: "Mood"`.
+  static func test(
+    _ name: String, _ left: PredicateValue, _ right: PredicateValue
+  ) throws(PredicateEvaluationError) -> Bool {
+    if name == "isKindOfClass:" || name == "isMemberOfClass:" {
+      guard let wanted = className(right) else {
+        throw .wrongOperand(right.kindText, operator: name)
+      }
+      return isInstance(left, of: wanted, orSubclass: name == "isKindOfClass:")
+    }
+    let result = try call(name, on: left, with: [right])
+    return result.exactInteger.map { $0 != 0 } ?? false
+  }
+
+  private static func className(_ value: PredicateValue) -> String? {
+    if let name = value.string { return name }
+    if case .object(let object) = value, let type = object.base as? Any.Type { return "\(type)" }
+    return nil
+  }
+
+  private static func isInstance(
+    _ value: PredicateValue, of name: String, orSubclass: Bool
+  ) -> Bool {
+    guard let object = value.original else { return false }
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let current = mirror {
+      let type = current.subjectType
+      if "\(type)" == name || String(reflecting: type) == name { return true }
+      mirror = orSubclass ? current.superclassMirror : nil
+    }
+    return false
+  }
+
+  /// What Foundation's class of the value has without arguments; nil if it has no such property.
+  static func property(_ name: String, of value: PredicateValue) -> PredicateValue? {
+    switch value {
+    case .string(let text): property(name, of: text)
+    case .bool, .integer, .double, .decimal: property(name, ofNumber: value)
+    case .date(let date):
+      switch name {
+      case "timeIntervalSinceReferenceDate": .double(date.timeIntervalSinceReferenceDate)
+      case "timeIntervalSince1970": .double(date.timeIntervalSince1970)
+      case "timeIntervalSinceNow": .double(date.timeIntervalSinceNow)
+      default: nil
+      }
+    case .data(let data): name == "length" ? .integer(Int64(data.count)) : nil
+    case .uuid(let uuid): name == "UUIDString" ? .string(uuid.uuidString) : nil
+    case .url(let url): name == "absoluteString" ? .string(url.absoluteString) : nil
+    case .collection(let collection):
+      switch name {
+      case "count": .integer(Int64(collection.elements.count))
+      case "firstObject": collection.elements.first ?? .null
+      case "lastObject": collection.elements.last ?? .null
+      default: nil
+      }
+    default: nil
+    }
+  }
+
+  private static func property(_ name: String, of text: String) -> PredicateValue? {
+    switch name {
+    case "length": .integer(Int64(text.utf16.count))
+    case "uppercaseString": .string(text.uppercased())
+    case "lowercaseString": .string(text.lowercased())
+    case "capitalizedString": .string(text.capitalized)
+    case "integerValue", "intValue", "longLongValue": .integer(NSString(string: text).longLongValue)
+    case "doubleValue", "floatValue": .double(NSString(string: text).doubleValue)
+    case "boolValue": .bool(NSString(string: text).boolValue)
+    case "description": .string(text)
+    case "lastPathComponent": .string(NSString(string: text).lastPathComponent)
+    case "pathExtension": .string(NSString(string: text).pathExtension)
+    case "stringByDeletingPathExtension": .string(NSString(string: text).deletingPathExtension)
+    case "stringByDeletingLastPathComponent":
+      .string(NSString(string: text).deletingLastPathComponent)
+    default: nil
+    }
+  }
+
+  private static func property(
+    _ name: String, ofNumber value: PredicateValue
+  ) -> PredicateValue? {
+    switch name {
+    case "stringValue", "description": .string(PredicatePrinter.text(of: value))
+    case "doubleValue", "floatValue": value.nearestDouble.map(PredicateValue.double)
+    case "integerValue", "intValue", "longLongValue":
+      value.nearestDouble.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map(
+        PredicateValue.integer)
+    case "boolValue": value.nearestDouble.map { .bool($0 != 0) }
+    default: nil
+    }
+  }
+
+  private static func string(
+    _ name: String, _ text: String, _ arguments: [PredicateValue]
+  ) -> PredicateValue? {
+    switch (name, arguments.count) {
+    case ("substringFromIndex:", 1):
+      arguments[0].exactInteger.flatMap { substring(of: text, from: $0, to: .max) }
+    case ("substringToIndex:", 1):
+      arguments[0].exactInteger.flatMap { substring(of: text, from: 0, to: $0) }
+    case ("stringByAppendingString:", 1): arguments[0].string.map { .string(text + $0) }
+    case ("stringByAppendingPathComponent:", 1):
+      arguments[0].string.map { .string(NSString(string: text).appendingPathComponent($0)) }
+    case ("stringByReplacingOccurrencesOfString:withString:", 2):
+      if let old = arguments[0].string, let new = arguments[1].string {
+        .string(text.replacingOccurrences(of: old, with: new))
+      } else {
+        nil
+      }
+    case ("hasPrefix:", 1): arguments[0].string.map { .bool(text.hasPrefix($0)) }
+    case ("hasSuffix:", 1): arguments[0].string.map { .bool(text.hasSuffix($0)) }
+    case ("containsString:", 1), ("localizedStandardContainsString:", 1):
+      arguments[0].string.map { part in
+        .bool(
+          name == "containsString:" ? text.contains(part) : text.localizedStandardContains(part))
+      }
+    case ("characterAtIndex:", 1):
+      arguments[0].exactInteger.flatMap { index in
+        index >= 0 && index < text.utf16.count
+          ? .integer(Int64(Array(text.utf16)[Int(index)])) : nil
+      }
+    default: nil
+    }
+  }
+
+  private static func substring(
+    of text: String, from start: Int64, to end: Int64
+  ) -> PredicateValue? {
+    let units = Array(text.utf16)
+    let end = Swift.min(end, Int64(units.count))
+    guard start >= 0, start <= end else { return nil }
+    return .string(String(decoding: units[Int(start)..<Int(end)], as: UTF16.self))
+  }
+
+  private static func date(
+    _ name: String, _ date: Date, _ arguments: [PredicateValue]
+  ) -> PredicateValue? {
+    switch (name, arguments.first) {
+    case ("dateByAddingTimeInterval:", let seconds?):
+      seconds.nearestDouble.map { .date(date.addingTimeInterval($0)) }
+    case ("timeIntervalSinceDate:", .date(let other)):
+      .double(date.timeIntervalSince(other))
+    default: nil
+    }
+  }
+}

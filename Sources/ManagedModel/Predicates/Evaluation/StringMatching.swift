@@ -1,0 +1,165 @@
+internal import Foundation
+
+/// The string operators, for memory and for the functions that SQL calls alike.
+///
+/// Without options and with `[n]`, strings are compared byte by byte. With `[c]`, `[d]`, `[w]` or
+/// `[l]` Foundation compares them; two ASCII strings take a short cut with the same result.
+package enum StringMatching {
+  /// The options of Foundation's search that stand for a predicate's.
+  private static func foundation(
+    _ options: NSComparisonPredicate.Options
+  ) -> String.CompareOptions {
+    var found: String.CompareOptions = []
+    if options.contains(.caseInsensitive) { found.insert(.caseInsensitive) }
+    if options.contains(.diacriticInsensitive) { found.insert(.diacriticInsensitive) }
+    if options.contains(.widthInsensitive) { found.insert(.widthInsensitive) }
+    return found
+  }
+
+  private static func isByteWise(_ options: NSComparisonPredicate.Options) -> Bool {
+    options.isEmpty || options.contains(.normalized)
+  }
+
+  private static func locale(_ options: NSComparisonPredicate.Options) -> Locale? {
+    options.contains(.localeSensitive) ? Locale.current : nil
+  }
+
+  /// `==`
+  package static func isEqual(
+    _ left: String, _ right: String, _ options: NSComparisonPredicate.Options
+  ) -> Bool {
+    if isByteWise(options) { return left.utf8.elementsEqual(right.utf8) }
+    if let bytes = ASCIIPair(left, right, options) {
+      return bytes.left == bytes.right
+    }
+    return compare(left, right, options) == .orderedSame
+  }
+
+  /// `<` and its relatives.
+  package static func compare(
+    _ left: String, _ right: String, _ options: NSComparisonPredicate.Options
+  ) -> ComparisonResult {
+    if isByteWise(options) {
+      return PredicateValue.compare(.string(left), .string(right)) ?? .orderedSame
+    }
+    if let bytes = ASCIIPair(left, right, options) {
+      if bytes.left == bytes.right { return .orderedSame }
+      return bytes.left.lexicographicallyPrecedes(bytes.right)
+        ? .orderedAscending : .orderedDescending
+    }
+    return left.compare(right, options: foundation(options), range: nil, locale: locale(options))
+  }
+
+  /// `BEGINSWITH`. Every string begins with the empty one.
+  package static func hasPrefix(
+    _ text: String, _ prefix: String, _ options: NSComparisonPredicate.Options
+  ) -> Bool {
+    if prefix.isEmpty { return true }
+    if isByteWise(options) { return text.utf8.starts(with: prefix.utf8) }
+    if let bytes = ASCIIPair(text, prefix, options) { return bytes.left.starts(with: bytes.right) }
+    return found(prefix, in: text, options, .anchored)
+  }
+
+  /// `ENDSWITH`. Every string ends with the empty one.
+  package static func hasSuffix(
+    _ text: String, _ suffix: String, _ options: NSComparisonPredicate.Options
+  ) -> Bool {
+    if suffix.isEmpty { return true }
+    if isByteWise(options) { return text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
+    if let bytes = ASCIIPair(text, suffix, options) {
+      return bytes.left.suffix(bytes.right.count).elementsEqual(bytes.right)
+    }
+    return found(suffix, in: text, options, [.anchored, .backwards])
+  }
+
+  /// `CONTAINS` and `IN` with strings. Every string contains the empty one.
+  package static func contains(
+    _ text: String, _ part: String, _ options: NSComparisonPredicate.Options
+  ) -> Bool {
+    if part.isEmpty { return true }
+    if isByteWise(options) { return contains(Array(text.utf8), Array(part.utf8)) }
+    if let bytes = ASCIIPair(text, part, options) { return contains(bytes.left, bytes.right) }
+    return found(part, in: text, options, [])
+  }
+
+  private static func found(
+    _ part: String, in text: String, _ options: NSComparisonPredicate.Options,
+    _ place: String.CompareOptions
+  ) -> Bool {
+    text.range(
+      of: part, options: foundation(options).union(place), range: nil, locale: locale(options))
+      != nil
+  }
+
+  private static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+    guard let first = part.first, part.count <= text.count else { return part.isEmpty }
+    return text.withUnsafeBufferPointer { text in
+      part.withUnsafeBufferPointer { part in
+        (0...(text.count - part.count)).contains { start in
+          text[start] == first
+            && text[start..<(start + part.count)].elementsEqual(part)
+        }
+      }
+    }
+  }
+
+  /// `LIKE`: `?` is one character, `*` any number of them, `\` takes the next one literally. The
+  /// pattern is for the whole string.
+  package static func isLike(
+    _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
+  ) -> Bool {
+    LikePattern(folded(pattern, options)).matches(folded(text, options))
+  }
+
+  /// `MATCHES`: a regular expression for the whole string.
+  package static func matches(
+    _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
+  ) throws(PredicateEvaluationError) -> Bool {
+    let ignoresMarks = options.contains(.diacriticInsensitive) && !isByteWise(options)
+    let marks: NSComparisonPredicate.Options = [.diacriticInsensitive]
+    let text = ignoresMarks ? folded(text, marks) : text
+    let expression = try RegularExpressionCache.shared.expression(
+      ignoresMarks ? folded(pattern, marks) : pattern,
+      isCaseInsensitive: options.contains(.caseInsensitive) && !isByteWise(options))
+    let whole = NSRange(location: 0, length: text.utf16.count)
+    guard let match = expression.firstMatch(in: text, options: [.anchored], range: whole) else {
+      return false
+    }
+    return match.range.length == whole.length
+  }
+
+  private static func folded(
+    _ text: String, _ options: NSComparisonPredicate.Options
+  ) -> String {
+    isByteWise(options)
+      ? text : text.folding(options: foundation(options), locale: locale(options))
+  }
+}
+
+/// Two ASCII strings as bytes, in lower case if case does not matter.
+private struct ASCIIPair {
+  let left: [UInt8]
+  let right: [UInt8]
+
+  /// Nil if one of them is not ASCII, or if the locale decides.
+  init?(_ left: String, _ right: String, _ options: NSComparisonPredicate.Options) {
+    if options.contains(.localeSensitive) { return nil }
+    let ignoresCase = options.contains(.caseInsensitive)
+    guard let left = Self.bytes(left, ignoresCase), let right = Self.bytes(right, ignoresCase)
+    else { return nil }
+    self.left = left
+    self.right = right
+  }
+
+  private static func bytes(_ text: String, _ ignoresCase: Bool) -> [UInt8]? {
+    var bytes = Array(text.utf8)
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if byte >= 0x80 { return nil }
+      if ignoresCase, byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z") {
+        bytes[index] = byte | 0x20
+      }
+    }
+    return bytes
+  }
+}

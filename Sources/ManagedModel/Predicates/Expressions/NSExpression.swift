@@ -1,0 +1,101 @@
+public import Foundation
+
+/// Something that has a value for an object: a constant, a key path, a function. Apple's
+/// `NSExpression`. It never changes after it was made and may be used from any thread.
+// Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
+// `@Sendable`.
+open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
+  /// The kinds, with Apple's raw values.
+  public enum ExpressionType: UInt, Sendable {
+    case constantValue = 0
+    case evaluatedObject
+    case variable
+    case keyPath
+    case function
+    case unionSet
+    case intersectSet
+    case minusSet
+    case subquery = 13
+    case aggregate
+    case anyKey
+    case block = 19
+    case conditional
+  }
+
+  /// What the expression is, for walks that switch over all kinds.
+  package let node: Node
+  /// The height of the tree below, itself included.
+  package let depth: Int
+
+  package init(_ node: Node) {
+    self.node = node
+    depth = 1 + node.childDepth
+  }
+
+  /// Apple's name for the kind. A path from a value (`$x.name`), a subscript and `CAST` are
+  /// functions, as in Apple's trees; a placeholder without an argument is a constant.
+  open var expressionType: ExpressionType {
+    switch node {
+    case .constant: .constantValue
+    case .evaluatedObject: .evaluatedObject
+    case .variable: .variable
+    case .keyPath: .keyPath
+    case .path, .subscripted, .function, .method: .function
+    case .aggregate: .aggregate
+    case .setOperation(.union, _, _): .unionSet
+    case .setOperation(.intersect, _, _): .intersectSet
+    case .setOperation(.minus, _, _): .minusSet
+    case .subquery: .subquery
+    case .conditional: .conditional
+    case .anyKey: .anyKey
+    case .block: .block
+    }
+  }
+
+  /// The value for an object. Traps where Apple raises, as `NSPredicate.evaluate(with:)`.
+  ///
+  /// - Parameter context: Swift's stand-in for Apple's mutable dictionary: variables by name.
+  open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+    var bindings: [String: Any] = [:]
+    for (key, value) in context ?? [:] {
+      if let name = key as? String { bindings[name] = value }
+    }
+    do {
+      return try value(for: object, variables: bindings).original
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+
+  /// Itself: expressions never change.
+  open func copy(with zone: NSZone?) -> Any {
+    self
+  }
+
+  /// Apple's canonical text; it parses to an equal expression.
+  open override var description: String {
+    PredicatePrinter.text(of: self)
+  }
+
+  /// Equal trees are equal. Numbers are equal by value, a constant list and an aggregate of the
+  /// same constants are equal.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSExpression else { return false }
+    return self === other || PredicateEquality.equal(self, other)
+  }
+
+  open override var hash: Int {
+    var hasher = Hasher()
+    PredicateEquality.hash(self, into: &hasher)
+    return hasher.finalize()
+  }
+}
+
+extension NSExpression {
+  /// The value for an object; what would trap in `expressionValue` is an error here.
+  package func value(
+    for object: Any?, variables: [String: Any]? = nil
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    try PredicateEvaluator(root: object, bindings: variables).value(of: self)
+  }
+}

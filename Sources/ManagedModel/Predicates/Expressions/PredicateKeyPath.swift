@@ -1,0 +1,61 @@
+/// A key path taken apart once: keys and the operators on collections.
+package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
+  /// One step of a key path.
+  package enum Component: Hashable, Sendable {
+    case key(String)
+    case `operator`(CollectionOperator)
+    /// `%K` in a format that was parsed without arguments.
+    case placeholder
+  }
+
+  /// As Apple's `keyPath` has it, without the `#` that formats put before reserved words.
+  package let text: String
+  package let components: [Component]
+
+  package init(_ text: String) {
+    self.text = text
+    components = text.split(separator: ".", omittingEmptySubsequences: false).map(Self.component)
+  }
+
+  init(components: [Component]) {
+    self.components = components
+    text = components.map(Self.text).joined(separator: ".")
+  }
+
+  package var description: String { text }
+
+  /// Whether the path is the object itself.
+  var isSelf: Bool {
+    text == "self" || text == "SELF"
+  }
+
+  /// The keys before the first operator; all of them if there is none.
+  package var keys: [String] {
+    components.prefix { if case .key = $0 { true } else { false } }.map(Self.text)
+  }
+
+  /// The first operator, and the keys after it: `@max` and `age` in `moods.@max.age`.
+  package var collectionOperator: (operator: CollectionOperator, rest: [Component])? {
+    for (index, component) in components.enumerated() {
+      if case .operator(let found) = component {
+        return (found, Array(components[(index + 1)...]))
+      }
+    }
+    return nil
+  }
+
+  static func text(_ component: Component) -> String {
+    switch component {
+    case .key(let key): key
+    case .operator(let found): found.rawValue
+    case .placeholder: "%K"
+    }
+  }
+
+  static func component(_ text: Substring) -> Component {
+    if text.first == "@", let found = CollectionOperator(rawValue: String(text)) {
+      return .operator(found)
+    }
+    return text == "%K" ? .placeholder : .key(String(text))
+  }
+}

@@ -1,0 +1,108 @@
+internal import Foundation
+
+/// Compares the values of two expressions. Apple's `NSComparisonPredicate`.
+open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
+  /// How a collection on the left is compared.
+  public enum Modifier: UInt, Sendable {
+    /// The two values themselves.
+    case direct = 0
+    /// Every element on the left matches. True for an empty collection.
+    case all
+    /// At least one element on the left matches.
+    case any
+  }
+
+  /// The operators, with Apple's raw values.
+  public enum Operator: UInt, Sendable, CaseIterable {
+    case lessThan = 0
+    case lessThanOrEqualTo
+    case greaterThan
+    case greaterThanOrEqualTo
+    case equalTo
+    case notEqualTo
+    /// The right side is a regular expression for the whole string.
+    case matches
+    /// The right side is a pattern with `?` and `*`.
+    case like
+    case beginsWith
+    case endsWith
+    /// The left side is in the collection, or is part of the string, on the right.
+    case `in`
+    /// A method named by `customSelectorName`.
+    case customSelector
+    case contains = 99
+    /// The right side is a collection of a lower and an upper bound. Both match.
+    case between
+  }
+
+  /// The letters in brackets after an operator.
+  public struct Options: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) {
+      self.rawValue = rawValue
+    }
+
+    /// `[c]`
+    public static let caseInsensitive = Options(rawValue: 1)
+    /// `[d]`
+    public static let diacriticInsensitive = Options(rawValue: 2)
+    /// `[n]`: the strings are normalized already and are compared byte by byte, which lets an
+    /// index be used. The other options are then ignored.
+    public static let normalized = Options(rawValue: 4)
+    /// `[l]`: as the current locale compares.
+    public static let localeSensitive = Options(rawValue: 8)
+    /// `[w]`: full-width and half-width forms are the same.
+    public static let widthInsensitive = Options(rawValue: 16)
+  }
+
+  public let leftExpression: NSExpression
+  public let rightExpression: NSExpression
+  public let comparisonPredicateModifier: Modifier
+  public let predicateOperatorType: Operator
+  public let options: Options
+  /// For `.customSelector`, the selector's name, such as `isKindOfClass:`. Apple's
+  /// `customSelector` is a `Selector`, which Linux does not have.
+  public let customSelectorName: String?
+
+  /// Apple's `init(leftExpression:rightExpression:modifier:type:options:)`.
+  public init(
+    leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier,
+    type: Operator, options: Options = []
+  ) {
+    precondition(type != .customSelector, "a custom operator needs customSelectorName:")
+    self.leftExpression = leftExpression
+    self.rightExpression = rightExpression
+    comparisonPredicateModifier = modifier
+    predicateOperatorType = type
+    self.options = options
+    customSelectorName = nil
+    super.init(depth: 1 + max(leftExpression.depth, rightExpression.depth))
+  }
+
+  /// A comparison by a method of the left value. Only memory can evaluate it.
+  public init(
+    leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String
+  ) {
+    self.leftExpression = leftExpression
+    self.rightExpression = rightExpression
+    comparisonPredicateModifier = .direct
+    predicateOperatorType = .customSelector
+    options = []
+    self.customSelectorName = customSelectorName
+    super.init(depth: 1 + max(leftExpression.depth, rightExpression.depth))
+  }
+
+  /// A comparison like `comparison` between other expressions.
+  package init(
+    like comparison: NSComparisonPredicate, left: NSExpression, right: NSExpression
+  ) {
+    leftExpression = left
+    rightExpression = right
+    comparisonPredicateModifier = comparison.comparisonPredicateModifier
+    predicateOperatorType = comparison.predicateOperatorType
+    options = comparison.options
+    customSelectorName = comparison.customSelectorName
+    super.init(depth: 1 + max(left.depth, right.depth))
+  }
+}

@@ -1,0 +1,45 @@
+internal import Foundation
+
+/// Joins predicates with AND, OR or NOT. Apple's `NSCompoundPredicate`.
+open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
+  /// The joining word, with Apple's raw values.
+  public enum LogicalType: UInt, Sendable {
+    case not = 0
+    case and
+    case or
+  }
+
+  public let compoundPredicateType: LogicalType
+  /// One for NOT; any number for AND (none is true) and OR (none is false).
+  public let predicates: [NSPredicate]
+
+  /// The predicates joined, as Apple's untyped array.
+  public var subpredicates: [Any] {
+    predicates
+  }
+
+  /// Traps for a NOT of other than one predicate.
+  public init(type: LogicalType, subpredicates: [NSPredicate]) {
+    precondition(
+      type != .not || subpredicates.count == 1,
+      "NOT takes one predicate; it was given \(subpredicates.count)")
+    compoundPredicateType = type
+    predicates = subpredicates
+    super.init(depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
+  }
+
+  /// All of them hold. True if there are none.
+  public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
+    self.init(type: .and, subpredicates: subpredicates)
+  }
+
+  /// One of them holds. False if there are none.
+  public convenience init(orPredicateWithSubpredicates subpredicates: [NSPredicate]) {
+    self.init(type: .or, subpredicates: subpredicates)
+  }
+
+  /// It does not hold.
+  public convenience init(notPredicateWithSubpredicate predicate: NSPredicate) {
+    self.init(type: .not, subpredicates: [predicate])
+  }
+}

@@ -1,0 +1,110 @@
+public import Foundation
+
+/// A condition on one object: true or false. Apple's `NSPredicate`.
+///
+/// `NSPredicate(format:)` gives an `NSComparisonPredicate` or an `NSCompoundPredicate` where the
+/// text is one, as Apple's class cluster does. A predicate never changes after it was made and may
+/// be used from any thread.
+// Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
+// `@Sendable`.
+open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unchecked Sendable {
+  /// What a predicate of this very class is. Subclasses of the framework say `.subclass`.
+  package enum Kind: Sendable {
+    case constant(Bool)
+    case block(@Sendable (Any?, [String: Any]?) -> Bool)
+    case subclass
+  }
+
+  package let kind: Kind
+  /// The height of the tree, kept so that no recursive walk can meet an unbounded one.
+  package let depth: Int
+
+  /// `TRUEPREDICATE` or `FALSEPREDICATE`.
+  public init(value: Bool) {
+    kind = .constant(value)
+    depth = 1
+  }
+
+  /// A predicate that asks a block. It cannot become SQL and has no parsable text.
+  ///
+  /// - Parameter block: gets the object and the substitution variables.
+  public init(block: @escaping @Sendable (_ object: Any?, _ bindings: [String: Any]?) -> Bool) {
+    kind = .block(block)
+    depth = 1
+  }
+
+  /// For subclasses, which override `evaluate(with:substitutionVariables:)` and `predicateFormat`.
+  public override init() {
+    kind = .subclass
+    depth = 1
+  }
+
+  /// For the framework's subclasses, which know the height of what they hold.
+  init(depth: Int) {
+    kind = .subclass
+    self.depth = depth
+  }
+
+  /// Apple's canonical text. What it prints parses to an equal predicate, except for blocks and
+  /// for constants that have no text: objects and dictionaries. Cost: proportional to the tree.
+  open var predicateFormat: String {
+    PredicatePrinter.text(of: self)
+  }
+
+  /// Whether the object satisfies the predicate. Traps with a sentence where Apple raises: an
+  /// unknown key, an unbound variable, a comparison that makes no sense, such as a string with a
+  /// number. Cost: reads the key paths named, which may fire faults.
+  open func evaluate(with object: Any?) -> Bool {
+    evaluate(with: object, substitutionVariables: nil)
+  }
+
+  /// As `evaluate(with:)`, with values for the variables (`$name`, given without the `$`).
+  open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    do {
+      return try evaluation(of: object, variables: bindings)
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+
+  /// A copy in which each variable that has a value is that value. The others stay variables.
+  open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+    let made = VariableSubstitution(variables: variables).predicate(self)
+    guard let made = made as? Self else {
+      preconditionFailure("\(Self.self) does not substitute variables: override the method")
+    }
+    return made
+  }
+
+  /// Itself: predicates never change.
+  open func copy(with zone: NSZone?) -> Any {
+    self
+  }
+
+  open override var description: String {
+    predicateFormat
+  }
+
+  /// Equal trees are equal. Block predicates and unknown subclasses are equal to themselves only.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSPredicate else { return false }
+    return self === other || PredicateEquality.equal(self, other)
+  }
+
+  open override var hash: Int {
+    var hasher = Hasher()
+    PredicateEquality.hash(self, into: &hasher)
+    return hasher.finalize()
+  }
+}
+
+extension NSPredicate {
+  /// `evaluate(with:)` as data may need it: what would trap there is an error here.
+  ///
+  /// - Parameter object: a `KeyValueReadable`, a dictionary, a collection or any Swift value.
+  package func evaluation(
+    of object: Any?, variables: [String: Any]? = nil
+  ) throws(PredicateEvaluationError) -> Bool {
+    try PredicateEvaluator(root: object, bindings: variables).evaluate(self)
+  }
+}

@@ -1,0 +1,67 @@
+/// The words of the predicate language. All of them may be written in any case.
+enum PredicateKeyword: String, CaseIterable {
+  case and, or, not
+  case any, some, all, none
+  case `in`, between, contains, like, matches
+  case beginsWith = "beginswith"
+  case endsWith = "endswith"
+  case utiConformsTo = "uti-conforms-to"
+  case utiEquals = "uti-equals"
+  case `self`, `nil`, null, yes, no, `true`, `false`
+  case truePredicate = "truepredicate"
+  case falsePredicate = "falsepredicate"
+  case anyKey = "anykey"
+  case subquery, function, cast, ternary
+  case first, last, size
+  case union, intersect, minus
+
+  private static let byWord = Dictionary(
+    uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+
+  /// The keyword that an identifier is, in any case.
+  static func of(_ identifier: String) -> PredicateKeyword? {
+    let length = identifier.utf8.count
+    guard length >= 2, length <= 15 else { return nil }
+    return byWord[identifier.lowercased()]
+  }
+
+  /// Whether a key of this name needs a `#` before it. The words of brackets, set operators and
+  /// functions are keywords at their own places only.
+  var isReserved: Bool {
+    switch self {
+    case .first, .last, .size, .union, .intersect, .minus, .function, .ternary, .subquery, .cast:
+      false
+    default: true
+    }
+  }
+
+  /// The operator of a comparison.
+  var comparison: NSComparisonPredicate.Operator? {
+    switch self {
+    case .in: .in
+    case .between: .between
+    case .contains: .contains
+    case .like: .like
+    case .matches: .matches
+    case .beginsWith: .beginsWith
+    case .endsWith: .endsWith
+    default: nil
+    }
+  }
+
+  /// The operator between two collections.
+  var setOperation: NSExpression.SetOperation? {
+    switch self {
+    case .union: .union
+    case .intersect: .intersect
+    case .minus: .minus
+    default: nil
+    }
+  }
+
+  /// The words that may stand between two values.
+  static let operatorWords = [
+    "AND", "OR", "NOT", "IN", "BETWEEN", "CONTAINS", "LIKE", "MATCHES", "BEGINSWITH", "ENDSWITH",
+    "UNION", "INTERSECT", "MINUS",
+  ]
+}

@@ -1,0 +1,178 @@
+/// Cuts a predicate format into tokens. It works on UTF-8 bytes; columns are counted in
+/// characters only when an error needs one.
+struct PredicateLexer {
+  let format: String
+  let bytes: [UInt8]
+  var position = 0
+
+  init(_ format: String) {
+    self.format = format
+    bytes = Array(format.utf8)
+  }
+
+  /// All tokens, the last of them `.end`.
+  static func tokens(of format: String) throws(PredicateSyntaxError) -> [PredicateToken] {
+    var lexer = PredicateLexer(format)
+    var tokens: [PredicateToken] = []
+    tokens.reserveCapacity(lexer.bytes.count / 4 + 2)
+    repeat {
+      tokens.append(try lexer.next())
+    } while tokens[tokens.count - 1].kind != .end
+    return tokens
+  }
+
+  /// The column of a byte, from 1, in characters.
+  static func column(of offset: Int, in format: String) -> Int {
+    let utf8 = format.utf8
+    let end = utf8.index(utf8.startIndex, offsetBy: min(offset, utf8.count))
+    return format[..<end].count + 1
+  }
+
+  private func byte(_ ahead: Int = 0) -> UInt8 {
+    position + ahead < bytes.count ? bytes[position + ahead] : 0
+  }
+
+  private mutating func next() throws(PredicateSyntaxError) -> PredicateToken {
+    while position < bytes.count, bytes[position].isSpace { position += 1 }
+    let start = position
+    guard position < bytes.count else {
+      return PredicateToken(kind: .end, start: start, end: start)
+    }
+    let kind = try kind()
+    return PredicateToken(kind: kind, start: start, end: position)
+  }
+
+  private mutating func kind() throws(PredicateSyntaxError) -> PredicateToken.Kind {
+    let first = byte()
+    if first.isIdentifierHead { return word() }
+    if first.isDigit || first == .dot && byte(1).isDigit && !followsValue { return number() }
+    switch first {
+    case UInt8(ascii: "'"), UInt8(ascii: "\""): return .string(try string(quote: first))
+    case UInt8(ascii: "%"): return .placeholder(try placeholder())
+    case UInt8(ascii: "$"): return .variable(try name(after: "$", meaning: "a variable's name"))
+    case UInt8(ascii: "#"): return .escaped(try name(after: "#", meaning: "a key"))
+    case UInt8(ascii: "@"):
+      return .collectionOperator("@" + (try name(after: "@", meaning: "an operator such as count")))
+    default: return .symbol(try symbol())
+    }
+  }
+
+  /// Whether the byte before ends a value, so that a dot starts a key and not a fraction.
+  private var followsValue: Bool {
+    guard position > 0 else { return false }
+    let before = bytes[position - 1]
+    return before.isIdentifierPart || before == UInt8(ascii: ")") || before == UInt8(ascii: "]")
+  }
+
+  private mutating func identifier() -> String {
+    let start = position
+    while byte().isIdentifierPart { position += 1 }
+    return String(decoding: bytes[start..<position], as: UTF8.self)
+  }
+
+  private mutating func word() -> PredicateToken.Kind {
+    let start = position
+    var text = identifier()
+    if text.utf8.count == 3, text.lowercased() == "uti", byte() == UInt8(ascii: "-") {
+      position += 1
+      while byte().isIdentifierPart || byte() == UInt8(ascii: "-") { position += 1 }
+      return .identifier(String(decoding: bytes[start..<position], as: UTF8.self))
+    }
+    guard byte() == UInt8(ascii: ":") else { return .identifier(text) }
+    while byte() == UInt8(ascii: ":") {
+      position += 1
+      text += ":"
+      let mark = position
+      let part = identifier()
+      if byte() == UInt8(ascii: ":") {
+        text += part
+      } else {
+        position = mark
+        break
+      }
+    }
+    return .selector(text)
+  }
+
+  private mutating func name(
+    after sign: String, meaning: String
+  ) throws(PredicateSyntaxError) -> String {
+    position += 1
+    let name = identifier()
+    if name.isEmpty {
+      throw error("\(sign) stands alone", at: position - 1, expected: "\(meaning) after \(sign)")
+    }
+    return name
+  }
+
+  private mutating func number() -> PredicateToken.Kind {
+    let start = position
+    if byte() == UInt8(ascii: "0"), [UInt8(ascii: "x"), .b, .o].contains(byte(1) | 0x20) {
+      position += 2
+      while byte().isIdentifierPart { position += 1 }
+    } else {
+      while byte().isDigit { position += 1 }
+      if byte() == .dot, byte(1).isDigit {
+        position += 1
+        while byte().isDigit { position += 1 }
+      }
+      if byte() | 0x20 == UInt8(ascii: "e") {
+        let sign = byte(1) == UInt8(ascii: "+") || byte(1) == UInt8(ascii: "-") ? 1 : 0
+        if byte(1 + sign).isDigit {
+          position += 1 + sign
+          while byte().isDigit { position += 1 }
+        }
+      }
+      // `3abc` is one wrong number rather than two words.
+      while byte().isIdentifierPart { position += 1 }
+    }
+    return .number(String(decoding: bytes[start..<position], as: UTF8.self))
+  }
+
+  private mutating func symbol() throws(PredicateSyntaxError) -> PredicateToken.Symbol {
+    let two = String(decoding: bytes[position..<min(position + 2, bytes.count)], as: UTF8.self)
+    if two.utf8.count == 2, let symbol = PredicateToken.Symbol(rawValue: two) {
+      position += 2
+      return symbol
+    }
+    let one = String(decoding: bytes[position..<position + 1], as: UTF8.self)
+    guard let symbol = PredicateToken.Symbol(rawValue: one) else {
+      throw error("“\(one)” has no meaning in a predicate", at: position)
+    }
+    position += 1
+    return symbol
+  }
+
+  func error(
+    _ message: String, at offset: Int, expected: String = ""
+  ) -> PredicateSyntaxError {
+    PredicateSyntaxError(
+      format: format, column: Self.column(of: offset, in: format), message: message,
+      expected: expected)
+  }
+}
+
+extension UInt8 {
+  fileprivate static let dot = UInt8(ascii: ".")
+  fileprivate static let b = UInt8(ascii: "b")
+  fileprivate static let o = UInt8(ascii: "o")
+
+  var isDigit: Bool {
+    self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9")
+  }
+
+  fileprivate var isSpace: Bool {
+    self == 0x20 || (self >= 0x09 && self <= 0x0D)
+  }
+
+  /// Every byte beyond ASCII counts as a letter.
+  var isIdentifierHead: Bool {
+    let lower = self | 0x20
+    return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z") || self == UInt8(ascii: "_")
+      || self >= 0x80
+  }
+
+  var isIdentifierPart: Bool {
+    isIdentifierHead || isDigit
+  }
+}

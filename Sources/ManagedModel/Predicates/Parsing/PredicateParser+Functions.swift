@@ -1,0 +1,114 @@
+internal import Foundation
+
+extension PredicateParser {
+  /// `sum(a)`, `sum:(a, b)`, `modulus:by:(a, b)`, `now()`
+  mutating func call(_ name: String) throws(PredicateSyntaxError) -> NSExpression {
+    let place = token
+    advance()
+    try expect(.leftParenthesis, "before the arguments of \(name)")
+    let arguments = try list(until: .rightParenthesis)
+    if name.lowercased() == "objectfrom:withindex:", arguments.count == 2 {
+      return NSExpression(.subscripted(arguments[0], .expression(arguments[1])))
+    }
+    guard let function = PredicateFunction.named(name, argumentCount: arguments.count) else {
+      let names = PredicateFunction.allCases.map(\.formatName)
+      throw error(
+        "there is no function \(name)", at: place.start,
+        suggestion: NearestName.of(name, among: names))
+    }
+    guard function.accepts(arguments.count) else {
+      throw error(
+        "\(name) has \(arguments.count) arguments", at: place.start,
+        expected: function.arityText)
+    }
+    return try checked(NSExpression(.function(function, arguments)))
+  }
+
+  /// `SUBQUERY(collection, $x, $x.age > 3)`
+  mutating func subquery() throws(PredicateSyntaxError) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after SUBQUERY")
+    let collection = try expression()
+    try expect(.comma, "after the collection")
+    guard case .variable(let name) = kind else {
+      throw unexpected("a variable such as $x")
+    }
+    advance()
+    try expect(.comma, "after the variable")
+    let predicate = try predicate()
+    try expect(.rightParenthesis, "to close SUBQUERY")
+    return NSExpression(.subquery(collection, variable: name, predicate))
+  }
+
+  /// `TERNARY(a > b, a, b)`
+  mutating func ternary() throws(PredicateSyntaxError) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after TERNARY")
+    let predicate = try predicate()
+    try expect(.comma, "after the condition")
+    let yes = try expression()
+    try expect(.comma, "between the two values")
+    let no = try expression()
+    try expect(.rightParenthesis, "to close TERNARY")
+    return NSExpression(.conditional(predicate, yes, no))
+  }
+
+  /// `FUNCTION(operand, "selector:", arguments…)`
+  mutating func method() throws(PredicateSyntaxError) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after FUNCTION")
+    let operand = try expression()
+    try expect(.comma, "after the operand")
+    let place = token
+    guard case .constant(let name) = try expression().node else {
+      throw error("the method's name is no string", at: place.start, expected: "a quoted name")
+    }
+    let selector: String
+    switch name {
+    case .string(let text), .placeholder(let text): selector = text
+    default:
+      throw error("the method's name is no string", at: place.start, expected: "a quoted name")
+    }
+    let arguments = take(.comma) ? try list(until: .rightParenthesis) : []
+    if arguments.isEmpty { try expect(.rightParenthesis, "to close FUNCTION") }
+    if selector == "valueForKeyPath:", arguments.count == 1,
+      case .constant(.string(let keyPath)) = arguments[0].node
+    {
+      return NSExpression(.path(operand, NSExpression(forKeyPath: keyPath)))
+    }
+    return NSExpression(.method(operand, selector, arguments))
+  }
+
+  /// `CAST(value, "NSDate")`. Constants are cast at once, since that is how they are printed.
+  mutating func cast() throws(PredicateSyntaxError) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after CAST")
+    let value = try expression()
+    try expect(.comma, "after the value")
+    let place = token
+    let type = try expression()
+    try expect(.rightParenthesis, "to close CAST")
+    guard case .constant(.string(let name)) = type.node else {
+      return NSExpression(.function(.cast, [value, type]))
+    }
+    guard let target = CastTarget(rawValue: name) else {
+      let names = CastTarget.allCases.map(\.rawValue)
+      throw error(
+        "CAST knows no type “\(name)”", at: place.start, expected: names.joined(separator: " "),
+        suggestion: NearestName.of(name, among: names))
+    }
+    if case .constant(let constant) = value.node, target.isFolded, !constant.isPlaceholder {
+      guard let cast = target.cast(constant) else {
+        throw error("\(value) is no \(name)", at: place.start)
+      }
+      return NSExpression(.constant(cast))
+    }
+    return NSExpression(.function(.cast, [value, type]))
+  }
+}
+
+extension PredicateValue {
+  var isPlaceholder: Bool {
+    if case .placeholder = self { true } else { false }
+  }
+}

@@ -1,0 +1,143 @@
+internal import Foundation
+
+extension PredicateParser {
+  /// A constant, a key path, a function, a variable, `{…}` or `(…)`.
+  mutating func primary() throws(PredicateSyntaxError) -> Term {
+    switch kind {
+    case .number(let text): return .expression(try number(text))
+    case .string(let text):
+      advance()
+      return .expression(NSExpression(.constant(.string(text))))
+    case .placeholder(let placeholder): return try placeholderTerm(placeholder)
+    case .variable(let name):
+      advance()
+      return .expression(NSExpression(forVariable: name))
+    case .symbol(.leftParenthesis):
+      advance()
+      let term = try disjunction()
+      try expect(.rightParenthesis, "to close the parenthesis")
+      return term
+    case .symbol(.leftBrace): return .expression(try aggregate())
+    case .selector(let name): return .expression(try call(name))
+    case .collectionOperator, .escaped:
+      return .expression(NSExpression(.keyPath(try keyPath())))
+    case .identifier(let word): return try identifier(word)
+    case .symbol, .end:
+      throw unexpected("a key path, a constant or a function", near: [])
+    }
+  }
+
+  private mutating func identifier(_ word: String) throws(PredicateSyntaxError) -> Term {
+    let isCall = tokens[index + 1].kind == .symbol(.leftParenthesis)
+    switch PredicateKeyword.of(word) {
+    case .self:
+      advance()
+      return .expression(NSExpression(.evaluatedObject))
+    case .nil, .null: return .expression(constant(.null))
+    case .yes, .true: return .expression(constant(.bool(true)))
+    case .no, .false: return .expression(constant(.bool(false)))
+    case .truePredicate:
+      advance()
+      return .predicate(NSPredicate(value: true))
+    case .falsePredicate:
+      advance()
+      return .predicate(NSPredicate(value: false))
+    case .anyKey:
+      advance()
+      return .expression(NSExpression(.anyKey))
+    case .subquery where isCall: return .expression(try subquery())
+    case .function where isCall: return .expression(try method())
+    case .cast where isCall: return .expression(try cast())
+    case .ternary where isCall: return .expression(try ternary())
+    case let keyword? where keyword.isReserved:
+      throw error(
+        "“\(word)” is a reserved word", expected: "a value; a key of this name is written #\(word)")
+    default:
+      if isCall { return .expression(try call(word)) }
+      return .expression(NSExpression(.keyPath(try keyPath())))
+    }
+  }
+
+  private mutating func constant(_ value: PredicateValue) -> NSExpression {
+    advance()
+    return NSExpression(.constant(value))
+  }
+
+  /// `{a, b}`; `{}` too.
+  private mutating func aggregate() throws(PredicateSyntaxError) -> NSExpression {
+    advance()
+    let elements = try list(until: .rightBrace)
+    return NSExpression(.aggregate(elements))
+  }
+
+  /// Values with commas between them, and the sign that closes the list.
+  mutating func list(
+    until end: PredicateToken.Symbol
+  ) throws(PredicateSyntaxError) -> [NSExpression] {
+    if take(end) { return [] }
+    var elements = [try expression()]
+    while take(.comma) {
+      elements.append(try expression())
+    }
+    if !take(end) { throw unexpected("“,” or “\(end.rawValue)”") }
+    return elements
+  }
+
+  // MARK: Numbers
+
+  /// Whole numbers are exact; a number with more digits than a `Double` holds becomes a decimal.
+  mutating func number(_ text: String) throws(PredicateSyntaxError) -> NSExpression {
+    guard let value = Self.value(ofNumber: text) else {
+      throw error("“\(text)” is no number", expected: "digits such as 12, 1.5, 1e3 or 0x1F")
+    }
+    return constant(value)
+  }
+
+  private static func value(ofNumber text: String) -> PredicateValue? {
+    let isNegative = text.hasPrefix("-")
+    let digits = isNegative ? text.dropFirst() : Substring(text)
+    let prefix = digits.prefix(2).lowercased()
+    if let radix = ["0x": 16, "0b": 2, "0o": 8][prefix] {
+      let number = (isNegative ? "-" : "") + digits.dropFirst(2)
+      return Int64(number, radix: radix).map(PredicateValue.integer)
+    }
+    if let integer = Int64(text) { return .integer(integer) }
+    guard let double = Double(text), double.isFinite else { return nil }
+    if digits.utf8.count > 15, digits.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }),
+      let decimal = Decimal(string: text), Decimal(string: "\(double)") != decimal
+    {
+      return .decimal(decimal)
+    }
+    return .double(double)
+  }
+
+  // MARK: Placeholders
+
+  private mutating func placeholderTerm(
+    _ placeholder: PredicateToken.Placeholder
+  ) throws(PredicateSyntaxError) -> Term {
+    if placeholder.kind == .key {
+      let path = try keyPath()
+      return .expression(NSExpression(path.isSelf ? .evaluatedObject : .keyPath(path)))
+    }
+    let place = token
+    advance()
+    let argument: Any?
+    do {
+      guard let found = try source?.argument(placeholder) else {
+        let isKept = source == nil
+        return .expression(
+          NSExpression(.constant(isKept ? .placeholder(placeholder.text) : .null)))
+      }
+      argument = found
+    } catch {
+      throw self.error(error.message, at: place.start, expected: error.expected)
+    }
+    switch argument {
+    case let predicate as NSPredicate: return .predicate(predicate)
+    case let expression as NSExpression: return .expression(expression)
+    default:
+      return .expression(NSExpression(forConstantValue: argument))
+    }
+  }
+}

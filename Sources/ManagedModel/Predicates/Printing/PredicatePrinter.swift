@@ -1,0 +1,97 @@
+internal import Foundation
+
+/// Writes predicates and expressions in Apple's canonical form.
+package enum PredicatePrinter {
+  /// The predicate's text; what it prints parses to an equal tree.
+  package static func text(of predicate: NSPredicate) -> String {
+    switch predicate {
+    case let comparison as NSComparisonPredicate: return text(of: comparison)
+    case let compound as NSCompoundPredicate: return text(of: compound)
+    default:
+      switch predicate.kind {
+      case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+      case .block: return "BLOCKPREDICATE(\(address(predicate)))"
+      case .subclass: return "\(type(of: predicate))"
+      }
+    }
+  }
+
+  private static func text(of comparison: NSComparisonPredicate) -> String {
+    let modifier: String
+    switch comparison.comparisonPredicateModifier {
+    case .direct: modifier = ""
+    case .any: modifier = "ANY "
+    case .all: modifier = "ALL "
+    }
+    let sign = comparison.customSelectorName ?? comparison.predicateOperatorType.sign
+    return modifier + text(of: comparison.leftExpression) + " " + sign + comparison.options.text
+      + " " + text(of: comparison.rightExpression)
+  }
+
+  private static func text(of compound: NSCompoundPredicate) -> String {
+    let parts = compound.predicates
+    switch compound.compoundPredicateType {
+    case .not: return "NOT " + operandText(of: parts[0], joined: true)
+    case .and where parts.isEmpty: return "TRUEPREDICATE"
+    case .or where parts.isEmpty: return "FALSEPREDICATE"
+    case .and, .or:
+      if parts.count == 1 { return parts[0].predicateFormat }
+      let word = compound.compoundPredicateType == .and ? " AND " : " OR "
+      return parts.map { operandText(of: $0, joined: true) }.joined(separator: word)
+    }
+  }
+
+  /// A part of a compound, in parentheses if it is an AND or an OR.
+  private static func operandText(of predicate: NSPredicate, joined: Bool) -> String {
+    var inner = predicate
+    while let compound = inner as? NSCompoundPredicate, compound.predicates.count == 1,
+      compound.compoundPredicateType != .not
+    {
+      inner = compound.predicates[0]
+    }
+    guard let compound = inner as? NSCompoundPredicate, compound.predicates.count > 1 else {
+      return inner.predicateFormat
+    }
+    return "(" + compound.predicateFormat + ")"
+  }
+
+  static func address(_ object: AnyObject) -> String {
+    "0x" + String(UInt(bitPattern: ObjectIdentifier(object).hashValue), radix: 16)
+  }
+}
+
+extension NSComparisonPredicate.Operator {
+  /// As it is printed. `.customSelector` has no text of its own.
+  package var sign: String {
+    switch self {
+    case .lessThan: "<"
+    case .lessThanOrEqualTo: "<="
+    case .greaterThan: ">"
+    case .greaterThanOrEqualTo: ">="
+    case .equalTo: "=="
+    case .notEqualTo: "!="
+    case .matches: "MATCHES"
+    case .like: "LIKE"
+    case .beginsWith: "BEGINSWITH"
+    case .endsWith: "ENDSWITH"
+    case .in: "IN"
+    case .customSelector: ""
+    case .contains: "CONTAINS"
+    case .between: "BETWEEN"
+    }
+  }
+}
+
+extension NSComparisonPredicate.Options {
+  /// `[cd]`; nothing without options.
+  package var text: String {
+    if isEmpty { return "" }
+    var letters = ""
+    if contains(.caseInsensitive) { letters += "c" }
+    if contains(.diacriticInsensitive) { letters += "d" }
+    if contains(.normalized) { letters += "n" }
+    if contains(.localeSensitive) { letters += "l" }
+    if contains(.widthInsensitive) { letters += "w" }
+    return letters.isEmpty ? "" : "[\(letters)]"
+  }
+}

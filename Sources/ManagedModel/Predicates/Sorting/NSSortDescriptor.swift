@@ -1,0 +1,135 @@
+public import Foundation
+
+/// A key to sort by, with direction and manner. Apple's `NSSortDescriptor`. It never changes after
+/// it was made and may be used from any thread.
+///
+/// Nil comes before every value when ascending, as NULL does in SQLite. Values that have no order
+/// between them, such as a string and a number, are ordered by their kind.
+// Sendable is unchecked because NSObject is not Sendable; all state is constant.
+open class NSSortDescriptor: NSObject, NSCopying, @unchecked Sendable {
+  /// The ways to compare that Apple's API names by a selector.
+  public enum Comparison: String, Sendable, CaseIterable {
+    /// Numbers by value, dates by time, strings by their bytes.
+    case binary = "compare:"
+    case caseInsensitiveCompare = "caseInsensitiveCompare:"
+    /// As the current locale sorts.
+    case localizedCompare = "localizedCompare:"
+    case localizedCaseInsensitiveCompare = "localizedCaseInsensitiveCompare:"
+    /// As file lists are sorted: numbers inside the text count.
+    case localizedStandardCompare = "localizedStandardCompare:"
+  }
+
+  /// The key path whose values are compared; nil compares the objects themselves.
+  public let key: String?
+  public let ascending: Bool
+  /// Apple's `selector`, which Linux does not have, by its name; nil with a comparator block.
+  public let comparison: Comparison?
+  private let block: (@Sendable (Any, Any) -> ComparisonResult)?
+  private let path: PredicateKeyPath?
+
+  private init(
+    key: String?, ascending: Bool, comparison: Comparison?,
+    block: (@Sendable (Any, Any) -> ComparisonResult)?
+  ) {
+    self.key = key
+    self.ascending = ascending
+    self.comparison = comparison
+    self.block = block
+    path = key.map { PredicateKeyPath($0) }
+  }
+
+  /// Sorts by a key path, numbers by value and strings by their bytes.
+  public convenience init(key: String?, ascending: Bool) {
+    self.init(key: key, ascending: ascending, comparison: .binary, block: nil)
+  }
+
+  /// Sorts by a key path in one of Apple's named ways.
+  ///
+  /// - Parameter selector: Apple has a `Selector`; nil is `.binary`.
+  public convenience init(key: String?, ascending: Bool, selector: Comparison?) {
+    self.init(key: key, ascending: ascending, comparison: selector ?? .binary, block: nil)
+  }
+
+  /// Sorts by a block. It cannot become SQL.
+  public convenience init(
+    key: String?, ascending: Bool,
+    comparator: @escaping @Sendable (Any, Any) -> ComparisonResult
+  ) {
+    self.init(key: key, ascending: ascending, comparison: nil, block: comparator)
+  }
+
+  /// The block that was given, or one for the named comparison. Nils are `NSNull`.
+  open var comparator: @Sendable (Any, Any) -> ComparisonResult {
+    if let block { return block }
+    let comparison = comparison ?? .binary
+    return { left, right in
+      comparison.compare(PredicateValue(left), PredicateValue(right))
+    }
+  }
+
+  /// The same key and manner in the other direction.
+  open var reversedSortDescriptor: Any {
+    NSSortDescriptor(key: key, ascending: !ascending, comparison: comparison, block: block)
+  }
+
+  /// The order of two objects. Reads the key path of both, which may fire faults. Traps for a key
+  /// that a Swift value does not have.
+  open func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+    let left = value(of: object1)
+    let right = value(of: object2)
+    let order: ComparisonResult
+    if let block {
+      order = block(left.original ?? NSNull(), right.original ?? NSNull())
+    } else {
+      order = (comparison ?? .binary).compare(left, right)
+    }
+    return ascending ? order : order.reversed
+  }
+
+  private func value(of object: Any) -> PredicateValue {
+    guard let path else { return PredicateValue(object) }
+    do {
+      return try KeyPathReader.value(of: path, from: object)
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+
+  /// Itself: sort descriptors never change.
+  open func copy(with zone: NSZone?) -> Any {
+    self
+  }
+
+  /// As Apple prints it: `(name, ascending, compare:)`.
+  open override var description: String {
+    let manner = comparison?.rawValue ?? "block"
+    return "(\(key ?? "self"), \(ascending ? "ascending" : "descending"), \(manner))"
+  }
+
+  /// Equal keys, directions and named comparisons are equal; one with a block equals itself only.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSSortDescriptor else { return false }
+    if self === other { return true }
+    return block == nil && other.block == nil && key == other.key
+      && ascending == other.ascending && comparison == other.comparison
+  }
+
+  open override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(key)
+    hasher.combine(ascending)
+    hasher.combine(comparison)
+    return hasher.finalize()
+  }
+}
+
+extension ComparisonResult {
+  /// The order of the same values exchanged.
+  fileprivate var reversed: ComparisonResult {
+    switch self {
+    case .orderedAscending: .orderedDescending
+    case .orderedSame: .orderedSame
+    case .orderedDescending: .orderedAscending
+    }
+  }
+}

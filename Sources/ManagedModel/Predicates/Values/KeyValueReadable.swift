@@ -1,0 +1,20 @@
+/// An object whose values are read by name: what predicates and sort descriptors need. It stands
+/// in for key-value coding, which Linux does not have.
+public protocol KeyValueReadable {
+  /// The value of one key; nil if it has none. What an unknown key does is the type's choice.
+  func value(forKey key: String) -> Any?
+  /// The value at the end of a path such as `country.moods.@count`. There is a default.
+  func value(forKeyPath keyPath: String) -> Any?
+}
+
+extension KeyValueReadable {
+  /// Follows the path with `value(forKey:)`: maps over collections, applies `@count` and the other
+  /// operators. Traps for a key that a Swift value on the way does not have.
+  public func value(forKeyPath keyPath: String) -> Any? {
+    do {
+      return try KeyPathReader.value(of: PredicateKeyPath(keyPath), from: self).original
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/// A value that predicates know only by equality: a managed object, its ID, any Swift value.
+package struct PredicateObject: Hashable {
+  package let base: Any
+  private let identity: Identity
+
+  private enum Identity {
+    case reference(any ManagedObjectReference)
+    case value(AnyHashable)
+    case instance(ObjectIdentifier)
+    case none
+  }
+
+  /// The reference, if the value is a managed object or an object ID.
+  package var reference: (any ManagedObjectReference)? {
+    guard case .reference(let reference) = identity else { return nil }
+    return reference
+  }
+
+  init(_ base: Any) {
+    self.base = base
+    if let reference = base as? any ManagedObjectReference {
+      identity = .reference(reference)
+    } else if let value = base as? AnyHashable {
+      identity = .value(value)
+    } else if type(of: base) is AnyClass {
+      identity = .instance(ObjectIdentifier(base as AnyObject))
+    } else {
+      identity = .none
+    }
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    switch (left.identity, right.identity) {
+    case (.reference(let left), .reference(let right)):
+      left.referenceIdentity == right.referenceIdentity
+    case (.value(let left), .value(let right)): left == right
+    case (.instance(let left), .instance(let right)): left == right
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    switch identity {
+    case .reference(let reference): hasher.combine(reference.referenceIdentity)
+    case .value(let value): hasher.combine(value)
+    case .instance(let identifier): hasher.combine(identifier)
+    case .none: hasher.combine(0)
+    }
+  }
+}

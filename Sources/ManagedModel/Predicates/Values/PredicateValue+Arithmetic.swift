@@ -1,0 +1,106 @@
+internal import Foundation
+
+extension PredicateValue {
+  /// Applies one of the arithmetic functions. Nil with a nil operand, for a division by zero and
+  /// for bits of what is no integer. Whole numbers stay whole, 3 / 2 is 1; past 64 bits they go on
+  /// as decimals.
+  static func arithmetic(
+    _ function: PredicateFunction, _ left: Self, _ right: Self
+  ) -> PredicateValue? {
+    if left.isNull || right.isNull { return .null }
+    guard left.isNumber, right.isNumber else { return nil }
+    if let left = left.wholeNumber, let right = right.wholeNumber,
+      let result = integers(function, left, right)
+    {
+      return result
+    }
+    if function.isBitwise {
+      guard let left = left.exactInteger, let right = right.exactInteger else { return .null }
+      return integers(function, left, right) ?? .null
+    }
+    if !left.isDouble, !right.isDouble, let left = left.decimal, let right = right.decimal,
+      let result = decimals(function, left, right)
+    {
+      return result
+    }
+    guard let left = left.nearestDouble, let right = right.nearestDouble else { return .null }
+    return doubles(function, left, right)
+  }
+
+  private var isDouble: Bool {
+    if case .double = self { true } else { false }
+  }
+
+  private var wholeNumber: Int64? {
+    switch self {
+    case .bool(let value): value ? 1 : 0
+    case .integer(let value): value
+    default: nil
+    }
+  }
+
+  private static func integers(
+    _ function: PredicateFunction, _ left: Int64, _ right: Int64
+  ) -> PredicateValue? {
+    let result: (partialValue: Int64, overflow: Bool)
+    switch function {
+    case .add: result = left.addingReportingOverflow(right)
+    case .subtract: result = left.subtractingReportingOverflow(right)
+    case .multiply: result = left.multipliedReportingOverflow(by: right)
+    case .divide:
+      if right == 0 { return .null }
+      result = left.dividedReportingOverflow(by: right)
+    case .modulus:
+      if right == 0 { return .null }
+      result = left.remainderReportingOverflow(dividingBy: right)
+    case .power:
+      return Int64(exactly: pow(Double(left), Double(right))).map(Self.integer)
+    case .bitwiseAnd: return .integer(left & right)
+    case .bitwiseOr: return .integer(left | right)
+    case .bitwiseXor: return .integer(left ^ right)
+    case .leftShift: return .integer(left << right)
+    case .rightShift: return .integer(left >> right)
+    default: return nil
+    }
+    return result.overflow ? nil : .integer(result.partialValue)
+  }
+
+  private static func decimals(
+    _ function: PredicateFunction, _ left: Decimal, _ right: Decimal
+  ) -> PredicateValue? {
+    let result: Decimal
+    switch function {
+    case .add: result = left + right
+    case .subtract: result = left - right
+    case .multiply: result = left * right
+    case .divide:
+      if right == 0 { return .null }
+      result = left / right
+    default: return nil
+    }
+    return result.isNaN ? nil : .decimal(result)
+  }
+
+  private static func doubles(
+    _ function: PredicateFunction, _ left: Double, _ right: Double
+  ) -> PredicateValue? {
+    switch function {
+    case .add: .double(left + right)
+    case .subtract: .double(left - right)
+    case .multiply: .double(left * right)
+    case .divide: right == 0 ? .null : .double(left / right)
+    case .modulus: right == 0 ? .null : .double(left.truncatingRemainder(dividingBy: right))
+    case .power: .double(pow(left, right))
+    default: nil
+    }
+  }
+}
+
+extension PredicateFunction {
+  var isBitwise: Bool {
+    switch self {
+    case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/// Replaces variables by values in a copy of a tree. The variable of a subquery hides one of the
+/// same name.
+struct VariableSubstitution {
+  private var values: [String: NSExpression]
+
+  init(variables: [String: Any]) {
+    values = variables.mapValues { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }
+  }
+
+  func predicate(_ predicate: NSPredicate) -> NSPredicate {
+    switch predicate {
+    case let comparison as NSComparisonPredicate:
+      return NSComparisonPredicate(
+        like: comparison, left: expression(comparison.leftExpression),
+        right: expression(comparison.rightExpression))
+    case let compound as NSCompoundPredicate:
+      return NSCompoundPredicate(
+        type: compound.compoundPredicateType,
+        subpredicates: compound.predicates.map(self.predicate))
+    default: return predicate
+    }
+  }
+
+  func expression(_ expression: NSExpression) -> NSExpression {
+    switch expression.node {
+    case .constant, .evaluatedObject, .keyPath, .anyKey: expression
+    case .variable(let name): values[name] ?? expression
+    case .path(let operand, let path): self.path(self.expression(operand), path)
+    case .subscripted(let operand, let index):
+      NSExpression(.subscripted(self.expression(operand), self.index(index)))
+    case .function(let function, let arguments):
+      NSExpression(.function(function, arguments.map(self.expression)))
+    case .method(let operand, let name, let arguments):
+      NSExpression(.method(self.expression(operand), name, arguments.map(self.expression)))
+    case .aggregate(let elements): NSExpression(.aggregate(elements.map(self.expression)))
+    case .setOperation(let operation, let left, let right):
+      NSExpression(.setOperation(operation, self.expression(left), self.expression(right)))
+    case .subquery(let collection, let variable, let predicate):
+      NSExpression(
+        .subquery(
+          self.expression(collection), variable: variable,
+          without(variable).predicate(predicate)))
+    case .conditional(let predicate, let yes, let no):
+      NSExpression(
+        .conditional(self.predicate(predicate), self.expression(yes), self.expression(no)))
+    case .block(let block, let arguments):
+      NSExpression(.block(block, arguments.map(self.expression)))
+    }
+  }
+
+  /// A variable behind a dot that is given a string is a key path; a path from the object itself
+  /// joins what follows.
+  private func path(_ operand: NSExpression, _ path: NSExpression) -> NSExpression {
+    let path = expression(path)
+    let keyPath: PredicateKeyPath
+    switch path.node {
+    case .keyPath(let found): keyPath = found
+    case .constant(.string(let text)): keyPath = PredicateKeyPath(text)
+    default: return NSExpression(.path(operand, path))
+    }
+    switch operand.node {
+    case .evaluatedObject: return NSExpression(.keyPath(keyPath))
+    case .keyPath(let first):
+      let components = first.components + keyPath.components
+      return NSExpression(.keyPath(PredicateKeyPath(components: components)))
+    default: return NSExpression(.path(operand, NSExpression(.keyPath(keyPath))))
+    }
+  }
+
+  private func index(_ index: NSExpression.Index) -> NSExpression.Index {
+    guard case .expression(let inner) = index else { return index }
+    return .expression(expression(inner))
+  }
+
+  private func without(_ name: String) -> VariableSubstitution {
+    var copy = self
+    copy.values[name] = nil
+    return copy
+  }
+}

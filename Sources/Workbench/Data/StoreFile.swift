@@ -1,0 +1,41 @@
+package import Foundation
+
+/// A store as files: the database, what SQLite keeps beside it, and large values kept outside.
+package enum StoreFile {
+  private static let companions = ["-wal", "-journal"]
+
+  /// Copies a store that nobody has open for writing.
+  ///
+  /// Committed rows that are still in a write-ahead log are copied with it; what was at the destination
+  /// is replaced. Nothing in the original's folder changes.
+  /// - Throws: the file system's `NSError`.
+  package static func copy(from source: URL, to destination: URL) throws {
+    try remove(at: destination)
+    let files = FileManager.default
+    try files.copyItem(at: source, to: destination)
+    for companion in companions where files.fileExists(atPath: source.path + companion) {
+      try files.copyItem(atPath: source.path + companion, toPath: destination.path + companion)
+    }
+    let (support, copied) = (supportFolder(of: source), supportFolder(of: destination))
+    if files.fileExists(atPath: support.path) {
+      try files.copyItem(at: support, to: copied)
+    }
+  }
+
+  /// Removes a store; a store that is not there is removed already.
+  ///
+  /// - Throws: the file system's `NSError`.
+  package static func remove(at url: URL) throws {
+    let files = FileManager.default
+    let paths = [url.path] + (companions + ["-shm"]).map { url.path + $0 }
+    for path in paths + [supportFolder(of: url).path] where files.fileExists(atPath: path) {
+      try files.removeItem(atPath: path)
+    }
+  }
+
+  /// The hidden folder beside a store in which the framework keeps large values.
+  private static func supportFolder(of url: URL) -> URL {
+    let name = url.deletingPathExtension().lastPathComponent
+    return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
+  }
+}

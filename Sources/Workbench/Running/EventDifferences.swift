@@ -1,0 +1,94 @@
+import ProfileEvents
+
+/// Tells which events are behind a number that was not expected.
+struct EventDifferences {
+  let recording: Recording
+  let metric: ScopedMetric
+  let found: Int
+
+  /// More kinds of events than this are not told one by one.
+  private static let limit = 8
+
+  /// One sentence for each kind of event that was counted, the most first.
+  var lines: [String] {
+    switch metric.metric {
+    case .registered, .peak:
+      return ["the context held \(NumberText.grouped(found)) at once"]
+    default: break
+    }
+    let groups = contributing.sorted { $0.amount > $1.amount }
+    guard !groups.isEmpty else { return ["nothing of the kind happened"] }
+    var lines = groups.prefix(Self.limit).map(line)
+    if groups.count > Self.limit {
+      lines.append("and \(groups.count - Self.limit) kinds of events more")
+    }
+    return lines
+  }
+
+  private struct Part {
+    let group: EventGroup
+    let amount: Int
+    let step: RecordedStep?
+  }
+
+  private var contributing: [Part] {
+    recording.groups.compactMap { group in
+      guard let amount = amount(of: group), amount > 0, isInScope(group) else { return nil }
+      let step = recording.steps.first {
+        group.firstEvent > $0.after && group.firstEvent <= $0.through
+      }
+      if case .step(let name) = metric.scope, step?.name != name { return nil }
+      return Part(group: group, amount: amount, step: step)
+    }
+  }
+
+  private func line(_ part: Part) -> String {
+    let group = part.group
+    var text = "\(NumberText.grouped(part.amount)) \(metric.metric.rawValue): "
+    text += "\(NumberText.grouped(group.count)) x \(group.word) \(group.subject)"
+    if !group.sourceWord.isEmpty { text += " (\(group.sourceWord))" }
+    if let step = part.step {
+      text += " from \(step.location) \(step.shortText)"
+    } else if let callSite = group.callSite {
+      text += " from \(callSite)"
+    }
+    if let event = recording.event(group.firstEvent), event.begin >= recording.begin {
+      text += "; first at \(NumberText.milliseconds(event.begin - recording.begin)) ms"
+    }
+    return text
+  }
+
+  /// How much a group adds to the metric; nil when it has nothing to do with it.
+  private func amount(of group: EventGroup) -> Int? {
+    let isFault = group.word == "fault" || group.word == "relationship fault"
+    switch metric.metric {
+    case .selects: return group.sql?.hasPrefix("SELECT") == true ? group.count : nil
+    case .rows: return group.sql?.hasPrefix("SELECT") == true ? group.rows : nil
+    case .faults: return isFault ? group.count : nil
+    case .hits: return isFault && group.source == .rowCache ? group.count : nil
+    case .misses: return isFault && group.source == .database ? group.count : nil
+    case .fetches: return group.word == "fetch" ? group.count : nil
+    case .saves: return group.word == "save" ? group.count : nil
+    case .inserts: return group.word == "insert" ? group.count : nil
+    case .updates: return group.word == "update" ? group.count : nil
+    case .deletes: return group.word == "delete" ? group.count : nil
+    case .prefetches: return group.word == "prefetch" ? group.count : nil
+    case .transactions, .registered, .peak, .time: return nil
+    }
+  }
+
+  private func isInScope(_ group: EventGroup) -> Bool {
+    switch metric.scope {
+    case .all, .step: true
+    case .entity(let name): group.subject == name && group.word != "relationship fault"
+    case .relationship(let entity, let name): group.subject == "\(entity).\(name)"
+    }
+  }
+}
+
+extension RecordedStep {
+  /// The step's verb and subject: `touch moods`.
+  fileprivate var shortText: String {
+    text.split(separator: " ").prefix(2).joined(separator: " ")
+  }
+}

@@ -1,0 +1,71 @@
+import ProfileEvents
+
+/// Compares what was expected with what was recorded.
+struct ExpectationJudge {
+  let scope: LawScope
+  /// The scenario file as it was given.
+  let path: String
+
+  /// The result of a metric's law.
+  ///
+  /// - Throws: `LawError` when the law has no value.
+  func result(
+    of expectation: Expectation, in recording: Recording
+  ) throws(LawError) -> ExpectationResult {
+    let bounds = try expectation.law.bounds(in: scope)
+    let found = recording.value(of: expectation.scoped)
+    let holds = bounds.contains(found)
+    let (relation, expected) = try value(of: expectation.law)
+    return ExpectationResult(
+      metric: expectation.metric.text, law: expectation.law.text, relation: relation,
+      expected: expected, found: .number(found), holds: holds, source: expectation.source,
+      location: CallSite(file: path, line: expectation.line),
+      differences: holds
+        ? []
+        : EventDifferences(recording: recording, metric: expectation.scoped, found: found).lines)
+  }
+
+  /// The result of a block's findings; nil when none were listed and none fired.
+  func result(of block: ExpectBlock, firing findings: [Finding]) -> ExpectationResult? {
+    let expected = (block.findings?.names ?? []).map(\.text)
+    let found = findings.map(\.name)
+    if block.findings == nil, found.isEmpty { return nil }
+    let missing = expected.filter { !found.contains($0) }
+    let surplus = findings.filter { !expected.contains($0.name) }
+    return ExpectationResult(
+      metric: "findings", law: expected.isEmpty ? "none" : expected.joined(separator: ", "),
+      relation: .equal, expected: .names(expected), found: .names(found),
+      holds: missing.isEmpty && surplus.isEmpty, source: block.findings?.source ?? .ours,
+      location: CallSite(file: path, line: block.findings?.line ?? block.line),
+      differences: missing.map { "\($0) did not fire" } + surplus.map(\.difference))
+  }
+
+  /// The result of a step's `fails`; nil when the step has none.
+  func result(ofFailing outcome: StepOutcome) -> ExpectationResult? {
+    guard let code = outcome.step.fails else { return nil }
+    return ExpectationResult(
+      metric: "fails", law: String(code), relation: .equal, expected: .number(code),
+      found: .number(outcome.failureCode ?? 0), holds: outcome.holds, source: .derived,
+      location: outcome.step.location,
+      differences: outcome.holds ? [] : ["\(outcome.step.text): \(outcome.summary)"])
+  }
+
+  private func value(
+    of law: Law
+  ) throws(LawError) -> (ExpectationResult.Relation, ExpectationValue) {
+    switch law.relation {
+    case .equal: (.equal, .number(try law.value(in: scope)))
+    case .atMost: (.atMost, .number(try law.value(in: scope)))
+    case .atLeast: (.atLeast, .number(try law.value(in: scope)))
+    case .range: (.between, .text(try law.expectation(in: scope)))
+    }
+  }
+}
+
+extension Finding {
+  /// How it is told when it should not have fired.
+  fileprivate var difference: String {
+    let place = callSite.map { " from \($0)" } ?? ""
+    return "\(name) fired: \(NumberText.grouped(count)) \(what)\(place); cure: \(cure.text)"
+  }
+}

@@ -1,0 +1,74 @@
+package import Foundation
+import ProfileEvents
+
+/// Runs a scenario: makes its data once, then each variant cold on a copy of it.
+package struct ScenarioRunner {
+  private let scenario: Scenario
+  private let scale: Int
+  private let seed: UInt64
+  private let outputDirectory: URL
+
+  /// - Parameters:
+  ///   - scale: what `scale` means in counts and laws; at least 1.
+  ///   - seed: nil for the scenario's own.
+  ///   - outputDirectory: where the store is left; made when it does not exist.
+  package init(scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, outputDirectory: URL) {
+    precondition(scale >= 1, "a scale is at least 1")
+    self.scenario = scenario
+    self.scale = scale
+    self.seed = seed ?? scenario.data.seed
+    self.outputDirectory = outputDirectory
+  }
+
+  /// Where the data file is left: `faults.sqlite` in the output directory.
+  package var storeURL: URL {
+    outputDirectory.appendingPathComponent("\(scenario.fileName).sqlite")
+  }
+
+  /// Runs all variants, in the order of the file.
+  ///
+  /// Nothing appears in the output directory before the data is complete; the variants' copies live in
+  /// a temporary folder that is removed.
+  /// - Throws: `LawError`, `StepFailure`, the framework's or the file system's `NSError`.
+  package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer {
+      // A folder that cannot be removed is the system's to clean up.
+      try? FileManager.default.removeItem(at: folder)
+    }
+    let data = folder.appendingPathComponent("data.sqlite")
+    var plan = scenario.data
+    plan.seed = seed
+    let contents = try ScenarioData.make(
+      plan, model: scenario.model, scale: scale, at: data
+    ) { progress(.data(rows: $0, of: $1)) }
+    try keep(data)
+    var variants: [VariantResult] = []
+    for (index, variant) in scenario.variants.enumerated() {
+      progress(
+        .variant(name: variant.name, number: index + 1, of: scenario.variants.count))
+      let copy = folder.appendingPathComponent("variant.sqlite")
+      try StoreFile.copy(from: data, to: copy)
+      let run = VariantRun(
+        variant: variant, steps: variant.steps(sharing: scenario.steps), model: scenario.model,
+        scope: contents.scope, path: scenario.path)
+      variants.append(try run.result(on: copy))
+    }
+    return RunResult(
+      scenario: scenario.name, file: scenario.path, chapter: scenario.chapter,
+      story: scenario.story, covers: scenario.covers, seed: seed, scale: scale,
+      data: contents.counts, variants: variants, environment: .current, command: command)
+  }
+
+  private func keep(_ data: URL) throws {
+    try FileManager.default.createDirectory(
+      at: outputDirectory, withIntermediateDirectories: true)
+    try StoreFile.copy(from: data, to: storeURL)
+  }
+
+  private var command: String {
+    "cdprof run \(scenario.path) --scale \(scale) --seed \(seed) --report html"
+  }
+}

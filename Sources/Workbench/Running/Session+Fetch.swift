@@ -1,0 +1,70 @@
+import OpenCoreData
+
+extension Session {
+  /// Runs a fetch and holds its result under the step's name; without one the result is let go here.
+  func fetch(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+    let (file, line) = (step.location.file, step.location.line)
+    var content: HeldResult.Content
+    switch step.resultKind {
+    case .count:
+      return try count(step, in: context)
+    case .ids:
+      content = .ids(
+        try context.fetch(step.request(for: NSManagedObjectID.self), file: file, line: line))
+    case .objects, .dictionaries:
+      let request = try step.request(for: NSManagedObject.self)
+      if request.fetchBatchSize > 0 {
+        content = .batched(try context.fetchBatched(request, file: file, line: line))
+      } else {
+        content = .objects(try context.fetch(request, file: file, line: line))
+      }
+    }
+    let result = HeldResult(content: content, entity: step.subject, fetch: step.fetchText)
+    if let name = step.name { held[name] = result }
+    return "\(step.name.map { "\($0): " } ?? "")\(result.summary)"
+      + (step.name == nil ? ", let go" : "")
+  }
+
+  /// Counts rows; brings none.
+  func count(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+    let count = try context.count(
+      for: step.request(for: NSManagedObject.self), file: step.location.file,
+      line: step.location.line)
+    return "\(NumberText.grouped(count)) \(step.subject)"
+  }
+
+  /// Reads each key path of each object of a result, in order, and keeps nothing of it.
+  func touch(_ step: Step) -> String {
+    guard let result = held[step.subject] else { return "" }
+    let range = step.part(of: result.count)
+    let keyPaths = step.reads
+    result.forEach(in: range) { object in
+      for keyPath in keyPaths {
+        _ = object.value(forKeyPath: keyPath)
+      }
+    }
+    return "read \(NumberText.counted(keyPaths.count, "key path")) of "
+      + NumberText.counted(range.count, "object")
+  }
+}
+
+extension HeldResult {
+  /// `5,000 Mood, all faults`, `5,000 Mood, no faults`, `2 Mood, in batches of 20`, `2 Mood, as IDs`.
+  ///
+  /// Fires nothing and loads nothing.
+  var summary: String {
+    let head = "\(NumberText.grouped(count)) \(entity)"
+    switch content {
+    case .ids: return "\(head), as IDs"
+    case .batched(let objects): return "\(head), in batches of \(objects.pageSize)"
+    case .objects(let objects):
+      guard !objects.isEmpty else { return head }
+      let faults = objects.count { $0.isFault }
+      switch faults {
+      case 0: return "\(head), no faults"
+      case objects.count: return "\(head), all faults"
+      default: return "\(head), \(NumberText.counted(faults, "fault"))"
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package import OpenCoreData
+import ProfileEvents
+
+extension Session {
+  /// What is wrong with a step before it runs: unknown names, key paths, predicates.
+  package func problems(of step: Step) -> [LanguageProblem] {
+    StepCheck(model: model).problems(of: step, held: heldShapes)
+  }
+
+  /// Runs a step.
+  ///
+  /// Cost: the step's own; the recording is cut by event numbers and costs no statement.
+  /// - Throws: `LanguageProblem` when the step does not fit the model or the names, before anything
+  ///   ran; `StepFailure` when it fails and was not to. A step with `fails` does not throw for a wrong
+  ///   code: `StepOutcome.holds` says so.
+  package func run(_ step: Step) throws -> StepOutcome {
+    if let problem = problems(of: step).first { throw problem }
+    let context = stack.context
+    let fetch = held[step.subject]?.fetch
+    let after = stack.recorder.mark
+    let begin = MonotonicClock.now()
+    var summary = ""
+    var failure: NSError?
+    do {
+      try context.performAndWait {
+        context.callSite = step.location
+        summary = try perform(step, in: context)
+      }
+    } catch {
+      failure = error as NSError
+    }
+    let recorded = RecordedStep(
+      name: step.name, location: step.location, text: step.text, after: after,
+      through: stack.recorder.mark, begin: begin, end: MonotonicClock.now())
+    recordedSteps.append(recorded)
+    if let failure {
+      guard step.fails != nil else {
+        throw StepFailure(step: step.text, location: step.location, error: failure)
+      }
+      summary = "failed with \(failure.code)" + (failure.code == step.fails ? ", as it should" : "")
+    } else if let code = step.fails {
+      summary += ", though it was to fail with \(code)"
+    }
+    let slice = stack.recorder.recording().slice(of: recorded)
+    return StepOutcome(
+      step: step, summary: summary, costs: slice.costs,
+      findings: FaultStorm.findings(in: slice, context: stepContext(of: step, fetch: fetch)),
+      recorded: recorded, failureCode: failure?.code)
+  }
+
+  /// Runs a step's work inside its block and says what was done.
+  private func perform(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+    switch step.verb {
+    case .fetch: try fetch(step, in: context)
+    case .count: try count(step, in: context)
+    case .touch: touch(step)
+    case .insert: insert(step, in: context)
+    case .set: set(step)
+    case .delete: delete(step, in: context)
+    case .save: try save(step, in: context)
+    case .rollback: rollback(in: context)
+    case .refresh: refresh(step, in: context)
+    case .drop: drop(step)
+    case .reset: letGo(in: context)
+    case .walk, .relate, .undo, .context, .merge, .pin, .batchInsert, .batchUpdate, .batchDelete,
+      .index, .sql, .pragma, .analyze:
+      preconditionFailure("\(step.verb.rawValue) cannot be run; the builder refuses it")
+    }
+  }
+
+  /// What the rules must know of a step: the fetch behind its subject, and how it reaches other entities.
+  private func stepContext(of step: Step, fetch: FetchText?) -> StepContext {
+    guard let result = held[step.subject], let entity = model.entitiesByName[result.entity] else {
+      return StepContext(fetch: fetch)
+    }
+    let names = ModelNames(model)
+    var reached: [String: StepContext.Path] = [:]
+    for keyPath in step.reads {
+      guard let path = try? names.resolve(keyPath, from: entity, at: step.places.verb) else {
+        continue
+      }
+      var prefix: [String] = []
+      for relationship in path.steps {
+        prefix.append(relationship.name)
+        let place = StepContext.Path(
+          owner: relationship.entity?.name ?? "", relationship: relationship.name,
+          keyPath: prefix.joined(separator: "."))
+        for name in relationship.destinationEntity?.namesWithSubentities ?? [] {
+          if reached[name] == nil { reached[name] = place }
+        }
+      }
+    }
+    let isAmbiguous = entity.namesWithSubentities.contains { reached[$0] != nil }
+    return StepContext(
+      fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached)
+  }
+
+  /// The objects of a result as events name them; none for batches, which would be loaded by asking.
+  private func references(of result: HeldResult) -> Set<ObjectReference> {
+    guard case .objects(let objects) = result.content else { return [] }
+    return stack.context.performAndWait {
+      Set(objects.compactMap { ObjectReference($0.objectID) })
+    }
+  }
+}
+
+extension NSEntityDescription {
+  /// The name of the entity and of all below it.
+  fileprivate var namesWithSubentities: [String] {
+    [name ?? ""] + subentities.flatMap(\.namesWithSubentities)
+  }
+}
+
+extension ObjectReference {
+  /// The reference of a saved object's ID; nil for a temporary one.
+  fileprivate init?(_ id: NSManagedObjectID) {
+    guard !id.isTemporaryID, let store = id.persistentStore,
+      let key = Int64(id.uriRepresentation().lastPathComponent.dropFirst())
+    else { return nil }
+    self.init(store: store.identifier, entity: id.entity.name ?? "", primaryKey: key)
+  }
+}

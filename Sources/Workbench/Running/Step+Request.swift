@@ -1,0 +1,70 @@
+package import OpenCoreData
+
+extension Step {
+  /// The fetch in words, for findings and their cures; nil for other steps.
+  package var fetchText: FetchText? {
+    guard verb == .fetch else { return nil }
+    return FetchText(
+      entity: subject,
+      options: options.map { FetchText.Option($0.word.rawValue, $0.valueTexts) }, name: name)
+  }
+
+  /// The request of a fetch or count step.
+  ///
+  /// - Throws: `PredicateSyntaxError` when its predicate cannot be read.
+  func request<Result>(for type: Result.Type) throws -> NSFetchRequest<Result> {
+    let request = NSFetchRequest<Result>(entityName: subject)
+    for option in options {
+      switch option {
+      case .predicate(let format): request.predicate = try NSPredicate.parse(format, arguments: [])
+      case .sort(let keys):
+        request.sortDescriptors = keys.map {
+          NSSortDescriptor(key: $0.keyPath, ascending: $0.isAscending)
+        }
+      case .limit(let number): request.fetchLimit = number
+      case .offset(let number): request.fetchOffset = number
+      case .batch(let number): request.fetchBatchSize = number
+      case .prefetch(let keyPaths): request.relationshipKeyPathsForPrefetching = keyPaths
+      case .values(let flag): request.includesPropertyValues = flag
+      case .faults(let flag): request.returnsObjectsAsFaults = flag
+      case .pending(let flag): request.includesPendingChanges = flag
+      case .subentities(let flag): request.includesSubentities = flag
+      case .result, .times, .assignments, .keep, .context: break
+      }
+    }
+    return request
+  }
+
+  /// The `result` option; objects when it was not written.
+  var resultKind: ResultKind {
+    if case .result(let kind)? = option(.result) { return kind }
+    return .objects
+  }
+
+  /// The number of a `limit`, `offset`, `batch` or `times` option.
+  func number(of word: OptionWord) -> Int? {
+    switch option(word) {
+    case .limit(let number), .offset(let number), .batch(let number), .times(let number): number
+    default: nil
+    }
+  }
+
+  /// The part of a result of so many objects that `limit` and `offset` leave.
+  func part(of count: Int) -> Range<Int> {
+    let start = min(number(of: .offset) ?? 0, count)
+    // As with a request, a limit of 0 is none.
+    let limit = number(of: .limit) ?? 0
+    return start..<(limit == 0 ? count : min(count, start + min(limit, count)))
+  }
+}
+
+extension StepOption {
+  /// The value's parts: several for lists, one otherwise.
+  fileprivate var valueTexts: [String] {
+    switch self {
+    case .sort(let keys): keys.map { LineWords.plain($0.description) }
+    case .prefetch(let keyPaths): keyPaths.map(LineWords.plain)
+    default: [valueText]
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// What came of one step.
+package struct StepOutcome: Sendable {
+  package var step: Step
+  /// `moods: 5,000 Mood, all faults`.
+  package var summary: String
+  package var costs: Costs
+  package var findings: [Finding]
+  /// Which events of the session's recording are the step's.
+  package var recorded: RecordedStep
+  /// The code it failed with, when it was to fail; nil when it went well.
+  package var failureCode: Int?
+
+  /// Whether it failed exactly if it was to fail, and with that code.
+  package var holds: Bool { failureCode == step.fails }
+
+  /// The number of the step's first event; greater than `lastEvent` when it caused none.
+  package var firstEvent: Int { recorded.after + 1 }
+  /// The number of the step's last event.
+  package var lastEvent: Int { recorded.through }
+}

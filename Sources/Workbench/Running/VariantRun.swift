@@ -1,0 +1,96 @@
+import OpenCoreData
+import ProfileEvents
+
+/// Runs one variant, cold, on a copy of the data, and puts its result together.
+struct VariantRun {
+  let variant: Variant
+  /// The variant's steps in their order.
+  let steps: [Step]
+  let model: NSManagedObjectModel
+  let scope: LawScope
+  /// The scenario file as it was given, for the places of expectations.
+  let path: String
+
+  /// - Parameter storeURL: the copy, which the variant may change.
+  /// - Throws: `StepFailure`, `LawError`, the framework's `NSError`.
+  func result(on storeURL: URL) throws -> VariantResult {
+    var result = VariantResult(name: variant.name, why: variant.why)
+    result.set = variant.set.map(\.text)
+    result.first = variant.first.map(\.text)
+    result.then = variant.then.map(\.text)
+    result.requestSwift = requestSwift
+    let (recording, outcomes) = try record(on: storeURL)
+    result.take(recording)
+    result.findings = VariantRun.grouped(outcomes.flatMap(\.findings))
+    result.steps = outcomes.map { outcome in
+      StepResult(
+        text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
+        summary: outcome.summary, costs: outcome.costs, fetch: outcome.step.fetchText,
+        groups: recording.groups(of: outcome.recorded))
+    }
+    result.scopedMetrics = scopedMetrics(of: recording)
+    result.expectations = try expectations(recording, outcomes, findings: result.findings)
+    // The session is closed by now, so that looking sees everything and changes nothing.
+    result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
+    return result
+  }
+
+  private func record(on storeURL: URL) throws -> (Recording, [StepOutcome]) {
+    let session = try Session(storeURL: storeURL, model: model, readOnly: false)
+    let outcomes = try steps.map { try session.run($0) }
+    return (session.recording, outcomes)
+  }
+
+  private var requestSwift: [String] {
+    var lines: [String] = []
+    for step in steps where !step.requestSwift.isEmpty {
+      if !lines.isEmpty { lines.append("") }
+      lines += step.requestSwift
+    }
+    return lines
+  }
+
+  /// Those that an expectation asked for, and the peaks of the fetched entities.
+  private func scopedMetrics(of recording: Recording) -> [ScopedMetric: Int] {
+    var wanted = variant.expect.expectations.map(\.scoped).filter { $0.scope != .all }
+    for step in steps where step.verb == .fetch {
+      guard let entity = model.entitiesByName[step.subject] else { continue }
+      wanted += entity.concreteEntityNames.map { ScopedMetric(.peak, .entity($0)) }
+    }
+    return Dictionary(wanted.map { ($0, recording.value(of: $0)) }, uniquingKeysWith: { $1 })
+  }
+
+  private func expectations(
+    _ recording: Recording, _ outcomes: [StepOutcome], findings: [Finding]
+  ) throws -> [ExpectationResult] {
+    let judge = ExpectationJudge(scope: scope, path: path)
+    var results = try variant.expect.expectations.map { expectation in
+      try judge.result(of: expectation, in: recording)
+    }
+    if let result = judge.result(of: variant.expect, firing: findings) { results.append(result) }
+    for outcome in outcomes {
+      let slice = recording.slice(of: outcome.recorded)
+      for expectation in outcome.step.expect?.expectations ?? [] {
+        results.append(try judge.result(of: expectation, in: slice))
+      }
+      if let block = outcome.step.expect, block.findings != nil,
+        let result = judge.result(of: block, firing: outcome.findings)
+      {
+        results.append(result)
+      }
+      if let result = judge.result(ofFailing: outcome) { results.append(result) }
+    }
+    return results
+  }
+
+  /// The same finding from several steps as one, with all their events.
+  private static func grouped(_ findings: [Finding]) -> [Finding] {
+    findings.reduce(into: []) { grouped, finding in
+      if let place = grouped.firstIndex(where: { $0.name == finding.name }) {
+        grouped[place].count += finding.count
+      } else {
+        grouped.append(finding)
+      }
+    }
+  }
+}
