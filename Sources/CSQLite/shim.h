@@ -27,11 +27,6 @@ static inline void cdprof_result_blob(
   sqlite3_result_blob64(context, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
-/* sqlite3_db_config is variadic, which Swift cannot call. */
-static inline int cdprof_db_config(sqlite3 *handle, int option, int value) {
-  return sqlite3_db_config(handle, option, value, (int *)0);
-}
-
 /* SQLite casts between these and their first members, so C lays them out. */
 typedef struct cdprof_intarray_table {
   sqlite3_vtab base;

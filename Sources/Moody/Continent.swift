@@ -1,4 +1,4 @@
-import OpenCoreData
+public import OpenCoreData
 
 /// A continent and its countries.
 public final class Continent: Region, FetchableEntity {

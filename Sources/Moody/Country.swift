@@ -1,4 +1,4 @@
-import OpenCoreData
+public import OpenCoreData
 
 /// A country, the continent it lies on and the moods seen in it.
 public final class Country: Region, FetchableEntity {

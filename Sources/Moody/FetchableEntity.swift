@@ -1,4 +1,4 @@
-import OpenCoreData
+public import OpenCoreData
 
 /// A managed object class that knows its entity, so that fetching it is one line.
 ///

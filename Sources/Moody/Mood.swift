@@ -1,4 +1,4 @@
-import OpenCoreData
+public import OpenCoreData
 
 /// A moment's colours, with where and when they were seen.
 public final class Mood: NSManagedObject, FetchableEntity {

@@ -1,4 +1,4 @@
-import OpenCoreData
+public import OpenCoreData
 
 /// Makes the sample's stack: its classes registered, its store opened or created.
 public enum MoodyContainer {

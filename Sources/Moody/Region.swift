@@ -1,4 +1,4 @@
-import OpenCoreData
+public import OpenCoreData
 
 /// What Continent and Country have in common; the abstract parent entity of both.
 public class Region: NSManagedObject {

@@ -39,6 +39,24 @@ struct ConnectionPoolTests {
     #expect(left == ["store"], "the last connection removes the log")
   }
 
+  @Test func aNewStoreMayBeOpenedByManyAtOnce() async throws {
+    for _ in 0..<5 {
+      let folder = try TemporaryFolder()
+      let path = folder.file("store")
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<6 {
+          group.addTask {
+            let connection = try Connection(path: path, access: .writing)
+            try connection.execute("CREATE TABLE IF NOT EXISTS t(v); INSERT INTO t VALUES(1)")
+          }
+        }
+        try await group.waitForAll()
+      }
+      let connection = try Connection(path: path, access: .reading)
+      #expect(try connection.values("SELECT count(*) FROM t") == [[.integer(6)]])
+    }
+  }
+
   @Test func aReaderComesBackWithoutItsSnapshot() throws {
     let folder = try TemporaryFolder()
     let pool = try ConnectionPool(path: folder.file("store"), access: .writing, maximumReaders: 1)
@@ -162,8 +180,7 @@ struct ConnectionPoolTests {
       let folder = try TemporaryFolder()
       let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
       pool.withWriter { _ in
-        unlink(folder.file("store"))
-        rmdir(folder.path)
+        try? FileManager.default.removeItem(atPath: folder.path)
         pool.withWriter { _ in }
       }
     }
@@ -174,8 +191,7 @@ struct ConnectionPoolTests {
       let folder = try TemporaryFolder()
       _ = try StoreState.closed.make("store", in: folder)
       let pool = try ConnectionPool(path: folder.file("store"), access: .looking)
-      unlink(folder.file("store"))
-      rmdir(folder.path)
+      try FileManager.default.removeItem(atPath: folder.path)
       pool.withWriter { _ in }
     }
     try expectTrap("it has no writer", looking)

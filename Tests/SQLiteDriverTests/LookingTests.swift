@@ -1,6 +1,7 @@
 import Foundation
-import SQLiteDriver
 import Testing
+
+@testable import SQLiteDriver
 
 struct LookingTests {
   @Test(arguments: StoreState.allCases, [false, true])
@@ -80,6 +81,72 @@ struct LookingTests {
     let second = try Connection(path: folder.file("store"), access: .looking)
     #expect(!second.lookingIsStale())
     #expect(try second.values("SELECT count(*) FROM t") == [[.integer(1_001)]])
+  }
+
+  @Test(arguments: ["WAL", "DELETE"])
+  func aWriteRightAfterAWriteIsNoticed(_ journal: String) throws {
+    let folder = try TemporaryFolder()
+    let options = Connection.Options(pragmas: [
+      ("journal_mode", journal), ("wal_autocheckpoint", "1"), ("synchronous", "OFF"),
+    ])
+    let writer = try Connection(path: folder.file("store"), access: .writing, options: options)
+    defer { writer.close() }
+    try writer.execute("CREATE TABLE t(v); INSERT INTO t VALUES(0)")
+    for round in 1...20 {
+      // Neither write changes a size, and a file system's clock is slower than both.
+      try writer.execute("UPDATE t SET v = \(round)")
+      let connection = try Connection(path: folder.file("store"), access: .looking)
+      defer { connection.close() }
+      #expect(try connection.values("SELECT v FROM t") == [[.integer(Int64(round))]])
+      #expect(!connection.lookingIsStale())
+      try writer.execute("UPDATE t SET v = \(-round)")
+      #expect(connection.lookingIsStale(), "round \(round)")
+    }
+  }
+
+  @Test(arguments: [(0.0, false), (-1.0, true), (60.0, true)])
+  func aFileIsSettledOnceItsClockMustHaveTicked(_ age: Double, isSettled: Bool) throws {
+    let folder = try TemporaryFolder()
+    _ = try StoreState.log.make("store", in: folder)
+    for name in ["store", "store-wal"] {
+      let date = Date(timeIntervalSinceNow: name == "store" ? -60 : age)
+      try FileManager.default.setAttributes(
+        [.modificationDate: date], ofItemAtPath: folder.file(name))
+    }
+    #expect(try StoreFileInspection(path: folder.file("store")).isSettled == isSettled)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
+  func aLogKeepsItsOwner() throws {
+    let folder = try TemporaryFolder()
+    _ = try StoreState.log.make("store", in: folder)
+    chown(folder.file("store-wal"), 65_534, 65_534)
+    let before = try FolderImage(folder.path)
+    try Connection(path: folder.file("store"), access: .looking).close()
+    #expect(try FolderImage(folder.path) == before)
+  }
+
+  @Test func aStoreThatIsWrittenToAllTheTimeIsBusy() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("store")
+    let options = Connection.Options(pragmas: [("synchronous", "OFF")])
+    let writer = try Connection(path: path, access: .writing, options: options)
+    try writer.execute("CREATE TABLE t(v)")
+    let (stop, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let thread = Thread {
+      while stop.wait(timeout: .now()) == .timedOut {
+        try? writer.execute("INSERT INTO t VALUES(1); DELETE FROM t")
+        usleep(500)
+      }
+      writer.close()
+      isOver.signal()
+    }
+    thread.start()
+    let error = #expect(throws: SQLiteError.self) { try Connection(path: path, access: .looking) }
+    #expect(error?.code == .busy)
+    stop.signal()
+    isOver.wait()
+    #expect(throws: Never.self) { try Connection(path: path, access: .looking) }
   }
 
   @Test func aLogThatAppearsIsNoticed() throws {

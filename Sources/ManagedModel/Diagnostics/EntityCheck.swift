@@ -137,6 +137,7 @@ struct EntityCheck {
   }
 
   private mutating func reportUnknown(_ name: String, in place: String) {
+    guard errors.count < ModelLimits.errors else { return }
     let near = NearestName.of(name, among: entity.propertiesByName.keys)
     report(
       "The \(place) names \(name), which the entity does not have.",

@@ -5,11 +5,14 @@ extension NSManagedObjectModel {
   /// inverses that do not match, impossible counts, missing types, default values that do not fit,
   /// and unknown names in constraints and indexes.
   ///
+  /// Stops after some hundreds of errors.
+  ///
   /// - Returns: What is wrong, in the order of the entities; empty for a sound model.
   package func validate() -> [ModelError] {
     var errors: [ModelError] = []
     var names: Set<String> = []
     for entity in entities {
+      guard errors.count < ModelLimits.errors else { break }
       guard let name = entity.name, !name.isEmpty else {
         errors.append(ModelError("An entity has no name.", nextStep: "Give it one."))
         continue

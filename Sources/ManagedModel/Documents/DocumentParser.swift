@@ -12,6 +12,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   private var open: [DocumentElement] = []
   private var root: DocumentElement?
   private var count = 0
+  private var tagEnd = 0
   private var failure: ModelError?
 
   private init(text: DocumentText) {
@@ -44,9 +45,11 @@ final class DocumentParser: NSObject, XMLParserDelegate {
       fail("The document is too large or nested too deeply for a model.", at: parser)
       return parser.abortParsing()
     }
+    let end = text.offset(line: parser.lineNumber, column: parser.columnNumber)
     let element = DocumentElement(
       name: name, attributes: attributes,
-      offset: text.tagOffset(of: name, line: parser.lineNumber, column: parser.columnNumber))
+      offset: text.tagOffset(of: name, from: tagEnd, to: end))
+    tagEnd = end
     if let parent = open.last {
       parent.children.append(element)
     } else if root == nil {

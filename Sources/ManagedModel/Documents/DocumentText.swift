@@ -12,19 +12,17 @@ struct DocumentText {
     lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
   }
 
-  /// The offset of the last `<name` before a place that the parser gives, in bytes from 1.
-  func tagOffset(of name: String, line: Int, column: Int) -> Int {
-    guard lineStarts.indices.contains(line - 1) else { return 0 }
+  /// The offset of the last `<name` between two offsets, or the first of them.
+  func tagOffset(of name: String, from first: Int, to last: Int) -> Int {
     let tag = [UInt8(ascii: "<")] + Array(name.utf8)
-    let end = min(lineStarts[line - 1] + max(column, 1), bytes.count)
-    var start = end - tag.count
-    while start > 0 {
+    var start = min(last, bytes.count) - tag.count
+    while start > first {
       if bytes[start] == tag[0], bytes[start..<start + tag.count].elementsEqual(tag) {
         return start
       }
       start -= 1
     }
-    return 0
+    return first
   }
 
   /// The offset of the value of an attribute of the tag at an offset, or that of the tag.
@@ -61,7 +59,7 @@ struct DocumentText {
       if lineStarts[middle] <= offset { low = middle } else { high = middle }
     }
     let before = bytes[lineStarts[low]..<min(max(offset, lineStarts[low]), bytes.count)]
-    return (low + 1, String(decoding: before, as: UTF8.self).count + 1)
+    return (low + 1, before.count { $0 & 0xC0 != 0x80 } + 1)
   }
 
   /// The offset of a place that the parser gives, in bytes from 1.

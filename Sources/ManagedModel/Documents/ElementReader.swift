@@ -16,6 +16,14 @@ struct ElementReader {
       attribute: attribute)
   }
 
+  /// A question whether a near name was meant, or another sentence when none is near.
+  func suggestion(
+    for word: String, among names: some Sequence<String>, otherwise: String
+  ) -> String {
+    guard !errors.isFull, let near = NearestName.of(word, among: names) else { return otherwise }
+    return "Did you mean \(near)?"
+  }
+
   /// The text of an attribute, or nil when it is not there or empty.
   func text(_ attribute: String) -> String? {
     guard let value = element.attributes[attribute], !value.isEmpty else { return nil }

@@ -9,12 +9,16 @@ final class ErrorList {
     self.text = text
   }
 
+  /// Whether there are so many errors that no more are added.
+  var isFull: Bool { errors.count >= ModelLimits.errors }
+
   /// Adds an error.
   ///
   /// The place is the value of `attribute` where it is given and there, else the tag.
   func add(
     _ error: ModelError, at element: DocumentElement, attribute: String? = nil
   ) {
+    guard !isFull else { return }
     let offset =
       attribute.map { text.valueOffset(of: $0, inTagAt: element.offset) } ?? element.offset
     var error = error

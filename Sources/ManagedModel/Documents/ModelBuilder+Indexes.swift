@@ -31,10 +31,11 @@ extension ModelBuilder {
     at attribute: String, place: String
   ) -> NSPropertyDescription? {
     if let property = entity.propertiesByName[name] { return property }
-    let near = NearestName.of(name, among: entity.propertiesByName.keys)
     reader.report(
       "The \(place) names \(name), which the entity does not have.",
-      near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.",
+      reader.suggestion(
+        for: name, among: entity.propertiesByName.keys,
+        otherwise: "Add the property or take the name out."),
       at: attribute)
     return nil
   }

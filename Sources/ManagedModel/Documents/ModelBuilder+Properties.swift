@@ -95,9 +95,11 @@ extension ModelBuilder {
       relationship.inverseRelationship = inverse
       return
     }
-    let near = NearestName.of(name, among: destination.relationshipsByName.keys)
     reader.report(
       "The destination \(destination) has no relationship \(name).",
-      near.map { "Did you mean \($0)?" } ?? "Add it or name another inverse.", at: "inverseName")
+      reader.suggestion(
+        for: name, among: destination.relationshipsByName.keys,
+        otherwise: "Add it or name another inverse."),
+      at: "inverseName")
   }
 }

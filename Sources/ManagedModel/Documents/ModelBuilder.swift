@@ -31,7 +31,7 @@ final class ModelBuilder {
     addEntities(of: root)
     linkParents()
     model.entities = entities.map(\.entity)
-    for (entity, element) in entities { addProperties(to: entity, from: element) }
+    for (entity, element) in entitiesByDepth() { addProperties(to: entity, from: element) }
     for (relationship, element) in relationships { linkInverse(of: relationship, element) }
     for (entity, element) in entities { addIndexes(to: entity, from: element) }
     addConfigurations(of: root)
@@ -51,7 +51,11 @@ final class ModelBuilder {
   }
 
   private func addEntities(of root: DocumentElement) {
-    for element in root.children(named: "entity") {
+    let elements = root.children(named: "entity")
+    if elements.count > ModelLimits.entities {
+      reader(root).report("The model has more than \(ModelLimits.entities) entities.", nil)
+    }
+    for element in elements.prefix(ModelLimits.entities) {
       let entity = NSEntityDescription()
       guard let name = reader(element).required("name") else { continue }
       entity.name = name
@@ -74,19 +78,18 @@ final class ModelBuilder {
   }
 
   private func linkParents() {
+    var hierarchy = EntityHierarchy()
     for (entity, element) in entities {
       let reader = reader(element, entity)
       guard let name = reader.text("parentEntity") else { continue }
       guard let parent = self.entity(named: name, for: reader, at: "parentEntity") else { continue }
-      var ancestor: NSEntityDescription? = parent
-      while let next = ancestor, next !== entity { ancestor = next.superentity }
-      if ancestor === entity {
-        reader.report(
-          "The parent \(name) is the entity itself or below it.", "Choose another parent.",
-          at: "parentEntity")
-      } else {
-        parent.subentities.append(entity)
-      }
+      hierarchy.put(entity, below: parent)
+    }
+    let refused = Set(hierarchy.link().map { ObjectIdentifier($0) })
+    for (entity, element) in entities where refused.contains(ObjectIdentifier(entity)) {
+      reader(element, entity).report(
+        "The parents of the entity form a circle, or are more than \(ModelLimits.depth).",
+        "Choose another parent.", at: "parentEntity")
     }
   }
 
@@ -95,10 +98,11 @@ final class ModelBuilder {
     named name: String, for reader: ElementReader, at attribute: String
   ) -> NSEntityDescription? {
     if let entity = entitiesByName[name] { return entity }
-    let near = NearestName.of(name, among: entitiesByName.keys)
     reader.report(
       "There is no entity \(name).",
-      near.map { "Did you mean \($0)?" } ?? "Add the entity or name another one.", at: attribute)
+      reader.suggestion(
+        for: name, among: entitiesByName.keys, otherwise: "Add the entity or name another one."),
+      at: attribute)
     return nil
   }
 
@@ -114,13 +118,31 @@ final class ModelBuilder {
     return info
   }
 
+  /// The entities, parents before their children, as far as the number of properties allows.
+  private func entitiesByDepth() -> [(entity: NSEntityDescription, element: DocumentElement)] {
+    var counts: [ObjectIdentifier: Int] = [:]
+    var total = 0
+    let sorted = entities.map { ($0, $0.entity.lookups.lineage.count) }.sorted { $0.1 < $1.1 }
+    for ((entity, element), _) in sorted {
+      let inherited = entity.superentity.flatMap { counts[ObjectIdentifier($0)] } ?? 0
+      counts[ObjectIdentifier(entity)] = inherited + element.children.count
+      total += inherited + element.children.count
+      if total > ModelLimits.properties {
+        reader(element, entity).report(
+          "The model has more than \(ModelLimits.properties) properties.", nil)
+        return []
+      }
+    }
+    return sorted.map(\.0)
+  }
+
   /// Adds what the check of the whole model finds and the document's own checks did not.
   private func addModelChecks() {
     for error in model.validate() where !errors.covers(error) {
       guard
         let (entity, element) = entities.first(where: { $0.entity.name == error.entity })
       else { continue }
-      let property = entity.ownProperties.first { $0.name == error.property }
+      let property = entity.ownProperties.last { $0.name == error.property }
       let place = property.flatMap { propertyElements[ObjectIdentifier($0)] }
       errors.add(error, at: place ?? element, attribute: "name")
     }

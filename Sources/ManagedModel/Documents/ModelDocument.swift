@@ -1,6 +1,6 @@
 /// Reads the model documents of Xcode: `.xcdatamodel` and `.xcdatamodeld`.
 package enum ModelDocument {
-  static let maximumSize = 32 << 20
+  private static let maximumSize = 32 << 20
 
   /// Reads a model.
   ///
@@ -16,16 +16,8 @@ package enum ModelDocument {
     url: URL, version: String? = nil
   ) throws(ModelErrors) -> NSManagedObjectModel {
     let contents = try ModelDocumentPackage(url).contents(version: version)
-    let data: Data
-    do {
-      data = try Data(contentsOf: contents)
-    } catch {
-      throw ModelErrors(
-        ModelError(
-          "The file cannot be read.", nextStep: "Check the name and the access rights.",
-          file: contents.path))
-    }
-    return try read(data: data, file: contents.path)
+    return try read(
+      data: BoundedFile.read(contents, limit: maximumSize), file: contents.path)
   }
 
   /// Reads a model from the bytes of a `contents` file.
@@ -37,12 +29,6 @@ package enum ModelDocument {
   package static func read(
     data: Data, file: String
   ) throws(ModelErrors) -> NSManagedObjectModel {
-    guard data.count <= maximumSize else {
-      throw ModelErrors(
-        ModelError(
-          "The file has \(data.count) bytes, too many for a model.",
-          nextStep: "Name the contents file of a model.", file: file))
-    }
     let text = DocumentText(file: file, bytes: Array(data))
     let root = try DocumentParser.parse(data, text: text)
     return try ModelBuilder(text: text).build(root)

@@ -75,7 +75,8 @@ struct ModelDocumentPackage {
 
   private func chosenVersion() throws(ModelErrors) -> String? {
     let file = url.appendingPathComponent(".xccurrentversion")
-    guard let data = try? Data(contentsOf: file) else { return nil }
+    guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+    let data = try BoundedFile.read(file, limit: 1 << 20)
     let list = try? PropertyListSerialization.propertyList(from: data, format: nil)
     guard let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String else {
       throw Self.error(

@@ -1,6 +1,8 @@
 internal import Foundation
 
-/// Compares the values of two expressions. Apple's `NSComparisonPredicate`.
+/// Compares the values of two expressions.
+///
+/// Apple's `NSComparisonPredicate`.
 open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
   /// How a collection on the left is compared.
   public enum Modifier: UInt, Sendable {
@@ -37,18 +39,22 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
 
   /// The letters in brackets after an operator.
   public struct Options: OptionSet, Hashable, Sendable {
+    /// Apple's bits, and two more.
     public let rawValue: UInt
 
+    /// Takes the bits as they are.
     public init(rawValue: UInt) {
       self.rawValue = rawValue
     }
 
-    /// `[c]`
+    /// `[c]`: upper and lower case are the same.
     public static let caseInsensitive = Options(rawValue: 1)
-    /// `[d]`
+    /// `[d]`: accents do not count.
     public static let diacriticInsensitive = Options(rawValue: 2)
-    /// `[n]`: the strings are normalized already and are compared byte by byte, which lets an
-    /// index be used. The other options are then ignored.
+    /// `[n]`: the strings are normalized already and are compared byte by byte, which lets an index
+    /// be used.
+    ///
+    /// The other options are then ignored.
     public static let normalized = Options(rawValue: 4)
     /// `[l]`: as the current locale compares.
     public static let localeSensitive = Options(rawValue: 8)
@@ -56,13 +62,21 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     public static let widthInsensitive = Options(rawValue: 16)
   }
 
+  /// The value that is compared; with ANY and ALL, a collection of them.
   public let leftExpression: NSExpression
+  /// What it is compared with: a value, a collection for IN and BETWEEN, a pattern.
   public let rightExpression: NSExpression
+  /// Direct, ANY or ALL.
+  ///
+  /// NONE and SOME are read as NOT ANY and ANY.
   public let comparisonPredicateModifier: Modifier
+  /// The operator between the two.
   public let predicateOperatorType: Operator
+  /// The letters behind the operator.
   public let options: Options
-  /// For `.customSelector`, the selector's name, such as `isKindOfClass:`. Apple's
-  /// `customSelector` is a `Selector`, which Linux does not have.
+  /// For `.customSelector`, the selector's name, such as `isKindOfClass:`.
+  ///
+  /// Apple's `customSelector` is a `Selector`, which Linux does not have.
   public let customSelectorName: String?
 
   /// Apple's `init(leftExpression:rightExpression:modifier:type:options:)`.
@@ -80,7 +94,9 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     super.init(depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
-  /// A comparison by a method of the left value. Only memory can evaluate it.
+  /// A comparison by a method of the left value.
+  ///
+  /// Only memory can evaluate it.
   public init(
     leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String
   ) {

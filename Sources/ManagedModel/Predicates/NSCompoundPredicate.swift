@@ -1,6 +1,8 @@
 internal import Foundation
 
-/// Joins predicates with AND, OR or NOT. Apple's `NSCompoundPredicate`.
+/// Joins predicates with AND, OR or NOT.
+///
+/// Apple's `NSCompoundPredicate`.
 open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
   /// The joining word, with Apple's raw values.
   public enum LogicalType: UInt, Sendable {
@@ -9,6 +11,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     case or
   }
 
+  /// Apple's name for the joining word.
   public let compoundPredicateType: LogicalType
   /// One for NOT; any number for AND (none is true) and OR (none is false).
   public let predicates: [NSPredicate]
@@ -28,12 +31,16 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     super.init(depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
   }
 
-  /// All of them hold. True if there are none.
+  /// All of them hold.
+  ///
+  /// True if there are none.
   public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
     self.init(type: .and, subpredicates: subpredicates)
   }
 
-  /// One of them holds. False if there are none.
+  /// One of them holds.
+  ///
+  /// False if there are none.
   public convenience init(orPredicateWithSubpredicates subpredicates: [NSPredicate]) {
     self.init(type: .or, subpredicates: subpredicates)
   }

@@ -1,11 +1,15 @@
 internal import Foundation
 
-/// What makes `NSPredicate(format:)` return the subclass that the text describes. Swift lets an
-/// initialiser choose the class of its result only in a protocol extension. Not for other types.
+/// What makes `NSPredicate(format:)` return the subclass that the text describes.
+///
+/// Swift lets an initialiser choose the class of its result only in a protocol extension. Not for
+/// other types.
 public protocol PredicateFormatInitializable {}
 
 extension PredicateFormatInitializable {
-  /// Parses a format string. Apple's `init(format:_:)`, whose arguments are `CVarArg`s.
+  /// Parses a format string.
+  ///
+  /// Apple's `init(format:_:)`, whose arguments are `CVarArg`s.
   ///
   /// Traps with the column, a caret and what was expected where Apple raises. A bare Swift number
   /// for `%@` is refused, as it crashes on Apple's systems: write `%ld`, or `NSNumber(value:)`.
@@ -18,8 +22,10 @@ extension PredicateFormatInitializable {
     self.init(parsing: format, source: PlaceholderSource(arguments, strict: true))
   }
 
-  /// Parses a format string whose arguments are all objects. `NSNumber` and Swift numbers serve
-  /// `%@` and the number placeholders alike. Traps as `init(format:_:)`.
+  /// Parses a format string whose arguments are all objects.
+  ///
+  /// `NSNumber` and Swift numbers serve `%@` and the number placeholders alike. Traps as
+  /// `init(format:_:)`.
   public init(format: String, argumentArray arguments: [Any]?) {
     self.init(parsing: format, source: PlaceholderSource(arguments ?? [], strict: false))
   }

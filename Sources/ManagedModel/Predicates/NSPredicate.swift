@@ -8,7 +8,9 @@ public import Foundation
 // Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
 // `@Sendable`.
 open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unchecked Sendable {
-  /// What a predicate of this very class is. Subclasses of the framework say `.subclass`.
+  /// What a predicate of this very class is.
+  ///
+  /// Subclasses of the framework say `.subclass`.
   package enum Kind: Sendable {
     case constant(Bool)
     case block(@Sendable (Any?, [String: Any]?) -> Bool)
@@ -25,7 +27,9 @@ open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unch
     depth = 1
   }
 
-  /// A predicate that asks a block. It cannot become SQL and has no parsable text.
+  /// A predicate that asks a block.
+  ///
+  /// It cannot become SQL and has no parsable text.
   ///
   /// - Parameter block: gets the object and the substitution variables.
   public init(block: @escaping @Sendable (_ object: Any?, _ bindings: [String: Any]?) -> Bool) {
@@ -45,15 +49,19 @@ open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unch
     self.depth = depth
   }
 
-  /// Apple's canonical text. What it prints parses to an equal predicate, except for blocks and
-  /// for constants that have no text: objects and dictionaries. Cost: proportional to the tree.
+  /// Apple's canonical text.
+  ///
+  /// What it prints parses to an equal predicate, except for blocks and for constants that have no
+  /// text: objects and dictionaries. Cost: proportional to the tree.
   open var predicateFormat: String {
     PredicatePrinter.text(of: self)
   }
 
-  /// Whether the object satisfies the predicate. Traps with a sentence where Apple raises: an
-  /// unknown key, an unbound variable, a comparison that makes no sense, such as a string with a
-  /// number. Cost: reads the key paths named, which may fire faults.
+  /// Whether the object satisfies the predicate.
+  ///
+  /// Traps with a sentence where Apple raises: an unknown key, an unbound variable, a comparison
+  /// that makes no sense, such as a string with a number. Cost: reads the key paths named, which
+  /// may fire faults.
   open func evaluate(with object: Any?) -> Bool {
     evaluate(with: object, substitutionVariables: nil)
   }
@@ -67,7 +75,9 @@ open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unch
     }
   }
 
-  /// A copy in which each variable that has a value is that value. The others stay variables.
+  /// A copy in which each variable that has a value is that value.
+  ///
+  /// The others stay variables.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
     let made = VariableSubstitution(variables: variables).predicate(self)
     guard let made = made as? Self else {
@@ -85,7 +95,9 @@ open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unch
     predicateFormat
   }
 
-  /// Equal trees are equal. Block predicates and unknown subclasses are equal to themselves only.
+  /// Equal trees are equal.
+  ///
+  /// Block predicates and unknown subclasses are equal to themselves only.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSPredicate else { return false }
     return self === other || PredicateEquality.equal(self, other)

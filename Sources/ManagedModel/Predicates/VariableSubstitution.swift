@@ -1,5 +1,6 @@
-/// Replaces variables by values in a copy of a tree. The variable of a subquery hides one of the
-/// same name.
+/// Replaces variables by values in a copy of a tree.
+///
+/// The variable of a subquery hides one of the same name.
 struct VariableSubstitution {
   private var values: [String: NSExpression]
 

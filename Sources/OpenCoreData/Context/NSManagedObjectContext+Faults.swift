@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
       do {
         row = try storedRow(of: object, in: store)
       } catch {
-        scope.end(event)
+        scope.abandon(event)
         throw error
       }
     }

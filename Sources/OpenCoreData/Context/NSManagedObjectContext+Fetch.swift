@@ -184,7 +184,7 @@ extension NSManagedObjectContext {
         entity: store.entity(plan.layout), predicate: plan.predicate, sort: plan.sort,
         limit: plan.limit, offset: plan.offset, includesSubentities: plan.includesSubentities,
         result: result)
-    } catch let error as TranslationError {
+    } catch {
       throw NSError.translation(error, entity: plan.entityName)
     }
   }

@@ -20,13 +20,14 @@ extension NSManagedObjectContext {
       let plan = savePlan()
       guard !plan.isEmpty else { return forgetChanges() }
       let event = scope.begin(.save)
-      var rows = 0
-      defer {
-        scope.end(event) { $0.rows = rows }
+      do {
+        try write(plan)
+      } catch {
+        scope.abandon(event)
+        throw error
       }
-      try write(plan)
       scope.counters.saves += 1
-      rows = plan.written.count + plan.deleted.count
+      scope.end(event) { $0.rows = plan.written.count + plan.deleted.count }
       for object in plan.written + plan.deleted { object.didSave() }
       post(
         .NSManagedObjectContextDidSave,

@@ -37,6 +37,11 @@ final class ProfileScope {
     hub.emit(event)
   }
 
+  /// Ends an event that came to nothing: a save or a transaction that failed. It is not told.
+  func abandon(_ open: OpenEvent?) {
+    if let open { parent = open.parent }
+  }
+
   private func open(_ kind: EventKind) -> OpenEvent {
     let id = hub.nextID()
     var event = Event(

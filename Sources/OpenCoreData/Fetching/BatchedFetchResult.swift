@@ -3,8 +3,8 @@ import ProfileEvents
 
 /// The result of a fetch that loads its objects a page at a time, as they are looked at.
 ///
-/// Count and positions are fixed when the fetch ends. The page being read and the four most recently
-/// used before it are held; older ones are let go. Use it on its context's queue; it holds the context.
+/// Count and positions are fixed when the fetch ends. The four most recently used pages are held while
+/// another is loaded; then the oldest is let go. Use it on its context's queue; it holds the context.
 /// Apple counterpart: the array that `fetchBatchSize` gives in Objective-C.
 ///
 /// Cost: `subscript` runs one SELECT of at most `pageSize` rows when the page is not held.
@@ -49,7 +49,7 @@ final class BatchedPages {
   /// Least recently used first.
   private var recent: [Int] = []
 
-  /// Pages kept beside the one that is read.
+  /// Pages kept beside the one that is loaded.
   ///
   /// Ours: Apple's number is not known.
   private static let kept = 4
@@ -80,7 +80,7 @@ final class BatchedPages {
     let page = try context.loadPage(keys[start..<min(start + pageSize, count)], plan)
     pages[number] = page
     touch(number)
-    if recent.count > BatchedPages.kept + 1 {
+    if recent.count > BatchedPages.kept {
       let oldest = recent.removeFirst()
       // Keys are taken first: whoever still held the page here would keep its objects registered.
       let keys = (pages[oldest] ?? []).map { ($0.layout.rootIndex, $0.primaryKey) }

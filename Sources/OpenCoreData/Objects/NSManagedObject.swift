@@ -43,7 +43,7 @@ open class NSManagedObject: NSObject {
   /// Inserts a new object of the entity that uses this class.
   ///
   /// Traps when the context's model has no entity, or more than one, for the class. No statement.
-  public convenience init(context: NSManagedObjectContext) {
+  public required convenience init(context: NSManagedObjectContext) {
     self.init(entity: context.entity(forClass: Self.self), insertInto: context)
   }
 

@@ -4,9 +4,8 @@ import ManagedModel
 struct JoinTables {
   private let file: FileSchema?
 
-  /// Join columns in use.
-  ///
-  /// A second one of the same name gets a 1 behind it.
+  /// Join columns in use, of which a second one of the same name gets a 1 behind it; with a file,
+  /// the join tables in use.
   private var taken: Set<String> = []
   private var placed: [ObjectIdentifier: SQLToMany.Storage] = [:]
 
@@ -120,18 +119,20 @@ struct JoinTables {
   }
 
   /// Finds the table: by its rule name, by the other side's, then any whose columns fit.
-  private func find(_ wanted: Wanted, in file: FileSchema) -> Pair? {
+  ///
+  /// Where the numbers in the names are not this file's, the fit must be the only one.
+  private mutating func find(_ wanted: Wanted, in file: FileSchema) -> Pair? {
     let names = [wanted.table, wanted.inverseTable]
     let others = file.tables.values
       .filter { $0.name.hasPrefix("Z_") && !names.contains($0.name.uppercased()) }
       .sorted { $0.name < $1.name }
-    let candidates = names.compactMap { file.tables[$0] } + others
-    for exactNumbers in [true, false] {
-      for table in candidates {
-        if let pair = match(wanted, table, exactNumbers: exactNumbers) { return pair }
-      }
-    }
-    return nil
+    let candidates = (names.compactMap { file.tables[$0] } + others)
+      .filter { !taken.contains($0.name) }
+    let exact = candidates.compactMap { match(wanted, $0, exactNumbers: true) }
+    let stale = candidates.compactMap { match(wanted, $0, exactNumbers: false) }
+    let found = exact.first ?? (stale.count == 1 ? stale[0] : nil)
+    if let found { taken.insert(found.table) }
+    return found
   }
 
   private func match(_ wanted: Wanted, _ table: FileSchema.Table, exactNumbers: Bool) -> Pair? {

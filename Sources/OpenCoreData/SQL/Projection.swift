@@ -38,7 +38,7 @@ struct Projection: Sendable {
   /// If not, each row is of `entity` itself.
   let hasEntityNumber: Bool
 
-  /// The columns of the table from result column 2 on: `Z_OPT`, `ZDATE` …
+  /// The columns of the table from result column 2 on, such as `Z_OPT` and `ZDATE`.
   let columns: [String]
 
   /// The result column with the key of the source, in a query over a to-many relationship.

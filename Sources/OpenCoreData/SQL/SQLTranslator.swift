@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 
 /// Writes SQL in Apple's spacing for fetches, faults, prefetches and saves.
 ///
@@ -9,11 +10,20 @@ struct SQLTranslator: Sendable {
   /// Tells the key of a managed object or object ID, nil for any other value.
   let objectKey: @Sendable (Any) -> ObjectKey?
 
+  /// Turns a value into what the column of a transformable attribute holds, nil if it cannot.
+  let transformed: @Sendable (NSAttributeDescription, Any) -> SQLiteValue?
+
   /// - Parameters:
   ///   - model: The model as the file has it.
   ///   - objectKey: Tells the key of a managed object or object ID, nil for any other value.
-  init(model: SQLModel, objectKey: @escaping @Sendable (Any) -> ObjectKey? = { _ in nil }) {
+  ///   - transformed: Turns a value into what a transformable attribute's column holds.
+  init(
+    model: SQLModel,
+    objectKey: @escaping @Sendable (Any) -> ObjectKey? = { _ in nil },
+    transformed: @escaping @Sendable (NSAttributeDescription, Any) -> SQLiteValue? = { _, _ in nil }
+  ) {
     self.model = model
     self.objectKey = objectKey
+    self.transformed = transformed
   }
 }

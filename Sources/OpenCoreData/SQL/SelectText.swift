@@ -20,9 +20,19 @@ struct SelectText {
   var limit = 0
   var offset = 0
 
+  /// Whether the table goes without its alias, as in `SELECT COUNT(*) FROM ZITEM`.
+  var hidesAlias = false
+
+  /// Whether the rows are only counted, after limit and offset.
+  var isNested = false
+
   var sql: String {
+    isNested ? "SELECT COUNT(*) FROM (\(plain))" : plain
+  }
+
+  private var plain: String {
     var sql = isDistinct ? "SELECT DISTINCT " : "SELECT "
-    sql += list + " FROM " + SQLNames.quoted(table) + " t0" + joins
+    sql += list + " FROM " + SQLNames.quoted(table) + (hidesAlias ? "" : " t0") + joins
     if !condition.isEmpty { sql += " WHERE " + condition }
     if !order.isEmpty { sql += " ORDER BY " + order }
     if limit > 0 {

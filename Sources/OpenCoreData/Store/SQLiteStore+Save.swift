@@ -72,14 +72,15 @@ extension SQLiteStore {
     on connection: Connection, in scope: ProfileScope, _ body: () throws -> R
   ) throws -> R {
     let event = scope.begin(.transaction)
-    defer { scope.end(event) }
     try change("BEGIN EXCLUSIVE", kind: .transaction, on: connection, in: scope)
     do {
       let result = try body()
       try change("COMMIT", kind: .transaction, on: connection, in: scope)
       scope.counters.transactions += 1
+      scope.end(event)
       return result
     } catch {
+      defer { scope.abandon(event) }
       if connection.isInTransaction {
         // The error that led here is the one to tell.
         _ = try? change("ROLLBACK", kind: .transaction, on: connection, in: scope)

@@ -20,29 +20,39 @@ extension Connection {
 
   /// Opens a file so that nothing in its folder changes, and reads its first page.
   ///
-  /// Done again when somebody wrote in between; a store that is written to all the time is busy.
+  /// Waits until the last write is 20 ms ago, so that the next one shows, and starts again when
+  /// somebody writes in between. A store that is written to all the time is busy: after 0.3 s of
+  /// waiting, or after six openings.
   static func look(
     at path: String, _ options: Options, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
     try LookingFileSystem.register()
-    for attempt in 0..<lookingAttempts {
-      if attempt > 0 { usleep(lookingPause << UInt32(attempt)) }
+    var (waits, openings) = (0, 0)
+    while waits < maximumWaits, openings < maximumOpenings {
       let inspection = try StoreFileInspection(path: path)
+      guard inspection.isSettled else {
+        waits += 1
+        usleep(wait)
+        continue
+      }
+      openings += 1
       do throws(SQLiteError) {
         let opened = try look(at: inspection, options, sharing: copy)
-        if try StoreFileInspection(path: path) == inspection { return opened }
+        if !inspection.isStale { return opened }
         sqlite3_close_v2(opened.handle)
       } catch {
         // A half-written state can look like any error; a lasting one is real.
-        if try StoreFileInspection(path: path) == inspection { throw error }
+        if !inspection.isStale { throw error }
       }
     }
     throw SQLiteError(code: .busy, message: "\(path) is being written to all the time; try again")
   }
 
-  private static let lookingAttempts = 6
-  /// Microseconds before the second attempt; doubled for each further one.
-  private static let lookingPause: UInt32 = 1_000
+  private static let maximumWaits = 60
+  /// In microseconds.
+  private static let wait: UInt32 = 5_000
+  /// Each may cost a copy of the whole file.
+  private static let maximumOpenings = 6
 
   private static func look(
     at inspection: StoreFileInspection, _ options: Options, sharing shared: PrivateCopy?
@@ -54,8 +64,6 @@ extension Connection {
     let handle = try openFile(
       name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, fileSystem: LookingFileSystem.name)
     do {
-      // Closing must not try to move the log into the file.
-      _ = cdprof_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
       if !isImmutable { try run("PRAGMA locking_mode = EXCLUSIVE", on: handle) }
       // Sorts and temporary tables make no files either.
       try run("PRAGMA temp_store = MEMORY", on: handle)

@@ -2,8 +2,8 @@ import Foundation
 
 /// What tells whether a file was touched: its identity, size and time of last writing.
 ///
-/// The time has the file system's resolution, often some milliseconds: two writes of the same size
-/// within that look like one.
+/// The time has the file system's resolution, often some milliseconds: two writes within that look
+/// like one when the size stays. `StoreFileInspection.isSettled` tells when that is over.
 package struct FileStamp: Sendable, Hashable {
   package let device: UInt64
   package let inode: UInt64

@@ -2,18 +2,21 @@ import CSQLite
 import Foundation
 
 /// The methods of the system's database files with locking and shared memory taken out.
-// Sendable unchecked: the lock guards the pointer, and what it points to never changes.
+// Sendable unchecked: the lock guards the table, and what it points to never changes.
 final class LockFreeMethods: @unchecked Sendable {
   static let shared = LockFreeMethods()
 
   private let lock = NSLock()
-  private var methods: UnsafePointer<sqlite3_io_methods>?
+  /// By the original.
+  ///
+  /// There are as few as a system has ways to lock; they are never freed.
+  private var copies: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
 
-  /// The changed copy of the given methods, which are the same for every file of a system.
+  /// The changed copy of the given methods.
   func made(from original: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods> {
     lock.lock()
     defer { lock.unlock() }
-    if let methods { return methods }
+    if let known = copies[original] { return known }
     let copy = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     copy.initialize(to: original.pointee)
     // Version 1 has neither shared memory nor memory mapping.
@@ -25,7 +28,7 @@ final class LockFreeMethods: @unchecked Sendable {
       return SQLITE_OK
     }
     let made = UnsafePointer(copy)
-    methods = made
+    copies[original] = made
     return made
   }
 }

@@ -6,8 +6,8 @@ import Foundation
 ///
 /// Without locks and shared memory SQLite reads a write-ahead log in exclusive mode, with the
 /// log's index in its own memory. `vfs=unix-none` does nearly the same; it would create a log that
-/// disappeared, delete one beside an empty database, and drop the locks of this process's other
-/// connections when it closes (see `DatabaseFile`).
+/// disappeared, delete one beside an empty database, change a log's owner when root looks, and drop
+/// the locks of this process's other connections when it closes (see `DatabaseFile`).
 enum LookingFileSystem {
   static let name = "cdprof-looking"
 
@@ -44,7 +44,11 @@ enum LookingFileSystem {
     guard let base, let file, let open = base.pointee.xOpen else { return SQLITE_CANTOPEN }
     guard flags & keptKinds != 0 else { return open(base, name, file, flags, result) }
     let writing = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_DELETEONCLOSE
-    let code = open(base, name, file, flags & ~writing | SQLITE_OPEN_READONLY, result)
+    var changed = flags & ~writing | SQLITE_OPEN_READONLY
+    // Run by root, SQLite gives a log or journal it opens to the owner of the database.
+    let owned = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL
+    if changed & owned != 0 { changed = changed & ~owned | SQLITE_OPEN_SUPER_JOURNAL }
+    let code = open(base, name, file, changed, result)
     if code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let methods = file.pointee.pMethods {
       file.pointee.pMethods = LockFreeMethods.shared.made(from: methods)
     }

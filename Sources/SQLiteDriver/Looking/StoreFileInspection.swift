@@ -53,10 +53,29 @@ package struct StoreFileInspection: Sendable, Hashable {
   }
 
   /// Whether the files changed since, or cannot be found any more.
+  ///
+  /// Three calls of `stat`.
   package var isStale: Bool {
-    guard let now = try? StoreFileInspection(path: path) else { return true }
-    return now != self
+    FileStamp(path: path) != database || FileStamp(path: path + "-wal") != log
+      || FileStamp(path: path + "-journal") != journal
   }
+
+  /// Whether a write from now on is sure to show in the stamps.
+  ///
+  /// A file system's clock ticks every few milliseconds. A file written within the last tick may
+  /// be written again without a change of its time. Times that lie ahead are taken as settled.
+  var isSettled: Bool {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    let time = Int64(now.tv_sec) &* 1_000_000_000 &+ Int64(now.tv_nsec)
+    return [database, log, journal].allSatisfy { stamp in
+      guard let stamp else { return true }
+      return !(0..<StoreFileInspection.settlingTime).contains(time - stamp.modified)
+    }
+  }
+
+  /// In nanoseconds; twice the longest tick of Linux.
+  private static let settlingTime: Int64 = 20_000_000
 
   /// The folder the files are in.
   var folder: String {

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 
 /// The least and the most an attribute's values may be, as its model says.
 struct AttributeBounds {

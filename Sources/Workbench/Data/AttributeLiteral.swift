@@ -1,4 +1,4 @@
-package import ManagedModel
+package import OpenCoreData
 
 /// Reads values as they are written in steps and in `one of [...]`, by an attribute's type.
 package struct AttributeLiteral: Sendable {

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 
 /// Makes the values of one attribute, row after row.
 struct AttributeSource {

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 
 /// The order in which entities are made: after those that their to-one relationships point to.
 struct BuildOrder {

@@ -1,4 +1,4 @@
-package import ManagedModel
+package import OpenCoreData
 
 /// The data a scenario runs on.
 package struct DataPlan: Sendable {

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 
 /// Holds a generator against the property it is to fill.
 struct GeneratorCheck {

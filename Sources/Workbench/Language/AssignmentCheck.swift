@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 
 /// Holds a property and its value, as a step gives them, against the model.
 struct AssignmentCheck {

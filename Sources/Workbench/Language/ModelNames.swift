@@ -1,4 +1,4 @@
-package import ManagedModel
+package import OpenCoreData
 
 /// Looks words up in a model and says what was probably meant when they are not there.
 package struct ModelNames: Sendable {

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 
 /// Reads a predicate and holds its key paths against an entity.
 struct PredicateCheck {

@@ -1,4 +1,4 @@
-package import ManagedModel
+package import OpenCoreData
 
 /// A key path as properties of a model.
 package struct ResolvedPath: Sendable {

@@ -1,4 +1,4 @@
-package import ManagedModel
+package import OpenCoreData
 
 /// Holds a step against a model and the names known at that point, before it runs.
 package struct StepCheck: Sendable {

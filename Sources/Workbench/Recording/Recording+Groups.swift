@@ -91,7 +91,7 @@ extension EventKind {
     case .batchLoad: "page"
     case .batchRequest: "batch request"
     case .migrationStep: "migration step"
-    case .rowCacheHit, .rowCacheMiss, .statement, .transaction, .notification: nil
+    case .rowCacheHit, .rowCacheMiss, .statement, .transaction, .notification, .storeOpening: nil
     }
   }
 }

@@ -92,7 +92,8 @@ extension Event {
       case .parent: counters.relationshipFaultsFromParent += 1
       case nil: break
       }
-    case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .migrationStep:
+    case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .migrationStep,
+      .storeOpening:
       break
     }
   }

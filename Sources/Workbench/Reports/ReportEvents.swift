@@ -83,6 +83,7 @@ extension EventKind {
       case .transaction: ("transaction", nil)
       case .notification: ("notification", nil)
       case .migrationStep: ("migration step", nil)
+      case .storeOpening: ("store opening", nil)
       }
     return NumberText.counted(number, one, many)
   }

@@ -1,4 +1,5 @@
 import OpenCoreData
+import ProfileEvents
 
 extension Session {
   /// Inserts objects and holds them under the step's name. The context holds them until they are saved.

@@ -1,4 +1,5 @@
 import OpenCoreData
+import ProfileEvents
 
 extension Session {
   /// Runs a fetch and holds its result under the step's name; without one the result is let go here.

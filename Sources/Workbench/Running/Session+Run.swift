@@ -1,4 +1,4 @@
-package import OpenCoreData
+import OpenCoreData
 import ProfileEvents
 
 extension Session {

@@ -1,4 +1,4 @@
-package import OpenCoreData
+import OpenCoreData
 
 extension Step {
   /// The fetch in words, for findings and their cures; nil for other steps.

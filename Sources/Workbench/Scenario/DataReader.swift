@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 internal import Yams
 
 /// Reads a scenario's `data`: counts and generators, or a store to copy.

@@ -1,5 +1,5 @@
 import Foundation
-import ManagedModel
+import OpenCoreData
 internal import Yams
 
 /// Finds the model of a scenario: beside the file, under `Models/`, at a path, or in the copied store.

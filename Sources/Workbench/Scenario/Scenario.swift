@@ -1,4 +1,4 @@
-package import ManagedModel
+package import OpenCoreData
 
 /// A scenario file, read and checked: data, shared steps, and variants that say only their difference.
 package struct Scenario: Sendable {

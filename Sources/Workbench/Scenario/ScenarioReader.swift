@@ -1,5 +1,5 @@
 package import Foundation
-import ManagedModel
+import OpenCoreData
 internal import Yams
 
 /// Reads a scenario file and checks every word of it before anything runs.

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 import ProfileEvents
 
 /// Finds out what the brackets of a metric or a finding name: an entity, a relationship or a step.

@@ -51,7 +51,7 @@ struct SQLDebugLogTests {
   @Test("S15-8 each fault that misses is a single-row SELECT and a line with its URI")
   func faultLines() throws {
     let stack = try TestStack.moody()
-    try stack.addMoods(7, countries: 0)
+    try stack.addMoods(7, countries: 1)
     let lines = LineList()
     let context = try stack.coldContext(sinks: [SQLDebugLog(level: 1) { lines.add($0) }])
     let uris = try context.performAndWait {

@@ -15,7 +15,7 @@ struct SaveTests {
       let mood = Mood(context: context)
       mood.date = Date(timeIntervalSinceReferenceDate: 1)
       mood.colors = Data([1])
-      mood.country = try context.country()
+      mood.country = Country(context: context)
       let temporary = mood.objectID
       #expect(temporary.isTemporaryID)
       try context.save()
@@ -117,9 +117,8 @@ struct SaveTests {
       #expect(first.hasChanges)
     }
     let reader = try stack.coldContext()
-    try reader.performAndWait {
-      #expect(try Mood.fetch(in: reader).compactMap(\.latitude) == [1])
-    }
+    let latitudes = try reader.performAndWait { try Mood.fetch(in: reader).compactMap(\.latitude) }
+    #expect(latitudes == [1])
   }
 
   @Test("Setting an equal value writes the version alone; nothing pending writes nothing")
@@ -243,9 +242,8 @@ struct SaveTests {
       #expect(throws: NSError.self) { try context.save() }
     }
     let reader = try stack.coldContext()
-    try reader.performAndWait {
-      #expect(try Mood.fetch(in: reader).compactMap(\.latitude).isEmpty)
-    }
+    let latitudes = try reader.performAndWait { try Mood.fetch(in: reader).compactMap(\.latitude) }
+    #expect(latitudes.isEmpty)
   }
 }
 

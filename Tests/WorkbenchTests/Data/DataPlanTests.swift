@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 import Testing
 
 @testable import Workbench

@@ -1,5 +1,5 @@
 import Foundation
-import ManagedModel
+import OpenCoreData
 import ProfileEvents
 import Testing
 

@@ -2,12 +2,22 @@ internal import Foundation
 
 /// Reads key paths from objects, dictionaries, collections and Swift values.
 enum KeyPathReader {
-  /// The value at the end of the path. A nil on the way is the result; a collection on the way
-  /// gives the values of its elements, in order, nils included.
+  /// The value at the end of the path.
+  ///
+  /// A nil on the way is the result; a collection on the way gives the values of its elements, in
+  /// order, nils included.
   static func value(
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> PredicateValue {
     PredicateValue(try read(path.components[...], from: object))
+  }
+
+  /// The same for Apple's API: a value that was read is left as it is.
+  static func plainValue(
+    of path: PredicateKeyPath, from object: Any?
+  ) throws(PredicateEvaluationError) -> Any? {
+    let value = try read(path.components[...], from: object)
+    return path.collectionOperator == nil ? value : PredicateValue(value).boxed
   }
 
   private static func read(
@@ -24,10 +34,15 @@ enum KeyPathReader {
         if let readable = current as? any KeyValueReadable {
           object = readable.value(forKey: key)
           rest = rest.dropFirst()
+        } else if let dictionary = current as? [String: Any] {
+          object = dictionary[key]
+          rest = rest.dropFirst()
+        } else if let optional = current as? any OptionalValue {
+          object = optional.anyValue
         } else if case .collection(let collection) = PredicateValue(current) {
           return try values(rest, of: collection).original
         } else {
-          object = try plainValue(key, of: current)
+          object = try property(key, of: current)
           rest = rest.dropFirst()
         }
       case .operator(let found):
@@ -37,7 +52,9 @@ enum KeyPathReader {
     return object
   }
 
-  /// The path of each element. A path's operator applies to the values found before it.
+  /// The path of each element.
+  ///
+  /// A path's operator applies to the values found before it.
   private static func values(
     _ components: ArraySlice<PredicateKeyPath.Component>, of collection: PredicateCollection
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -96,13 +113,12 @@ enum KeyPathReader {
     }
   }
 
-  /// A key of a value that does not read keys itself: an entry of a dictionary, a property that
-  /// Foundation's own class would have, a stored property.
-  private static func plainValue(
+  /// A key of a value that does not read keys itself: an entry of an `NSDictionary`, a property
+  /// that Foundation's own class would have, a stored property.
+  private static func property(
     _ key: String, of object: Any
   ) throws(PredicateEvaluationError) -> Any? {
     switch object {
-    case let dictionary as [String: Any]: return dictionary[key]
     case let dictionary as NSDictionary: return dictionary[NSString(string: key)]
     default:
       if let value = PredicateMethod.property(key, of: PredicateValue(object)) {

@@ -1,4 +1,6 @@
-/// A pattern of `LIKE`, taken apart once. A character is a Unicode scalar, as it is to SQLite.
+/// A pattern of `LIKE`, taken apart once.
+///
+/// A character is a Unicode scalar, as it is to SQLite.
 package struct LikePattern {
   private enum Piece: Equatable {
     case scalar(Unicode.Scalar)
@@ -28,7 +30,9 @@ package struct LikePattern {
     self.pieces = pieces
   }
 
-  /// Whether the whole text matches. Cost: at worst the product of the lengths.
+  /// Whether the whole text matches.
+  ///
+  /// Cost: at worst the product of the lengths.
   package func matches(_ text: String) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (piece, position) = (0, 0)

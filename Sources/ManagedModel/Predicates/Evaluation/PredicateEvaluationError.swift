@@ -1,4 +1,6 @@
-/// Why a predicate has no answer for an object. Apple raises an exception here.
+/// Why a predicate has no answer for an object.
+///
+/// Apple raises an exception here.
 package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownKey(String, type: String)
   case unboundVariable(String)

@@ -6,8 +6,8 @@ internal import Foundation
 /// strings have no match with nil. SQL differs for `!=`, which is never true of a NULL column.
 package struct PredicateEvaluator {
   let root: Any?
-  /// As given by the caller, for block predicates.
-  let bindings: [String: Any]?
+  /// As given by the caller, with the elements that subqueries are at: for block predicates.
+  private var bindings: [String: Any]?
   private var variables: [String: PredicateValue]
 
   package init(root: Any?, bindings: [String: Any]? = nil) {
@@ -26,15 +26,10 @@ package struct PredicateEvaluator {
     default:
       switch predicate.kind {
       case .constant(let value): return value
-      case .block(let block): return block(root, allBindings)
-      case .subclass: return predicate.evaluate(with: root, substitutionVariables: allBindings)
+      case .block(let block): return block(root, bindings)
+      case .subclass: return predicate.evaluate(with: root, substitutionVariables: bindings)
       }
     }
-  }
-
-  /// The caller's variables and those of the subqueries around.
-  private var allBindings: [String: Any]? {
-    variables.isEmpty ? bindings : variables.compactMapValues(\.original)
   }
 
   private func evaluate(
@@ -80,15 +75,15 @@ package struct PredicateEvaluator {
       return try value(of: evaluate(predicate) ? yes : no)
     case .anyKey: throw .unsupported("ANYKEY")
     case .block(let block, let arguments):
-      let values = try values(of: arguments).map { $0.original ?? NSNull() }
+      let values = try values(of: arguments).map { $0.boxed ?? NSNull() }
       return PredicateValue(block.body(root, values, context))
     }
   }
 
   private var context: NSMutableDictionary? {
-    guard let allBindings else { return nil }
+    guard let bindings else { return nil }
     let context = NSMutableDictionary()
-    for (name, value) in allBindings { context[name] = value }
+    for (name, value) in bindings { context[name] = value }
     return context
   }
 
@@ -134,6 +129,9 @@ package struct PredicateEvaluator {
     var found: [PredicateValue] = []
     for element in collection.elements {
       inner.variables[variable] = element
+      inner.bindings = (inner.bindings ?? [:]).merging([variable: element.original ?? NSNull()]) {
+        $1
+      }
       if try inner.evaluate(predicate) { found.append(element) }
     }
     return .collection(PredicateCollection(found, isOrdered: collection.isOrdered))

@@ -1,7 +1,8 @@
 internal import Foundation
 
-/// The methods that `FUNCTION(…)` and operators such as `isEqualToString:` may name. Linux has no
-/// selectors: these are the ones that predicates use.
+/// The methods that `FUNCTION(…)` and operators such as `isEqualToString:` may name.
+///
+/// Linux has no selectors: these are the ones that predicates use.
 package enum PredicateMethod {
   /// Calls a method of the operand's value.
   static func call(

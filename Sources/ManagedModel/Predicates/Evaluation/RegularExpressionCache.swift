@@ -1,7 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// The expressions of `MATCHES`, compiled once. It forgets all of them when it holds too many.
+/// The expressions of `MATCHES`, compiled once.
+///
+/// It forgets all of them when it holds too many.
 final class RegularExpressionCache: Sendable {
   static let shared = RegularExpressionCache()
 
@@ -13,7 +15,9 @@ final class RegularExpressionCache: Sendable {
   private static let limit = 128
   private let compiled = Mutex<[Key: NSRegularExpression]>([:])
 
-  /// The compiled pattern. Wrapped so that its alternatives are tried for the whole string.
+  /// The compiled pattern.
+  ///
+  /// Wrapped so that its alternatives are tried for the whole string.
   func expression(
     _ pattern: String, isCaseInsensitive: Bool
   ) throws(PredicateEvaluationError) -> NSRegularExpression {

@@ -24,7 +24,7 @@ package enum StringMatching {
     options.contains(.localeSensitive) ? Locale.current : nil
   }
 
-  /// `==`
+  /// `==`: byte by byte without options.
   package static func isEqual(
     _ left: String, _ right: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -50,7 +50,9 @@ package enum StringMatching {
     return left.compare(right, options: foundation(options), range: nil, locale: locale(options))
   }
 
-  /// `BEGINSWITH`. Every string begins with the empty one.
+  /// `BEGINSWITH`: anchored at the start.
+  ///
+  /// Every string begins with the empty one.
   package static func hasPrefix(
     _ text: String, _ prefix: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -60,7 +62,9 @@ package enum StringMatching {
     return found(prefix, in: text, options, .anchored)
   }
 
-  /// `ENDSWITH`. Every string ends with the empty one.
+  /// `ENDSWITH`: anchored at the end.
+  ///
+  /// Every string ends with the empty one.
   package static func hasSuffix(
     _ text: String, _ suffix: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -72,7 +76,9 @@ package enum StringMatching {
     return found(suffix, in: text, options, [.anchored, .backwards])
   }
 
-  /// `CONTAINS` and `IN` with strings. Every string contains the empty one.
+  /// `CONTAINS` and `IN` with strings.
+  ///
+  /// Every string contains the empty one.
   package static func contains(
     _ text: String, _ part: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
@@ -103,8 +109,9 @@ package enum StringMatching {
     }
   }
 
-  /// `LIKE`: `?` is one character, `*` any number of them, `\` takes the next one literally. The
-  /// pattern is for the whole string.
+  /// `LIKE`: `?` is one character, `*` any number of them, `\` takes the next one literally.
+  ///
+  /// The pattern is for the whole string.
   package static func isLike(
     _ text: String, _ pattern: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {

@@ -10,8 +10,9 @@ package enum CastTarget: String, Sendable, CaseIterable {
   case uuid = "NSUUID"
   case url = "NSURL"
 
-  /// Whether a cast of a constant is that constant of the other type. These are the types whose
-  /// constants are printed as casts.
+  /// Whether a cast of a constant is that constant of the other type.
+  ///
+  /// These are the types whose constants are printed as casts.
   var isFolded: Bool {
     switch self {
     case .date, .data, .uuid, .url, .decimal, .number: true
@@ -19,8 +20,9 @@ package enum CastTarget: String, Sendable, CaseIterable {
     }
   }
 
-  /// The value as another type: dates from and to seconds since 2001, data as Base64. Nil if it
-  /// cannot be one; nil stays nil.
+  /// The value as another type: dates from and to seconds since 2001, data as Base64.
+  ///
+  /// Nil if it cannot be one; nil stays nil.
   package func cast(_ value: PredicateValue) -> PredicateValue? {
     if value.isNull { return .null }
     switch self {

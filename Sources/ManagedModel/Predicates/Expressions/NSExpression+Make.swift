@@ -1,7 +1,9 @@
 public import Foundation
 
 extension NSExpression {
-  /// A value that does not depend on the object. `NSNull` and `nil` are nil.
+  /// A value that does not depend on the object.
+  ///
+  /// `NSNull` and `nil` are nil.
   public convenience init(forConstantValue value: Any?) {
     self.init(.constant(PredicateValue(constant: value)))
   }
@@ -11,7 +13,9 @@ extension NSExpression {
     self.init(.variable(name))
   }
 
-  /// A key path from the object. `"self"` is the object itself.
+  /// A key path from the object.
+  ///
+  /// `"self"` is the object itself.
   public convenience init(forKeyPath keyPath: String) {
     let path = PredicateKeyPath(keyPath)
     self.init(path.isSelf ? .evaluatedObject : .keyPath(path))
@@ -22,7 +26,9 @@ extension NSExpression {
     NSExpression(.evaluatedObject)
   }
 
-  /// `ANYKEY`, which stands for any key of a Spotlight item. Nothing here evaluates it.
+  /// `ANYKEY`, which stands for any key of a Spotlight item.
+  ///
+  /// Nothing here evaluates it.
   public class func expressionForAnyKey() -> NSExpression {
     NSExpression(.anyKey)
   }
@@ -46,8 +52,9 @@ extension NSExpression {
     self.init(.function(function, expressions))
   }
 
-  /// A method of the operand's value, by name. `PredicateMethod` lists those that exist; any
-  /// other is an error when evaluated.
+  /// A method of the operand's value, by name.
+  ///
+  /// `PredicateMethod` lists those that exist; any other is an error when evaluated.
   public convenience init(
     forFunction operand: NSExpression, selectorName: String, arguments: [Any]?
   ) {
@@ -59,7 +66,9 @@ extension NSExpression {
     }
   }
 
-  /// `{…}`. Elements that are not expressions become constants.
+  /// `{…}`.
+  ///
+  /// Elements that are not expressions become constants.
   public convenience init(forAggregate elements: [Any]) {
     self.init(.aggregate(elements.map(Self.expression)))
   }
@@ -79,7 +88,9 @@ extension NSExpression {
     self.init(.setOperation(.minus, left, right))
   }
 
-  /// `SUBQUERY`: the elements for which the predicate holds. The variable has no `$`.
+  /// `SUBQUERY`: the elements for which the predicate holds.
+  ///
+  /// The variable has no `$`.
   public convenience init(
     forSubquery collection: NSExpression, usingIteratorVariable variable: String,
     predicate: NSPredicate
@@ -95,17 +106,22 @@ extension NSExpression {
     self.init(.conditional(predicate, trueExpression, falseExpression))
   }
 
-  /// Asks a block. It cannot become SQL and has no parsable text.
+  /// Asks a block.
+  ///
+  /// It cannot become SQL and has no parsable text.
   public convenience init(
-    block: @escaping @Sendable (
-      _ object: Any?, _ arguments: [Any], _ context: NSMutableDictionary?
-    ) -> Any,
+    block:
+      @escaping @Sendable (
+        _ object: Any?, _ arguments: [Any], _ context: NSMutableDictionary?
+      ) -> Any,
     arguments: [NSExpression]?
   ) {
     self.init(.block(Block(block), arguments ?? []))
   }
 
-  /// Parses an expression, such as `"price * %d"`. Traps as `NSPredicate(format:)`.
+  /// Parses an expression, such as `"price * %d"`.
+  ///
+  /// Traps as `NSPredicate(format:)`.
   public convenience init(format: String, _ arguments: Any?...) {
     let source = PlaceholderSource(arguments, strict: true)
     do {
@@ -115,7 +131,9 @@ extension NSExpression {
     }
   }
 
-  /// Parses an expression whose arguments are all objects. Traps as `NSPredicate(format:)`.
+  /// Parses an expression whose arguments are all objects.
+  ///
+  /// Traps as `NSPredicate(format:)`.
   public convenience init(format: String, argumentArray arguments: [Any]) {
     let source = PlaceholderSource(arguments, strict: false)
     do {

@@ -56,7 +56,9 @@ extension NSExpression {
 }
 
 extension NSExpression.Node {
-  /// The expressions directly below, in the order they are written. Predicates are not among them.
+  /// The expressions directly below, in the order they are written.
+  ///
+  /// Predicates are not among them.
   package var children: [NSExpression] {
     switch self {
     case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: []

@@ -2,10 +2,10 @@ internal import Foundation
 
 // Apple's accessors. Each traps, as Apple raises, when the expression is of another kind.
 extension NSExpression {
-  /// The value of a constant, as it was given.
+  /// The value of a constant; a number is an `NSNumber`, whatever it was given as.
   public var constantValue: Any? {
     guard case .constant(let value) = node else { unavailable("constantValue") }
-    return value.original
+    return value.boxed
   }
 
   /// The text of a key path.
@@ -47,8 +47,9 @@ extension NSExpression {
     }
   }
 
-  /// What a function is called on. A built-in function has the name of Apple's helper class as a
-  /// constant.
+  /// What a function is called on.
+  ///
+  /// A built-in function has the name of Apple's helper class as a constant.
   public var operand: NSExpression {
     switch node {
     case .path(let operand, _), .method(let operand, _, _): operand

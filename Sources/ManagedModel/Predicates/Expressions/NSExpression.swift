@@ -32,8 +32,10 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     depth = 1 + node.childDepth
   }
 
-  /// Apple's name for the kind. A path from a value (`$x.name`), a subscript and `CAST` are
-  /// functions, as in Apple's trees; a placeholder without an argument is a constant.
+  /// Apple's name for the kind.
+  ///
+  /// A path from a value (`$x.name`), a subscript and `CAST` are functions, as in Apple's trees; a
+  /// placeholder without an argument is a constant.
   open var expressionType: ExpressionType {
     switch node {
     case .constant: .constantValue
@@ -52,7 +54,9 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The value for an object. Traps where Apple raises, as `NSPredicate.evaluate(with:)`.
+  /// The value for an object; numbers are `NSNumber`s.
+  ///
+  /// Traps where Apple raises, as `NSPredicate.evaluate(with:)`.
   ///
   /// - Parameter context: Swift's stand-in for Apple's mutable dictionary: variables by name.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
@@ -61,7 +65,7 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
       if let name = key as? String { bindings[name] = value }
     }
     do {
-      return try value(for: object, variables: bindings).original
+      return try value(for: object, variables: bindings).boxed
     } catch {
       preconditionFailure(error.description)
     }
@@ -77,8 +81,9 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     PredicatePrinter.text(of: self)
   }
 
-  /// Equal trees are equal. Numbers are equal by value, a constant list and an aggregate of the
-  /// same constants are equal.
+  /// Equal trees are equal.
+  ///
+  /// Numbers are equal by value, a constant list and an aggregate of the same constants are equal.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSExpression else { return false }
     return self === other || PredicateEquality.equal(self, other)

@@ -1,4 +1,6 @@
-/// The words of the predicate language. All of them may be written in any case.
+/// The words of the predicate language.
+///
+/// All of them may be written in any case.
 enum PredicateKeyword: String, CaseIterable {
   case and, or, not
   case any, some, all, none
@@ -25,8 +27,9 @@ enum PredicateKeyword: String, CaseIterable {
     return byWord[identifier.lowercased()]
   }
 
-  /// Whether a key of this name needs a `#` before it. The words of brackets, set operators and
-  /// functions are keywords at their own places only.
+  /// Whether a key of this name needs a `#` before it.
+  ///
+  /// The words of brackets, set operators and functions are keywords at their own places only.
   var isReserved: Bool {
     switch self {
     case .first, .last, .size, .union, .intersect, .minus, .function, .ternary, .subquery, .cast:

@@ -1,5 +1,7 @@
 extension PredicateLexer {
-  /// A string in single or double quotes. A placeholder inside is text.
+  /// A string in single or double quotes.
+  ///
+  /// A placeholder inside is text.
   mutating func string(quote: UInt8) throws(PredicateSyntaxError) -> String {
     let start = position
     position += 1

@@ -1,5 +1,6 @@
-/// Cuts a predicate format into tokens. It works on UTF-8 bytes; columns are counted in
-/// characters only when an error needs one.
+/// Cuts a predicate format into tokens.
+///
+/// It works on UTF-8 bytes; columns are counted in characters only when an error needs one.
 struct PredicateLexer {
   let format: String
   let bytes: [UInt8]

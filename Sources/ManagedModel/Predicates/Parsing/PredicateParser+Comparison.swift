@@ -6,7 +6,7 @@ extension PredicateParser {
   }
 
   /// `ANY a.b ==[cd] c`, or a lone term.
-  mutating func comparison() throws(PredicateSyntaxError) -> Term {
+  mutating func comparison() throws(Failure) -> Term {
     let quantifier = takeQuantifier()
     let start = index
     let left = try binary(1)
@@ -51,7 +51,7 @@ extension PredicateParser {
     return quantifier
   }
 
-  /// `a NOT IN b`
+  /// Takes the NOT of `a NOT IN b`.
   private mutating func takeInfixNot() -> Bool {
     guard keyword == .not else { return false }
     advance()
@@ -86,7 +86,7 @@ extension PredicateParser {
   }
 
   /// The letters in brackets after an operator.
-  private mutating func options() throws(PredicateSyntaxError) -> NSComparisonPredicate.Options {
+  private mutating func options() throws(Failure) -> NSComparisonPredicate.Options {
     var options: NSComparisonPredicate.Options = []
     guard take(.leftBracket) else { return options }
     guard case .identifier(let letters) = kind else {

@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension PredicateParser {
-  /// `sum(a)`, `sum:(a, b)`, `modulus:by:(a, b)`, `now()`
-  mutating func call(_ name: String) throws(PredicateSyntaxError) -> NSExpression {
+  /// A call such as `sum(a)`, `sum:(a, b)`, `modulus:by:(a, b)` or `now()`.
+  mutating func call(_ name: String) throws(Failure) -> NSExpression {
     let place = token
     advance()
     try expect(.leftParenthesis, "before the arguments of \(name)")
@@ -24,8 +24,8 @@ extension PredicateParser {
     return try checked(NSExpression(.function(function, arguments)))
   }
 
-  /// `SUBQUERY(collection, $x, $x.age > 3)`
-  mutating func subquery() throws(PredicateSyntaxError) -> NSExpression {
+  /// Reads `SUBQUERY(collection, $x, $x.age > 3)`.
+  mutating func subquery() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after SUBQUERY")
     let collection = try expression()
@@ -40,8 +40,8 @@ extension PredicateParser {
     return NSExpression(.subquery(collection, variable: name, predicate))
   }
 
-  /// `TERNARY(a > b, a, b)`
-  mutating func ternary() throws(PredicateSyntaxError) -> NSExpression {
+  /// Reads `TERNARY(a > b, a, b)`.
+  mutating func ternary() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after TERNARY")
     let predicate = try predicate()
@@ -53,8 +53,8 @@ extension PredicateParser {
     return NSExpression(.conditional(predicate, yes, no))
   }
 
-  /// `FUNCTION(operand, "selector:", arguments…)`
-  mutating func method() throws(PredicateSyntaxError) -> NSExpression {
+  /// Reads `FUNCTION(operand, "selector:", arguments…)`.
+  mutating func method() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after FUNCTION")
     let operand = try expression()
@@ -79,8 +79,10 @@ extension PredicateParser {
     return NSExpression(.method(operand, selector, arguments))
   }
 
-  /// `CAST(value, "NSDate")`. Constants are cast at once, since that is how they are printed.
-  mutating func cast() throws(PredicateSyntaxError) -> NSExpression {
+  /// `CAST(value, "NSDate")`.
+  ///
+  /// Constants are cast at once, since that is how they are printed.
+  mutating func cast() throws(Failure) -> NSExpression {
     advance()
     try expect(.leftParenthesis, "after CAST")
     let value = try expression()

@@ -2,7 +2,7 @@ internal import Foundation
 
 extension PredicateParser {
   /// A constant, a key path, a function, a variable, `{…}` or `(…)`.
-  mutating func primary() throws(PredicateSyntaxError) -> Term {
+  mutating func primary() throws(Failure) -> Term {
     switch kind {
     case .number(let text): return .expression(try number(text))
     case .string(let text):
@@ -27,7 +27,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func identifier(_ word: String) throws(PredicateSyntaxError) -> Term {
+  private mutating func identifier(_ word: String) throws(Failure) -> Term {
     let isCall = tokens[index + 1].kind == .symbol(.leftParenthesis)
     switch PredicateKeyword.of(word) {
     case .self:
@@ -64,7 +64,7 @@ extension PredicateParser {
   }
 
   /// `{a, b}`; `{}` too.
-  private mutating func aggregate() throws(PredicateSyntaxError) -> NSExpression {
+  private mutating func aggregate() throws(Failure) -> NSExpression {
     advance()
     let elements = try list(until: .rightBrace)
     return NSExpression(.aggregate(elements))
@@ -73,7 +73,7 @@ extension PredicateParser {
   /// Values with commas between them, and the sign that closes the list.
   mutating func list(
     until end: PredicateToken.Symbol
-  ) throws(PredicateSyntaxError) -> [NSExpression] {
+  ) throws(Failure) -> [NSExpression] {
     if take(end) { return [] }
     var elements = [try expression()]
     while take(.comma) {
@@ -86,7 +86,7 @@ extension PredicateParser {
   // MARK: Numbers
 
   /// Whole numbers are exact; a number with more digits than a `Double` holds becomes a decimal.
-  mutating func number(_ text: String) throws(PredicateSyntaxError) -> NSExpression {
+  mutating func number(_ text: String) throws(Failure) -> NSExpression {
     guard let value = Self.value(ofNumber: text) else {
       throw error("“\(text)” is no number", expected: "digits such as 12, 1.5, 1e3 or 0x1F")
     }
@@ -115,7 +115,7 @@ extension PredicateParser {
 
   private mutating func placeholderTerm(
     _ placeholder: PredicateToken.Placeholder
-  ) throws(PredicateSyntaxError) -> Term {
+  ) throws(Failure) -> Term {
     if placeholder.kind == .key {
       let path = try keyPath()
       return .expression(NSExpression(path.isSelf ? .evaluatedObject : .keyPath(path)))

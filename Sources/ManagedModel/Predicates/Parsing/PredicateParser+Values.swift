@@ -13,7 +13,7 @@ extension PredicateParser {
   }
 
   /// Values joined by operators that bind at least as close as `minimum`, by precedence climbing.
-  mutating func binary(_ minimum: Int) throws(PredicateSyntaxError) -> Term {
+  mutating func binary(_ minimum: Int) throws(Failure) -> Term {
     let start = index
     let first = try unary()
     guard let next = infixOperator, next.precedence >= minimum else { return first }
@@ -48,8 +48,10 @@ extension PredicateParser {
     }
   }
 
-  /// `-x`, `~x`, or what binds closer. A minus before a number is part of it.
-  private mutating func unary() throws(PredicateSyntaxError) -> Term {
+  /// `-x`, `~x`, or what binds closer.
+  ///
+  /// A minus before a number is part of it.
+  private mutating func unary() throws(Failure) -> Term {
     guard kind == .symbol(.minus) || kind == .symbol(.complement) else { return try postfix() }
     let isMinus = kind == .symbol(.minus)
     advance()
@@ -68,7 +70,7 @@ extension PredicateParser {
   }
 
   /// A value with the paths and subscripts behind it.
-  private mutating func postfix() throws(PredicateSyntaxError) -> Term {
+  private mutating func postfix() throws(Failure) -> Term {
     let primary = try primary()
     guard case .expression(let expression) = primary else { return primary }
     return .expression(try postfix(expression))
@@ -76,7 +78,7 @@ extension PredicateParser {
 
   private mutating func postfix(
     _ expression: NSExpression
-  ) throws(PredicateSyntaxError) -> NSExpression {
+  ) throws(Failure) -> NSExpression {
     var expression = expression
     while true {
       if take(.dot) {
@@ -93,7 +95,7 @@ extension PredicateParser {
   /// `.name`, `.@count`, `.$variable` behind any value.
   private mutating func path(
     from operand: NSExpression
-  ) throws(PredicateSyntaxError) -> NSExpression {
+  ) throws(Failure) -> NSExpression {
     if case .variable(let name) = kind {
       advance()
       return NSExpression(.path(operand, NSExpression(forVariable: name)))
@@ -102,13 +104,16 @@ extension PredicateParser {
     switch operand.node {
     case .evaluatedObject: return NSExpression(.keyPath(path))
     case .keyPath(let first):
-      return NSExpression(.keyPath(PredicateKeyPath(components: first.components + path.components)))
+      return NSExpression(
+        .keyPath(PredicateKeyPath(components: first.components + path.components)))
     default: return NSExpression(.path(operand, NSExpression(.keyPath(path))))
     }
   }
 
-  /// Components joined by dots, from the token at hand on. Stops before a variable.
-  mutating func keyPath() throws(PredicateSyntaxError) -> PredicateKeyPath {
+  /// Components joined by dots, from the token at hand on.
+  ///
+  /// Stops before a variable.
+  mutating func keyPath() throws(Failure) -> PredicateKeyPath {
     var components = try component()
     while kind == .symbol(.dot) {
       if case .variable = tokens[index + 1].kind { break }
@@ -118,7 +123,7 @@ extension PredicateParser {
     return PredicateKeyPath(components: components)
   }
 
-  private mutating func component() throws(PredicateSyntaxError) -> [PredicateKeyPath.Component] {
+  private mutating func component() throws(Failure) -> [PredicateKeyPath.Component] {
     let place = token
     switch kind {
     case .identifier(let key), .escaped(let key):
@@ -142,7 +147,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func subscriptIndex() throws(PredicateSyntaxError) -> NSExpression.Index {
+  private mutating func subscriptIndex() throws(Failure) -> NSExpression.Index {
     if tokens[min(index + 1, tokens.count - 1)].kind == .symbol(.rightBracket) {
       switch keyword {
       case .first:
@@ -163,7 +168,7 @@ extension PredicateParser {
   /// The argument of a `%K`.
   private mutating func argument(
     _ placeholder: PredicateToken.Placeholder, at place: PredicateToken
-  ) throws(PredicateSyntaxError) -> String {
+  ) throws(Failure) -> String {
     do {
       return try source?.keyPath(placeholder.text) ?? placeholder.text
     } catch {

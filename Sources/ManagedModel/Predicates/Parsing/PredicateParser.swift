@@ -17,8 +17,20 @@ struct PredicateParser {
     }
   }
 
-  /// How deep parentheses, functions and operators may be nested.
-  static let maximumDepth = 500
+  /// The error in a box.
+  ///
+  /// Every frame of the recursion has room for what it may throw, so that the error itself would
+  /// triple the stack that a level needs.
+  final class Failure: Error {
+    let error: PredicateSyntaxError
+
+    init(_ error: PredicateSyntaxError) {
+      self.error = error
+    }
+  }
+
+  /// How deep parentheses, functions and operators may be nested, and how high a tree may grow.
+  static let maximumDepth = 200
 
   let format: String
   let tokens: [PredicateToken]
@@ -31,19 +43,27 @@ struct PredicateParser {
     _ format: String, source: PlaceholderSource?
   ) throws(PredicateSyntaxError) -> NSPredicate {
     var parser = try PredicateParser(format, source: source)
-    if parser.kind == .end { throw parser.error("the predicate is empty", expected: "a condition") }
-    let predicate = try parser.predicate()
-    try parser.expectEnd()
-    return predicate
+    do throws(Failure) {
+      if parser.kind == .end { throw parser.error("the predicate is empty") }
+      let predicate = try parser.predicate()
+      try parser.expectEnd()
+      return predicate
+    } catch {
+      throw error.error
+    }
   }
 
   static func expression(
     _ format: String, source: PlaceholderSource?
   ) throws(PredicateSyntaxError) -> NSExpression {
     var parser = try PredicateParser(format, source: source)
-    let expression = try parser.expression()
-    try parser.expectEnd()
-    return expression
+    do throws(Failure) {
+      let expression = try parser.expression()
+      try parser.expectEnd()
+      return expression
+    } catch {
+      throw error.error
+    }
   }
 
   private init(_ format: String, source: PlaceholderSource?) throws(PredicateSyntaxError) {
@@ -80,30 +100,30 @@ struct PredicateParser {
 
   mutating func expect(
     _ symbol: PredicateToken.Symbol, _ purpose: String
-  ) throws(PredicateSyntaxError) {
+  ) throws(Failure) {
     if !take(symbol) { throw unexpected("“\(symbol.rawValue)” \(purpose)") }
   }
 
-  private func expectEnd() throws(PredicateSyntaxError) {
+  private func expectEnd() throws(Failure) {
     if kind != .end { throw unexpected("an operator, AND, OR or the end") }
   }
 
   // MARK: Conditions
 
-  mutating func predicate() throws(PredicateSyntaxError) -> NSPredicate {
+  mutating func predicate() throws(Failure) -> NSPredicate {
     let start = index
     let term = try disjunction()
     return try predicate(term, from: start)
   }
 
-  mutating func expression() throws(PredicateSyntaxError) -> NSExpression {
+  mutating func expression() throws(Failure) -> NSExpression {
     let start = index
     let term = try disjunction()
     return try expression(term, from: start)
   }
 
   /// `a OR b OR c`, or what binds closer.
-  mutating func disjunction() throws(PredicateSyntaxError) -> Term {
+  mutating func disjunction() throws(Failure) -> Term {
     try enter()
     defer { depth -= 1 }
     let start = index
@@ -122,7 +142,7 @@ struct PredicateParser {
     kind == .symbol(.or) || keyword == .or
   }
 
-  private mutating func conjunction() throws(PredicateSyntaxError) -> Term {
+  private mutating func conjunction() throws(Failure) -> Term {
     let start = index
     let first = try negation()
     guard isAnd else { return first }
@@ -139,7 +159,7 @@ struct PredicateParser {
     kind == .symbol(.and) || keyword == .and
   }
 
-  private mutating func negation() throws(PredicateSyntaxError) -> Term {
+  private mutating func negation() throws(Failure) -> Term {
     guard kind == .symbol(.not) || keyword == .not else { return try comparison() }
     advance()
     try enter()
@@ -152,8 +172,10 @@ struct PredicateParser {
 
   // MARK: Kinds of term
 
-  /// A condition. A value that may be a Boolean stands for `value == YES`.
-  func predicate(_ term: Term, from start: Int) throws(PredicateSyntaxError) -> NSPredicate {
+  /// A condition.
+  ///
+  /// A value that may be a Boolean stands for `value == YES`.
+  func predicate(_ term: Term, from start: Int) throws(Failure) -> NSPredicate {
     switch term {
     case .predicate(let predicate): return predicate
     case .expression(let expression):
@@ -168,7 +190,7 @@ struct PredicateParser {
     }
   }
 
-  func expression(_ term: Term, from start: Int) throws(PredicateSyntaxError) -> NSExpression {
+  func expression(_ term: Term, from start: Int) throws(Failure) -> NSExpression {
     switch term {
     case .expression(let expression): return expression
     case .predicate:
@@ -180,31 +202,34 @@ struct PredicateParser {
 
   // MARK: Depth and errors
 
-  mutating func enter() throws(PredicateSyntaxError) {
+  mutating func enter() throws(Failure) {
     depth += 1
     if depth > Self.maximumDepth { throw tooDeep() }
   }
 
   /// Checks the height of a tree that grows in a loop, without recursion of the parser.
-  func checked(_ expression: NSExpression) throws(PredicateSyntaxError) -> NSExpression {
+  func checked(_ expression: NSExpression) throws(Failure) -> NSExpression {
     if expression.depth > Self.maximumDepth { throw tooDeep() }
     return expression
   }
 
-  private func tooDeep() -> PredicateSyntaxError {
+  private func tooDeep() -> Failure {
     error("the predicate is nested more than \(Self.maximumDepth) deep")
   }
 
   func error(
     _ message: String, at offset: Int? = nil, expected: String = "", suggestion: String? = nil
-  ) -> PredicateSyntaxError {
-    PredicateSyntaxError(
-      format: format, column: PredicateLexer.column(of: offset ?? token.start, in: format),
-      message: message, expected: expected, suggestion: suggestion)
+  ) -> Failure {
+    Failure(
+      PredicateSyntaxError(
+        format: format, column: PredicateLexer.column(of: offset ?? token.start, in: format),
+        message: message, expected: expected, suggestion: suggestion))
   }
 
-  /// The token at hand does not fit. Between two values a word is compared with the operators.
-  func unexpected(_ expected: String, near words: [String]? = nil) -> PredicateSyntaxError {
+  /// The token at hand does not fit.
+  ///
+  /// Between two values a word is compared with the operators.
+  func unexpected(_ expected: String, near words: [String]? = nil) -> Failure {
     switch kind {
     case .end:
       return error("the predicate ends too early", expected: expected)

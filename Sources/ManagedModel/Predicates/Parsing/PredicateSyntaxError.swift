@@ -1,7 +1,9 @@
 /// What is wrong with a predicate format, and where.
 package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   package let format: String
-  /// The place, in characters, from 1. One past the last character if the text ends too early.
+  /// The place, in characters, from 1.
+  ///
+  /// One past the last character if the text ends too early.
   package let column: Int
   /// One sentence without place: `the string does not end`.
   package let message: String

@@ -52,7 +52,7 @@ struct PredicateToken {
     case shiftRight = ">>"
   }
 
-  /// `%@`, `%K`, `%ld` …
+  /// A placeholder such as `%@`, `%K` or `%ld`.
   struct Placeholder: Equatable {
     enum Kind {
       case object, key, integer, unsigned, floating, character

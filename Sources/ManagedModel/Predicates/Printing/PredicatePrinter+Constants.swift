@@ -1,7 +1,9 @@
 internal import Foundation
 
 extension PredicatePrinter {
-  /// A constant as a format writes it. Dates, data, UUIDs and URLs are casts.
+  /// A constant as a format writes it.
+  ///
+  /// Dates, data, UUIDs and URLs are casts.
   package static func text(of value: PredicateValue) -> String {
     switch value {
     case .null: "nil"

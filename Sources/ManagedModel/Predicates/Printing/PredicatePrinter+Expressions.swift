@@ -87,7 +87,9 @@ extension PredicatePrinter {
     case .constant(let value) where value.isNumber || !value.isScalar: own = 9
     default: own = 10
     }
-    let text = text(of: expression)
+    var text = text(of: expression)
+    // A division of whole numbers is another one: 3.0 / 2 is not 3 / 2.
+    if case .constant(.double) = expression.node, Int64(text) != nil { text += ".0" }
     return own < precedence ? "(" + text + ")" : text
   }
 }

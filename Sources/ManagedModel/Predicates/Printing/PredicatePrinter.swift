@@ -31,18 +31,18 @@ package enum PredicatePrinter {
   private static func text(of compound: NSCompoundPredicate) -> String {
     let parts = compound.predicates
     switch compound.compoundPredicateType {
-    case .not: return "NOT " + operandText(of: parts[0], joined: true)
+    case .not: return "NOT " + operandText(of: parts[0])
     case .and where parts.isEmpty: return "TRUEPREDICATE"
     case .or where parts.isEmpty: return "FALSEPREDICATE"
     case .and, .or:
       if parts.count == 1 { return parts[0].predicateFormat }
       let word = compound.compoundPredicateType == .and ? " AND " : " OR "
-      return parts.map { operandText(of: $0, joined: true) }.joined(separator: word)
+      return parts.map(operandText).joined(separator: word)
     }
   }
 
   /// A part of a compound, in parentheses if it is an AND or an OR.
-  private static func operandText(of predicate: NSPredicate, joined: Bool) -> String {
+  private static func operandText(of predicate: NSPredicate) -> String {
     var inner = predicate
     while let compound = inner as? NSCompoundPredicate, compound.predicates.count == 1,
       compound.compoundPredicateType != .not
@@ -56,12 +56,14 @@ package enum PredicatePrinter {
   }
 
   static func address(_ object: AnyObject) -> String {
-    "0x" + String(UInt(bitPattern: ObjectIdentifier(object).hashValue), radix: 16)
+    "0x" + String(UInt(bitPattern: ObjectIdentifier(object)), radix: 16)
   }
 }
 
 extension NSComparisonPredicate.Operator {
-  /// As it is printed. `.customSelector` has no text of its own.
+  /// As it is printed.
+  ///
+  /// `.customSelector` has no text of its own.
   package var sign: String {
     switch self {
     case .lessThan: "<"

@@ -18,7 +18,9 @@ extension NSSortDescriptor.Comparison {
 
 extension Sequence {
   /// The elements in the order of the descriptors, the first of which counts most; equal elements
-  /// keep their order. Apple has this on `NSArray`. Cost: reads each key path once per element.
+  /// keep their order.
+  ///
+  /// Apple has this on `NSArray`. Cost: reads each key path once per element.
   public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
     let keyed = enumerated().map { offset, element in (offset: offset, element: element) }
     return keyed.sorted { left, right in

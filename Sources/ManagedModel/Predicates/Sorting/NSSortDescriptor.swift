@@ -21,6 +21,7 @@ open class NSSortDescriptor: NSObject, NSCopying, @unchecked Sendable {
 
   /// The key path whose values are compared; nil compares the objects themselves.
   public let key: String?
+  /// Whether smaller values come first.
   public let ascending: Bool
   /// Apple's `selector`, which Linux does not have, by its name; nil with a comparator block.
   public let comparison: Comparison?
@@ -50,7 +51,9 @@ open class NSSortDescriptor: NSObject, NSCopying, @unchecked Sendable {
     self.init(key: key, ascending: ascending, comparison: selector ?? .binary, block: nil)
   }
 
-  /// Sorts by a block. It cannot become SQL.
+  /// Sorts by a block.
+  ///
+  /// It cannot become SQL.
   public convenience init(
     key: String?, ascending: Bool,
     comparator: @escaping @Sendable (Any, Any) -> ComparisonResult
@@ -58,7 +61,9 @@ open class NSSortDescriptor: NSObject, NSCopying, @unchecked Sendable {
     self.init(key: key, ascending: ascending, comparison: nil, block: comparator)
   }
 
-  /// The block that was given, or one for the named comparison. Nils are `NSNull`.
+  /// The block that was given, or one for the named comparison.
+  ///
+  /// Nils are `NSNull`.
   open var comparator: @Sendable (Any, Any) -> ComparisonResult {
     if let block { return block }
     let comparison = comparison ?? .binary
@@ -72,8 +77,10 @@ open class NSSortDescriptor: NSObject, NSCopying, @unchecked Sendable {
     NSSortDescriptor(key: key, ascending: !ascending, comparison: comparison, block: block)
   }
 
-  /// The order of two objects. Reads the key path of both, which may fire faults. Traps for a key
-  /// that a Swift value does not have.
+  /// The order of two objects.
+  ///
+  /// Reads the key path of both, which may fire faults. Traps for a key that a Swift value does not
+  /// have.
   open func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
     let left = value(of: object1)
     let right = value(of: object2)

@@ -1,5 +1,6 @@
-/// An object whose values are read by name: what predicates and sort descriptors need. It stands
-/// in for key-value coding, which Linux does not have.
+/// An object whose values are read by name: what predicates and sort descriptors need.
+///
+/// It stands in for key-value coding, which Linux does not have.
 public protocol KeyValueReadable {
   /// The value of one key; nil if it has none. What an unknown key does is the type's choice.
   func value(forKey key: String) -> Any?
@@ -9,10 +10,13 @@ public protocol KeyValueReadable {
 
 extension KeyValueReadable {
   /// Follows the path with `value(forKey:)`: maps over collections, applies `@count` and the other
-  /// operators. Traps for a key that a Swift value on the way does not have.
+  /// operators.
+  ///
+  /// A single value is what `value(forKey:)` gave; what was computed is an `NSNumber`. Traps for a
+  /// key that a Swift value on the way does not have.
   public func value(forKeyPath keyPath: String) -> Any? {
     do {
-      return try KeyPathReader.value(of: PredicateKeyPath(keyPath), from: self).original
+      return try KeyPathReader.plainValue(of: PredicateKeyPath(keyPath), from: self)
     } catch {
       preconditionFailure(error.description)
     }

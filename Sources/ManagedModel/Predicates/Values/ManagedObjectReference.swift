@@ -1,5 +1,6 @@
-/// An object that stands for a row: a managed object or its ID. The two are the same to a
-/// predicate.
+/// An object that stands for a row: a managed object or its ID.
+///
+/// The two are the same to a predicate.
 package protocol ManagedObjectReference {
   /// Equal for an object and its ID.
   var referenceIdentity: AnyHashable { get }

@@ -1,8 +1,10 @@
 /// The elements of an array or a set.
 package struct PredicateCollection: Hashable {
   package let elements: [PredicateValue]
-  /// False for sets. A constant set of plain values is kept sorted, so that it prints the same
-  /// each time; it is equal to an array of the same elements in that order.
+  /// False for sets.
+  ///
+  /// A constant set of plain values is kept sorted, so that it prints the same each time; it is
+  /// equal to an array of the same elements in that order.
   package let isOrdered: Bool
   /// For long constant lists: makes IN independent of their length.
   private let lookup: Set<PredicateValue>?

@@ -1,9 +1,10 @@
 internal import Foundation
 
 extension PredicateValue {
-  /// Applies one of the arithmetic functions. Nil with a nil operand, for a division by zero and
-  /// for bits of what is no integer. Whole numbers stay whole, 3 / 2 is 1; past 64 bits they go on
-  /// as decimals.
+  /// Applies one of the arithmetic functions.
+  ///
+  /// Nil with a nil operand, for a division by zero and for bits of what is no integer. Whole
+  /// numbers stay whole, 3 / 2 is 1; past 64 bits they go on as decimals.
   static func arithmetic(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {

@@ -1,8 +1,10 @@
 internal import Foundation
 
 extension PredicateValue {
-  /// Takes any Swift or Foundation value in. Optionals are opened, `NSNull` is nil, `NSNumber`,
-  /// `NSString` and the other Foundation classes become what they stand for.
+  /// Takes any Swift or Foundation value in.
+  ///
+  /// Optionals are opened, `NSNull` is nil, `NSNumber`, `NSString` and the other Foundation classes
+  /// become what they stand for.
   package init(_ value: Any?) {
     guard let value else {
       self = .null
@@ -113,12 +115,12 @@ extension PredicateValue {
 }
 
 /// Opens an optional that was put into an `Any`.
-private protocol OptionalValue {
+protocol OptionalValue {
   var anyValue: Any? { get }
 }
 
 extension Optional: OptionalValue {
-  fileprivate var anyValue: Any? {
+  var anyValue: Any? {
     map { $0 }
   }
 }

@@ -12,7 +12,9 @@ extension PredicateValue {
     }
   }
 
-  /// The nearest floating point number. Equal numbers have the same, whatever their type.
+  /// The nearest floating point number.
+  ///
+  /// Equal numbers have the same, whatever their type.
   package var nearestDouble: Double? {
     switch self {
     case .bool(let value): value ? 1 : 0

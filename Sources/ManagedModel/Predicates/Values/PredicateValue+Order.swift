@@ -4,7 +4,8 @@ extension PredicateValue: Hashable {
   package static func == (left: Self, right: Self) -> Bool {
     switch (left, right) {
     case (.null, .null): true
-    case (.string(let left), .string(let right)): left == right && left.utf8.elementsEqual(right.utf8)
+    case (.string(let left), .string(let right)):
+      left == right && left.utf8.elementsEqual(right.utf8)
     case (.integer(let left), .integer(let right)): left == right
     case (.date(let left), .date(let right)): left == right
     case (.data(let left), .data(let right)): left == right
@@ -35,8 +36,9 @@ extension PredicateValue: Hashable {
     }
   }
 
-  /// The order of two values of one kind without string options; nil if there is none. Strings
-  /// and data are ordered by their bytes, as SQLite orders them; UUIDs as their 16 bytes.
+  /// The order of two values of one kind without string options; nil if there is none.
+  ///
+  /// Strings and data are ordered by their bytes, as SQLite orders them; UUIDs as their 16 bytes.
   package static func compare(_ left: Self, _ right: Self) -> ComparisonResult? {
     switch (left, right) {
     case (.integer(let left), .integer(let right)): order(left, right)

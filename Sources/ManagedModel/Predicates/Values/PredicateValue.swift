@@ -60,6 +60,19 @@ extension PredicateValue {
     }
   }
 
+  /// The value as Apple's API hands it out: numbers as `NSNumber`, which casts to any Swift number
+  /// type that holds it exactly; the rest as `original`.
+  package var boxed: Any? {
+    switch self {
+    case .bool(let value): NSNumber(value: value)
+    case .integer(let value): NSNumber(value: value)
+    case .double(let value): NSNumber(value: value)
+    case .decimal(let value): NSDecimalNumber(decimal: value)
+    case .collection(let collection): collection.elements.map { $0.boxed ?? NSNull() }
+    default: original
+    }
+  }
+
   /// The value for Swift: integers as `Int64`, collections as `[Any]`, nils inside as `NSNull`.
   package var original: Any? {
     switch self {

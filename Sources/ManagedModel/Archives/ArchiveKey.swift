@@ -1,0 +1,31 @@
+/// The keys of compiled models that have no counterpart in Apple's form.
+enum ArchiveKey {
+  /// The formula of a derived attribute, as text.
+  static let derivation = "cdprof.derivationExpression"
+  /// The least value or length.
+  static let minimum = "cdprof.minimum"
+  /// The greatest value or length.
+  static let maximum = "cdprof.maximum"
+  /// The pattern of a text.
+  static let pattern = "cdprof.pattern"
+  /// Whether the value is encrypted in the cloud.
+  static let encrypted = "cdprof.allowsCloudEncryption"
+  /// The format text of the predicate of an index.
+  static let partialIndex = "cdprof.partialIndexPredicate"
+  /// The stored fetch requests of a model, or the request of a fetched property: lists of texts.
+  static let templates = "cdprof.fetchRequestTemplates"
+  /// The configurations of a model: names of entities by name.
+  static let configurations = "cdprof.configurations"
+
+  /// The bits of `_P` that every property seen has set.
+  static let alwaysSet = 0xF1
+  /// The bit of `_P` for an optional property.
+  static let optional = 0x02
+  /// The bit of `_P` for a transient property.
+  static let transient = 0x08
+
+  /// The bit of `NSFlagsKey` for large values in files.
+  static let external = 0x04
+  /// The bit of `NSFlagsKey` for values that the history keeps.
+  static let preserved = 0x10
+}

@@ -1,0 +1,50 @@
+extension ModelArchiveReader {
+  /// Adds the indexes and uniqueness constraints of an entity.
+  ///
+  /// Newer archives repeat every fetch index as a compound index; those are left out.
+  func addIndexes(to entity: NSEntityDescription, from object: KeyedArchive.Object) {
+    entity.indexes = archive.list(object.fields["NSFetchIndexDescriptions"]).compactMap {
+      archive.object($0).flatMap { index($0, of: entity) }
+    }
+    let indexed = Set(entity.indexes.map { $0.elements.compactMap(\.propertyName) })
+    entity.compoundIndexes = groups(object.fields["NSCompoundIndexes"]).filter {
+      !indexed.contains($0)
+    }
+    entity.uniquenessConstraints = groups(object.fields["NSUniqueTuples"])
+  }
+
+  /// Groups of property names; members may be texts or properties.
+  private func groups(_ value: BinaryPropertyList.Value?) -> [[String]] {
+    archive.list(value).map { group in
+      archive.list(group).compactMap { member in
+        archive.string(member)
+          ?? archive.object(member).flatMap { archive.string($0.fields["NSPropertyName"]) }
+      }
+    }
+  }
+
+  private func index(
+    _ object: KeyedArchive.Object, of entity: NSEntityDescription
+  ) -> NSFetchIndexDescription? {
+    guard let name = archive.string(object.fields["NSIndexName"]) else { return nil }
+    let elements = archive.list(object.fields["NSIndexElements"]).compactMap {
+      archive.object($0).flatMap { element($0, of: entity) }
+    }
+    let index = NSFetchIndexDescription(name: name, elements: elements)
+    index.partialIndexPredicateFormat = archive.string(object.fields[ArchiveKey.partialIndex])
+    return index
+  }
+
+  private func element(
+    _ object: KeyedArchive.Object, of entity: NSEntityDescription
+  ) -> NSFetchIndexElementDescription? {
+    guard let name = archive.string(object.fields["NSPropertyName"]),
+      let property = entity.propertiesByName[name]
+    else { return nil }
+    let type = archive.integer(object.fields["NSFetchIndexElementType"])
+    let element = NSFetchIndexElementDescription(
+      property: property, collationType: type == 1 ? .rTree : .binary)
+    element.isAscending = object.fields["NSAscending"].map { archive.flag($0) } ?? true
+    return element
+  }
+}

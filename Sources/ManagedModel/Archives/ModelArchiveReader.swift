@@ -1,0 +1,131 @@
+/// Makes a model of a keyed archive.
+///
+/// Works along the list of entities, never along references between objects, so that no archive
+/// makes it recurse.
+final class ModelArchiveReader {
+  let archive: KeyedArchive
+  let model = NSManagedObjectModel()
+  private var entities: [(entity: NSEntityDescription, object: KeyedArchive.Object)] = []
+  private var entitiesByID: [UInt32: NSEntityDescription] = [:]
+  var entitiesByName: [String: NSEntityDescription] = [:]
+  /// Every archived property, copies in sub-entities included, by its number.
+  var propertiesByID: [UInt32: NSPropertyDescription] = [:]
+  var relationships: [(relationship: NSRelationshipDescription, object: KeyedArchive.Object)] = []
+
+  /// The number of properties read so far, inherited ones counted in every entity.
+  var propertyCount = 0
+
+  /// Makes a reader of one archive.
+  init(_ archive: KeyedArchive) {
+    self.archive = archive
+  }
+
+  /// Reads the model.
+  func read() throws(ModelError) -> NSManagedObjectModel {
+    let root = archive.root
+    guard root.fields["NSEntities"] != nil else {
+      throw ModelError(
+        "The archive holds \(root.className), not a model.",
+        nextStep: "Name the .mom file of a model.")
+    }
+    try addEntities(root)
+    try linkParents()
+    for (entity, object) in sortedByDepth() { try addProperties(to: entity, from: object) }
+    for (relationship, object) in relationships { try link(relationship, object) }
+    for (entity, object) in entities { addIndexes(to: entity, from: object) }
+    model.entities = entities.map(\.entity)
+    model.versionIdentifiers = Set(
+      archive.list(root.fields["NSVersionIdentifiers"]).compactMap {
+        archive.anyValue($0) as? AnyHashable
+      })
+    model.fetchRequestTemplates = archive.list(root.fields[ArchiveKey.templates]).compactMap {
+      template($0)
+    }
+    addConfigurations(root)
+    return model
+  }
+
+  /// The entity that a value refers to, or the one with a name.
+  func entity(
+    _ value: BinaryPropertyList.Value?, named name: BinaryPropertyList.Value?
+  ) -> NSEntityDescription? {
+    if case .uid(let uid) = value, let entity = entitiesByID[uid] { return entity }
+    return archive.string(name).flatMap { entitiesByName[$0] }
+  }
+
+  private func addEntities(_ root: KeyedArchive.Object) throws(ModelError) {
+    var waiting = archive.entries(root.fields["NSEntities"]).map(\.value)[...]
+    while let value = waiting.popFirst() {
+      guard let object = archive.object(value), entitiesByID[object.uid] == nil else { continue }
+      guard let name = archive.string(object.fields["NSEntityName"]), !name.isEmpty else {
+        throw ModelError("An entity of the compiled model has no name.")
+      }
+      let entity = NSEntityDescription()
+      entity.name = name
+      guard entitiesByName.updateValue(entity, forKey: name) == nil else {
+        throw ModelError("The compiled model has two entities named \(name).", entity: name)
+      }
+      guard entities.count < ModelLimits.entities else {
+        throw ModelError("The compiled model has more than \(ModelLimits.entities) entities.")
+      }
+      entitiesByID[object.uid] = entity
+      let fields = object.fields
+      entity.managedObjectClassName =
+        archive.string(fields["NSClassNameForEntity"]) ?? "NSManagedObject"
+      entity.isAbstract = archive.flag(fields["NSIsAbstract"])
+      entity.versionHashModifier = archive.string(fields["NSVersionHashModifier"])
+      entity.explicitRenamingIdentifier = renaming(fields, name: name)
+      entity.userInfo = userInfo(fields)
+      entities.append((entity, object))
+      waiting.append(contentsOf: archive.entries(fields["NSSubentities"]).map(\.value))
+    }
+    entities.sort { ($0.entity.name ?? "") < ($1.entity.name ?? "") }
+  }
+
+  private func linkParents() throws(ModelError) {
+    var hierarchy = EntityHierarchy()
+    for (entity, object) in entities {
+      if case .uid(let uid) = object.fields["NSSuperentity"], let parent = entitiesByID[uid] {
+        hierarchy.put(entity, below: parent)
+      }
+    }
+    if let refused = hierarchy.link().first {
+      throw ModelError(
+        "The parents of an entity of the compiled model form a circle or are too many.",
+        entity: refused.name)
+    }
+  }
+
+  /// The entities, parents before their children.
+  private func sortedByDepth() -> [(entity: NSEntityDescription, object: KeyedArchive.Object)] {
+    let depths = entities.map { ($0, $0.entity.lookups.lineage.count) }
+    return depths.sorted { $0.1 < $1.1 }.map(\.0)
+  }
+
+  func renaming(_ fields: [String: BinaryPropertyList.Value], name: String) -> String? {
+    archive.string(fields["NSRenamingIdentifier"]).flatMap { $0 == name ? nil : $0 }
+  }
+
+  func userInfo(_ fields: [String: BinaryPropertyList.Value]) -> [AnyHashable: Any]? {
+    let info = archive.dictionary(fields["NSUserInfo"])
+    return info.isEmpty ? nil : info
+  }
+
+  /// A stored fetch request, kept as a list of texts.
+  func template(_ value: BinaryPropertyList.Value?) -> FetchRequestTemplate? {
+    let texts = archive.list(value).compactMap { archive.string($0) }
+    guard texts.count >= 2 else { return nil }
+    return FetchRequestTemplate(
+      name: texts[0], entityName: texts[1],
+      predicateFormat: texts.count > 2 ? texts[2] : nil)
+  }
+
+  private func addConfigurations(_ root: KeyedArchive.Object) {
+    for (name, members) in archive.entries(root.fields[ArchiveKey.configurations]) {
+      guard let name = archive.string(name) else { continue }
+      let members = archive.list(members).compactMap { archive.string($0) }
+      model.setEntities(
+        members.compactMap { entitiesByName[$0] }, forConfigurationName: name)
+    }
+  }
+}

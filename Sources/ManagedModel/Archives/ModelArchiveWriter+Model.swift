@@ -1,0 +1,126 @@
+extension ModelArchiveWriter {
+  /// The values of the model.
+  mutating func fields(of model: NSManagedObjectModel) -> Fields {
+    let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    var fields: Fields = [
+      "NSEntities": knownKeysDictionary(
+        entities.map { (key: string($0.name), value: reference(to: $0)) }),
+      "NSFetchRequestTemplates": null,
+      "NSVersionIdentifiers": set(
+        model.versionIdentifiers.sorted { "\($0)" < "\($1)" }.map { any($0.base) }),
+      "$class": classReference("NSManagedObjectModel"),
+    ]
+    if !model.fetchRequestTemplates.isEmpty {
+      fields[ArchiveKey.templates] = array(model.fetchRequestTemplates.map { template($0) })
+    }
+    if !model.configurations.isEmpty {
+      fields[ArchiveKey.configurations] = dictionary(
+        model.configurations.map { name in
+          let members = model.entities(forConfigurationName: name)?.compactMap(\.name) ?? []
+          return (key: string(name), value: array(members.map { string($0) }))
+        })
+    }
+    return fields
+  }
+
+  private mutating func template(_ template: FetchRequestTemplate) -> Value {
+    var texts = [template.name, template.entityName]
+    if let format = template.predicateFormat { texts.append(format) }
+    return array(texts.map { string($0) })
+  }
+
+  /// The values of an entity.
+  mutating func fields(of entity: NSEntityDescription) -> Fields {
+    let className = entity.managedObjectClassName.flatMap { $0 == "NSManagedObject" ? nil : $0 }
+    var fields: Fields = [
+      "NSEntityName": string(entity.name),
+      "NSClassNameForEntity": string(className),
+      "NSManagedObjectModel": modelReference,
+      "NSSuperentity": reference(to: entity.superentity),
+      "NSSubentities": mutableDictionary(
+        entity.subentities.map { (key: string($0.name), value: reference(to: $0)) }),
+      "NSProperties": mutableDictionary(
+        entity.properties.map { (key: string($0.name), value: reference(to: $0, in: entity)) }),
+      "NSFetchIndexDescriptions": mutableArray(entity.indexes.map { reference(to: $0) }),
+      "NSCompoundIndexes": groups(entity.compoundIndexNames),
+      "NSUserInfo": dictionary(of: entity.userInfo ?? [:]),
+      "NSRenamingIdentifier": string(entity.renamingIdentifier),
+      "NSVersionHashModifier": string(entity.versionHashModifier),
+      "$class": classReference("NSEntityDescription"),
+    ]
+    if entity.isAbstract { fields["NSIsAbstract"] = .bool(true) }
+    if !entity.uniquenessConstraints.isEmpty {
+      fields["NSUniqueTuples"] = groups(entity.uniquenessConstraintNames)
+    }
+    return fields
+  }
+
+  /// The values of a property as an entity has it.
+  mutating func fields(
+    of property: NSPropertyDescription, in entity: NSEntityDescription
+  ) -> Fields {
+    var bits = ArchiveKey.alwaysSet
+    if property.isOptional { bits |= ArchiveKey.optional }
+    if property.isTransient { bits |= ArchiveKey.transient }
+    var fields: Fields = [
+      "NSPropertyName": string(property.name),
+      "NSEntity": reference(to: entity),
+      "NSRenamingIdentifier": string(property.renamingIdentifier),
+      "_P": .integer(Int64(bits)),
+    ]
+    if property.isOptional { fields["NSIsOptional"] = .bool(true) }
+    if property.isTransient { fields["NSIsTransient"] = .bool(true) }
+    if property.isIndexed { fields["NSIsIndexed"] = .bool(true) }
+    if let modifier = property.versionHashModifier {
+      fields["NSVersionHashModifier"] = string(modifier)
+    }
+    if let info = property.userInfo { fields["NSUserInfo"] = dictionary(of: info) }
+    switch property {
+    case let attribute as NSAttributeDescription: add(attribute, to: &fields)
+    case let relationship as NSRelationshipDescription: add(relationship, to: &fields)
+    case let fetched as NSFetchedPropertyDescription:
+      if let request = fetched.template { fields[ArchiveKey.templates] = template(request) }
+      fields["$class"] = classReference("NSFetchedPropertyDescription", "NSPropertyDescription")
+    default: fields["$class"] = classReference("NSPropertyDescription")
+    }
+    return fields
+  }
+
+  private mutating func add(_ attribute: NSAttributeDescription, to fields: inout Fields) {
+    fields["NSAttributeType"] = .integer(Int64(attribute.attributeType.rawValue))
+    fields["NSAttributeValueClassName"] = string(attribute.attributeValueClassName)
+    fields["NSValueTransformerName"] = string(attribute.valueTransformerName)
+    fields["NSDefaultValue"] = any(attribute.typedDefaultValue ?? attribute.defaultValue)
+    var flags = 0
+    if attribute.allowsExternalBinaryDataStorage { flags |= ArchiveKey.external }
+    if attribute.preservesValueInHistoryOnDeletion { flags |= ArchiveKey.preserved }
+    fields["NSFlagsKey"] = .integer(Int64(flags))
+    if attribute.allowsCloudEncryption { fields[ArchiveKey.encrypted] = .bool(true) }
+    let rule = attribute.valueRule
+    if let minimum = rule.minimum { fields[ArchiveKey.minimum] = string(minimum) }
+    if let maximum = rule.maximum { fields[ArchiveKey.maximum] = string(maximum) }
+    if let pattern = rule.pattern { fields[ArchiveKey.pattern] = string(pattern) }
+    if let formula = attribute.derivationExpression {
+      fields[ArchiveKey.derivation] = string(formula)
+      fields["$class"] = classReference(
+        "NSDerivedAttributeDescription", "NSAttributeDescription", "NSPropertyDescription")
+    } else {
+      fields["$class"] = classReference("NSAttributeDescription", "NSPropertyDescription")
+    }
+  }
+
+  private mutating func add(
+    _ relationship: NSRelationshipDescription, to fields: inout Fields
+  ) {
+    let inverse = relationship.inverseRelationship
+    fields["NSDestinationEntity"] = reference(to: relationship.destinationEntity)
+    fields["_NSDestinationEntityName"] = string(relationship.destinationEntity?.name)
+    fields["NSInverseRelationship"] = reference(to: inverse, in: inverse?.entity)
+    fields["_NSInverseRelationshipName"] = string(inverse?.name)
+    fields["NSDeleteRule"] = .integer(Int64(relationship.deleteRule.rawValue))
+    fields["NSMinCount"] = .integer(Int64(relationship.minCount))
+    fields["NSMaxCount"] = .integer(Int64(relationship.maxCount))
+    if relationship.isOrdered { fields["NSIsOrdered"] = .bool(true) }
+    fields["$class"] = classReference("NSRelationshipDescription", "NSPropertyDescription")
+  }
+}

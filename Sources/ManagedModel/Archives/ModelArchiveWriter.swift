@@ -1,0 +1,147 @@
+/// Writes a model in the layout of Apple's keyed archives.
+///
+/// Every entity, property and index gets its number when it is first referred to and is written
+/// when its turn comes, so that no model makes the writer recurse.
+struct ModelArchiveWriter {
+  typealias Value = BinaryPropertyList.Value
+  typealias Fields = [String: Value]
+
+  private enum Task {
+    case entity(NSEntityDescription)
+    case property(NSPropertyDescription, in: NSEntityDescription)
+    case index(NSFetchIndexDescription)
+  }
+
+  /// A property as one entity has it: Apple's archives repeat inherited ones.
+  private struct PropertyKey: Hashable {
+    let property: ObjectIdentifier
+    let entity: ObjectIdentifier
+  }
+
+  private var objects: [Value] = [.string("$null")]
+  private var waiting: [(slot: Int, task: Task)] = []
+  private var classes: [String: Value] = [:]
+  private var scalars: [Value: Value] = [:]
+  private var entitySlots: [ObjectIdentifier: Value] = [:]
+  private var propertySlots: [PropertyKey: Value] = [:]
+
+  /// The reference to nothing.
+  let null = Value.uid(0)
+  /// The reference to the model, which is always the first object.
+  let modelReference = Value.uid(1)
+
+  /// Writes a model as a whole archive.
+  mutating func write(_ model: NSManagedObjectModel) -> [UInt8] {
+    let slot = reserve()
+    objects[slot] = .dictionary(fields(of: model))
+    var next = 0
+    while next < waiting.count {
+      let (slot, task) = waiting[next]
+      next += 1
+      let fields =
+        switch task {
+        case .entity(let entity): self.fields(of: entity)
+        case .property(let property, let entity): self.fields(of: property, in: entity)
+        case .index(let index): self.fields(of: index, slot: slot)
+        }
+      objects[slot] = .dictionary(fields)
+    }
+    return BinaryPropertyList.write(
+      .dictionary([
+        "$version": .integer(100_000),
+        "$archiver": .string("NSKeyedArchiver"),
+        "$top": .dictionary(["root": modelReference]),
+        "$objects": .array(objects),
+      ]))
+  }
+
+  private mutating func reserve() -> Int {
+    objects.append(.null)
+    return objects.count - 1
+  }
+
+  private static func uid(_ slot: Int) -> Value { .uid(UInt32(clamping: slot)) }
+
+  /// The reference to an object that is complete.
+  mutating func add(_ fields: Fields) -> Value {
+    objects.append(.dictionary(fields))
+    return Self.uid(objects.count - 1)
+  }
+
+  /// The reference to a text, number or other plain value; equal values share an object.
+  mutating func scalar(_ value: Value) -> Value {
+    if let known = scalars[value] { return known }
+    objects.append(value)
+    let reference = Self.uid(objects.count - 1)
+    scalars[value] = reference
+    return reference
+  }
+
+  /// The reference to a text, or to nothing.
+  mutating func string(_ text: String?) -> Value {
+    text.map { scalar(.string($0)) } ?? null
+  }
+
+  /// The reference to a class, given with its ancestors but without `NSObject`.
+  mutating func classReference(_ names: String...) -> Value {
+    if let known = classes[names[0]] { return known }
+    let chain = (names + ["NSObject"]).map { Value.string($0) }
+    let reference = add(["$classname": .string(names[0]), "$classes": .array(chain)])
+    classes[names[0]] = reference
+    return reference
+  }
+
+  /// The reference to an entity.
+  mutating func reference(to entity: NSEntityDescription?) -> Value {
+    guard let entity else { return null }
+    if let known = entitySlots[ObjectIdentifier(entity)] { return known }
+    let slot = reserve()
+    entitySlots[ObjectIdentifier(entity)] = Self.uid(slot)
+    waiting.append((slot, .entity(entity)))
+    return Self.uid(slot)
+  }
+
+  /// The reference to a property as an entity has it.
+  mutating func reference(
+    to property: NSPropertyDescription?, in entity: NSEntityDescription?
+  ) -> Value {
+    guard let property, let entity else { return null }
+    let key = PropertyKey(
+      property: ObjectIdentifier(property), entity: ObjectIdentifier(entity))
+    if let known = propertySlots[key] { return known }
+    let slot = reserve()
+    propertySlots[key] = Self.uid(slot)
+    waiting.append((slot, .property(property, in: entity)))
+    return Self.uid(slot)
+  }
+
+  /// The reference to an index, which only its entity refers to.
+  mutating func reference(to index: NSFetchIndexDescription) -> Value {
+    let slot = reserve()
+    waiting.append((slot, .index(index)))
+    return Self.uid(slot)
+  }
+
+  private mutating func fields(of index: NSFetchIndexDescription, slot: Int) -> Fields {
+    let elements = index.elements.map { element in
+      add([
+        "NSPropertyName": string(element.propertyName),
+        "NSFetchIndexElementType": .integer(Int64(element.collationType.rawValue)),
+        "NSFetchIndexDescription": Self.uid(slot),
+        "NSAscending": .bool(element.isAscending),
+        "$class": classReference("NSFetchIndexElementDescription"),
+      ])
+    }
+    var fields: Fields = [
+      "NSIndexName": string(index.name),
+      "NSPartialIndexPredicate": null,
+      "NSIndexElements": mutableArray(elements),
+      "NSEntity": reference(to: index.entity),
+      "$class": classReference("NSFetchIndexDescription"),
+    ]
+    if let format = index.partialIndexPredicateFormat {
+      fields[ArchiveKey.partialIndex] = string(format)
+    }
+    return fields
+  }
+}

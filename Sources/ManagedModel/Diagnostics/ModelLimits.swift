@@ -1,0 +1,11 @@
+/// How large a model that is read may be. Far above real models; there to refuse hostile files.
+enum ModelLimits {
+  /// The greatest number of entities.
+  static let entities = 10_000
+  /// The greatest number of ancestors of an entity.
+  static let depth = 100
+  /// The greatest number of properties, inherited ones counted in every entity.
+  static let properties = 500_000
+  /// The number of errors after which no more are looked for.
+  static let errors = 200
+}

@@ -1,0 +1,132 @@
+import ManagedModel
+
+extension PredicateTranslation {
+  /// Follows a key path from the object of a scope.
+  func walk(
+    _ components: ArraySlice<PredicateKeyPath.Component>, in scope: TranslationScope,
+    at site: Site, text: String
+  ) throws(TranslationError) -> SQLOperand {
+    guard let start = scope.start else {
+      preconditionFailure("A scope begins before key paths are followed in it.")
+    }
+    return try walk(components, from: start, in: scope, at: site, text: text)
+  }
+
+  func walk(
+    _ components: ArraySlice<PredicateKeyPath.Component>, from start: TranslationPosition,
+    in scope: TranslationScope, at site: Site, text: String
+  ) throws(TranslationError) -> SQLOperand {
+    let isRequired = site.isRequired && scope === site.scope
+    var position = start
+    var rest = components
+    while let component = rest.popFirst() {
+      guard case .key(let key) = component else {
+        throw TranslationError(
+          text, "An operator such as @count follows a to-many relationship only.")
+      }
+      let entity = position.entity
+      guard let property = entity.description.propertiesByName[key] else {
+        if ["self", "SELF", "objectID"].contains(key) { continue }
+        throw TranslationError(unknownKey: key, in: text, of: entity.description)
+      }
+      if property.isTransient {
+        throw TranslationError(
+          text, "\(entity.name).\(key) is transient: the store has no column for it.")
+      }
+      if let toMany = entity.toMany[key] {
+        return .toMany(
+          ToManyPath(
+            scope: scope, source: position, relationship: toMany, rest: Array(rest), text: text))
+      }
+      guard let column = entity.column(named: key) else {
+        throw TranslationError(text, "\(entity.name).\(key) is not kept in the store.")
+      }
+      let alias = scope.alias(of: position, isRequired: isRequired)
+      let name = "\(alias).\(SQLNames.quoted(column.name))"
+      if let attribute = property as? NSAttributeDescription {
+        guard rest.isEmpty else {
+          throw TranslationError(
+            text, "\(entity.name).\(key) is an attribute, so nothing can follow it.")
+        }
+        return .attribute(SQLFragment(sql: " \(name)"), attribute)
+      }
+      guard let relationship = property as? NSRelationshipDescription,
+        let destination = relationship.destinationEntity
+      else {
+        throw TranslationError(text, "\(entity.name).\(key) is not kept in the store.")
+      }
+      position = TranslationPosition(
+        entity: translator.model.entity(for: destination), key: name, holder: alias)
+    }
+    return .object(SQLFragment(sql: " \(position.key)"), position.entity)
+  }
+
+  /// A subselect over the objects at the other end of a to-many relationship.
+  ///
+  /// - Parameters:
+  ///   - list: What is selected, from the position of an element and its table's key column.
+  ///   - condition: The condition on an element, nil for all.
+  func subselect(
+    _ path: ToManyPath, at site: Site,
+    list: (TranslationPosition, Site) throws(TranslationError) -> SQLFragment,
+    where condition: ((TranslationPosition, Site) throws(TranslationError) -> SQLCondition)?
+  ) throws(TranslationError) -> SQLFragment {
+    let scope = TranslationScope(
+      entity: path.relationship.destination, variable: path.filter?.variable, aliases: aliases)
+    let alias = aliases.next()
+    let (position, table, back) = elements(of: path, alias: alias)
+    scope.begin(at: position)
+    let inner = Site(scopes: site.scopes + [scope], isRequired: true)
+    // In the order of the text, so that the binds come in it too.
+    let selected = try list(position, inner)
+    var conditions: [SQLCondition] = []
+    if let filter = path.filter {
+      conditions.append(try self.condition(filter.predicate, at: inner))
+    }
+    if let condition { conditions.append(try condition(position, inner)) }
+    var filter: SQLFragment = "(\(raw: path.source.key) = \(raw: back)"
+    switch SQLCondition.all(conditions) {
+    case .constant(true): break
+    case .constant(false): filter = filter + " AND 0 = 1"
+    case .sql(let condition):
+      filter = filter + " AND " + condition.inParentheses
+    }
+    let from = "\(SQLNames.quoted(table)) \(alias)\(scope.text)"
+    return "(SELECT \(selected) FROM \(raw: from) WHERE \(filter)) )"
+  }
+
+  /// Where the elements of a to-many are: their position, the table to read, and its column with
+  /// the key of the source.
+  private func elements(
+    of path: ToManyPath, alias: String
+  ) -> (position: TranslationPosition, table: String, back: String) {
+    let destination = path.relationship.destination
+    switch path.relationship.storage {
+    case .foreignKey(let column, _):
+      return (
+        TranslationPosition(entity: destination, alias: alias), destination.table,
+        "\(alias).\(SQLNames.quoted(column))"
+      )
+    case .joinTable(let table, let source, let column, _):
+      let position = TranslationPosition(
+        entity: destination, key: "\(alias).\(SQLNames.quoted(column))", holder: alias,
+        alias: aliases.next())
+      return (position, table, "\(alias).\(SQLNames.quoted(source))")
+    }
+  }
+
+  /// Joins the elements of a to-many to the query's own rows, once more for each call.
+  func join(_ path: ToManyPath) -> TranslationPosition {
+    let alias = aliases.next()
+    let (position, table, back) = elements(of: path, alias: alias)
+    let holder =
+      switch path.source.place {
+      case .table(let alias): alias
+      case .reference(let holder, _): holder
+      }
+    path.scope.joinMany(
+      table, alias: alias, on: "\(path.source.key) = \(back)", parent: holder, isRequired: true)
+    isDistinct = true
+    return position
+  }
+}

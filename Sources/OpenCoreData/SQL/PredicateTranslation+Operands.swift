@@ -1,0 +1,126 @@
+import ManagedModel
+import SQLiteDriver
+
+extension PredicateTranslation {
+  /// What an expression stands for at a place in the statement.
+  func operand(_ expression: NSExpression, at site: Site) throws(TranslationError) -> SQLOperand {
+    if isConstant(expression) { return .constant(try constant(expression)) }
+    switch expression.node {
+    case .evaluatedObject:
+      return try walk([], in: site.scopes[0], at: site, text: "SELF")
+    case .variable(let name):
+      return try walk([], in: try scope(of: name, at: site), at: site, text: "$\(name)")
+    case .keyPath(let path):
+      return try walk(path.components[...], in: site.scopes[0], at: site, text: path.text)
+    case .path(let base, let path):
+      return try pathOperand(base, path, at: site, text: expression.description)
+    case .subscripted(let collection, .size):
+      return try count(try operand(collection, at: site), at: site, expression)
+    case .function(let function, let arguments):
+      return try functionOperand(function, arguments, at: site, expression)
+    case .aggregate(let elements):
+      return .list(elements)
+    case .subquery(let collection, let variable, let predicate):
+      return .toMany(try subquery(collection, variable, predicate, at: site))
+    case .conditional(let predicate, let yes, let no):
+      return try conditional(predicate, yes, no, at: site)
+    case .constant, .subscripted, .method, .setOperation, .anyKey, .block:
+      throw TranslationError(expression.description, "This expression has no SQL.")
+    }
+  }
+
+  /// Whether the value is the same for every row.
+  func isConstant(_ expression: NSExpression) -> Bool {
+    switch expression.node {
+    case .evaluatedObject, .variable, .keyPath, .anyKey, .subquery, .block: false
+    case .function(.random, _), .function(.randomBelow, _): false
+    case .conditional(let predicate, let yes, let no):
+      isConstant(predicate) && isConstant(yes) && isConstant(no)
+    case .path(let base, _): isConstant(base)
+    default: expression.node.children.allSatisfy(isConstant)
+    }
+  }
+
+  /// Whether the answer is the same for every row.
+  func isConstant(_ predicate: NSPredicate) -> Bool {
+    switch predicate {
+    case let comparison as NSComparisonPredicate:
+      comparison.predicateOperatorType != .customSelector
+        && isConstant(comparison.leftExpression) && isConstant(comparison.rightExpression)
+    case let compound as NSCompoundPredicate: compound.predicates.allSatisfy(isConstant)
+    default: if case .constant = predicate.kind { true } else { false }
+    }
+  }
+
+  /// The value of an expression which does not depend on the row.
+  func constant(_ expression: NSExpression) throws(TranslationError) -> PredicateValue {
+    let value: PredicateValue
+    do {
+      value = try expression.value(for: nil)
+    } catch {
+      throw TranslationError(expression.description, "\(error)")
+    }
+    if case .placeholder(let text) = value {
+      throw TranslationError(text, "The placeholder was given no value.")
+    }
+    return value
+  }
+
+  private func pathOperand(
+    _ base: NSExpression, _ path: NSExpression, at site: Site, text: String
+  ) throws(TranslationError) -> SQLOperand {
+    guard case .keyPath(let keyPath) = path.node else {
+      throw TranslationError(text, "A key path that is only known at run time has no SQL.")
+    }
+    switch base.node {
+    case .variable(let name):
+      return try walk(
+        keyPath.components[...], in: try scope(of: name, at: site), at: site, text: text)
+    case .evaluatedObject:
+      return try walk(keyPath.components[...], in: site.scopes[0], at: site, text: text)
+    case .keyPath(let first):
+      return try walk(
+        (first.components + keyPath.components)[...], in: site.scopes[0], at: site, text: text)
+    case .subquery(let collection, let variable, let predicate):
+      var found = try subquery(collection, variable, predicate, at: site)
+      found = ToManyPath(
+        scope: found.scope, source: found.source, relationship: found.relationship,
+        rest: keyPath.components, text: text, filter: found.filter)
+      return try aggregate(found, at: site)
+    default:
+      throw TranslationError(text, "A key path of this expression has no SQL.")
+    }
+  }
+
+  /// The scope whose variable has a name.
+  private func scope(
+    of variable: String, at site: Site
+  ) throws(TranslationError) -> TranslationScope {
+    if let scope = site.scopes.last(where: { $0.variable == variable }) { return scope }
+    throw TranslationError("$\(variable)", "The variable has no value.")
+  }
+
+  private func subquery(
+    _ collection: NSExpression, _ variable: String, _ predicate: NSPredicate, at site: Site
+  ) throws(TranslationError) -> ToManyPath {
+    guard case .toMany(let path) = try operand(collection, at: site), path.rest.isEmpty,
+      path.filter == nil
+    else {
+      throw TranslationError(
+        collection.description, "SUBQUERY takes a path that ends in a to-many relationship.")
+    }
+    return ToManyPath(
+      scope: path.scope, source: path.source, relationship: path.relationship, rest: [],
+      text: path.text, filter: (variable, predicate))
+  }
+
+  private func conditional(
+    _ predicate: NSPredicate, _ yes: NSExpression, _ no: NSExpression, at site: Site
+  ) throws(TranslationError) -> SQLOperand {
+    let condition = try condition(predicate, at: site.optional).fragment
+    let (left, type) = try value(of: yes, at: site.optional)
+    let (right, otherType) = try value(of: no, at: site.optional)
+    return .computed(
+      "CASE WHEN \(condition) THEN \(left) ELSE \(right) END", type ?? otherType ?? .text)
+  }
+}

@@ -1,0 +1,112 @@
+import ManagedModel
+import SQLiteDriver
+
+extension PredicateTranslation {
+  /// `=` and `<>`.
+  ///
+  /// As SQL has it, neither finds rows without a value.
+  func equal(
+    _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules, at site: Site
+  ) throws(TranslationError) -> SQLCondition {
+    switch (left, right) {
+    case (.constant(.null), _): return .sql(try nullTest(right, rules))
+    case (_, .constant(.null)): return .sql(try nullTest(left, rules))
+    case (.object(let key, let entity), .constant(let value)):
+      let bind = SQLiteValue.integer(try self.key(of: value, as: entity, rules))
+      return .sql("\(key) \(raw: rules.sign) \(bind: bind)")
+    case (.constant(let value), .object(let key, let entity)):
+      let bind = SQLiteValue.integer(try self.key(of: value, as: entity, rules))
+      return .sql("\(bind: bind) \(raw: rules.sign) \(key)")
+    case (.object(let left, let entity), .object(let right, let other)):
+      guard entity.root === other.root else { return .constant(rules.type == .notEqualTo) }
+      return .sql("\(left) \(raw: rules.sign) \(right)")
+    default:
+      return try ordered(left, right, rules)
+    }
+  }
+
+  /// Comparisons of values by their order.
+  func ordered(
+    _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLCondition {
+    let (first, second) = try sides(left, right, rules)
+    guard rules.isLenient, isText(left), isText(right) else {
+      return .sql("\(first) \(raw: rules.sign) \(second)")
+    }
+    // The same call whatever the operator, so that one function decides what is equal.
+    let options = rules.options.rawValue
+    return .sql(
+      " NSCoreDataStringCompare(\(first), \(second), \(raw: options)) \(raw: rules.sign) 0")
+  }
+
+  /// Both sides as SQL, a constant in the type of the other side.
+  func sides(
+    _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> (SQLFragment, SQLFragment) {
+    (try side(left, beside: right, rules), try side(right, beside: left, rules))
+  }
+
+  private func side(
+    _ operand: SQLOperand, beside other: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLFragment {
+    switch operand {
+    case .attribute(let column, _): return column
+    case .computed(let fragment, _): return fragment
+    case .constant(let value):
+      switch other {
+      case .attribute(_, let attribute):
+        let type = StoredType(attribute.attributeType)
+        return "\(bind: try bind(value, as: type, attribute, rules.piece))"
+      case .computed(_, let type):
+        return "\(bind: try bind(value, as: type, nil, rules.piece))"
+      default:
+        throw TranslationError(rules.piece, "The two sides cannot be compared.")
+      }
+    case .object:
+      throw TranslationError(
+        rules.piece, "An object can be compared for equality with an object only.")
+    case .toMany(let path):
+      throw TranslationError(
+        rules.piece, "\(path.text) leads to many objects, so it needs ANY, ALL or @count.")
+    case .list:
+      throw TranslationError(rules.piece, "A list is compared by IN or BETWEEN only.")
+    }
+  }
+
+  private func nullTest(
+    _ operand: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLFragment {
+    let test = rules.type == .notEqualTo ? "IS NOT NULL" : "IS NULL"
+    if case .object(let key, _) = operand { return "\(key) \(raw: test)" }
+    if case .constant = operand { return rules.type == .notEqualTo ? "0 = 1" : "1 = 1" }
+    return "\(try side(operand, beside: operand, rules)) \(raw: test)"
+  }
+
+  /// The key of an object given as a constant.
+  ///
+  /// 0, which no row has, for one that is in no row.
+  func key(
+    of value: PredicateValue, as entity: SQLEntity, _ rules: ComparisonRules
+  ) throws(TranslationError) -> Int64 {
+    guard case .object(let object) = value, let key = translator.objectKey(object.base) else {
+      throw TranslationError(
+        rules.piece, "An object or an object ID is needed to compare with \(entity.name).")
+    }
+    if let name = key.entityName, let other = translator.model.entity(named: name),
+      other.root !== entity.root
+    {
+      return 0
+    }
+    return key.primaryKey ?? 0
+  }
+
+  /// Whether an operand is a text.
+  func isText(_ operand: SQLOperand) -> Bool {
+    switch operand {
+    case .attribute(_, let attribute): StoredType(attribute.attributeType) == .text
+    case .computed(_, let type): type == .text
+    case .constant(let value): value.string != nil
+    case .object, .toMany, .list: false
+    }
+  }
+}

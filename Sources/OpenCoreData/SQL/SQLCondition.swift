@@ -1,0 +1,73 @@
+/// A predicate as SQL, or an answer that needs none.
+enum SQLCondition: Hashable, Sendable {
+  case constant(Bool)
+  case sql(SQLFragment)
+
+  /// The condition as text.
+  ///
+  /// A constant is a comparison of two numbers.
+  var fragment: SQLFragment {
+    switch self {
+    case .constant(let value): SQLFragment(sql: value ? "1 = 1" : "0 = 1")
+    case .sql(let fragment): fragment
+    }
+  }
+
+  /// True when all are.
+  ///
+  /// None are true.
+  static func all(_ conditions: [SQLCondition]) -> SQLCondition {
+    join(conditions, by: " AND ", neutral: true)
+  }
+
+  /// True when one is.
+  ///
+  /// None are false.
+  static func any(_ conditions: [SQLCondition]) -> SQLCondition {
+    join(conditions, by: " OR ", neutral: false)
+  }
+
+  static func not(_ condition: SQLCondition) -> SQLCondition {
+    switch condition {
+    case .constant(let value): .constant(!value)
+    case .sql(let fragment): .sql("NOT \(fragment.inParentheses)")
+    }
+  }
+
+  private static func join(
+    _ conditions: [SQLCondition], by word: String, neutral: Bool
+  ) -> SQLCondition {
+    var fragments: [SQLFragment] = []
+    for condition in conditions {
+      switch condition {
+      case .constant(neutral): continue
+      case .constant: return .constant(!neutral)
+      case .sql(let fragment): fragments.append(fragment)
+      }
+    }
+    guard let first = fragments.first else { return .constant(neutral) }
+    return fragments.count == 1 ? .sql(first) : .sql("(\(.joined(fragments, by: word)))")
+  }
+}
+
+extension SQLFragment {
+  /// The fragment in one pair of parentheses.
+  var inParentheses: SQLFragment {
+    isOneParenthesis ? self : "(\(self))"
+  }
+
+  /// Whether the text begins with a parenthesis which ends with it.
+  private var isOneParenthesis: Bool {
+    guard sql.first == "(", sql.last == ")" else { return false }
+    var depth = 0
+    var isInName = false
+    for (index, byte) in sql.utf8.enumerated() {
+      if byte == UInt8(ascii: "\"") { isInName.toggle() }
+      if isInName { continue }
+      if byte == UInt8(ascii: "(") { depth += 1 }
+      if byte == UInt8(ascii: ")") { depth -= 1 }
+      if depth == 0, index < sql.utf8.count - 1 { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,46 @@
+import ManagedModel
+import SQLiteDriver
+
+/// The SQL functions and collations which Apple's SQL, triggers and indexes take for granted.
+///
+/// A connection without them cannot run such SQL, nor explain it: "no such function".
+enum StoreFunctions {
+  /// Adds everything to a connection.
+  ///
+  /// - Parameters:
+  ///   - connection: A connection nobody else uses now.
+  ///   - derivedValue: Called for every derived value that a trigger has written, on the
+  ///     connection's thread, while the statement runs.
+  static func register(
+    on connection: Connection,
+    derivedValue: @escaping @Sendable (DerivedValueChange) -> Void = { _ in }
+  ) throws(SQLiteError) {
+    for function in TextFunction.allCases {
+      try connection.createFunction(
+        function.rawValue, argumentCount: function.argumentCount, deterministic: true
+      ) { try function.value($0) }
+    }
+    try connection.createFunction(
+      "NSCoreDataNow", argumentCount: 0, deterministic: false
+    ) { _ in .real(Date().timeIntervalSinceReferenceDate) }
+    for name in triggerFunctions {
+      try connection.createFunction(name, argumentCount: 5, deterministic: false) { arguments in
+        if let change = DerivedValueChange(arguments) { derivedValue(change) }
+        return .null
+      }
+    }
+    for collation in StoreCollation.allCases {
+      try connection.createCollation(collation.rawValue) { left, right in
+        collation.compare(left, right)
+      }
+    }
+  }
+
+  /// What triggers call with table, entity number, key, property and value, so that the framework
+  /// learns what they wrote.
+  private static let triggerFunctions = [
+    "NSCoreDataDATriggerUpdatedAffectedObjectValue",
+    "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+    "NSCoreDataTriggerUpdateAffectedObjectValue",
+  ]
+}

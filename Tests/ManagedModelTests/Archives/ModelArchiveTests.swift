@@ -1,0 +1,104 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct ModelArchiveTests {
+  static let pairs = [
+    ("moody/stores/Moody.moody", "moody/Moody.xcdatamodeld", "Moody"),
+    ("moody/stores/Moody 2.moody", "moody/Moody.xcdatamodeld", "Moody 2"),
+    ("moody/stores/Moody 3.moody", "moody/Moody.xcdatamodeld", "Moody 3"),
+    ("moody/stores/Moody 4.moody", "moody/Moody.xcdatamodeld", "Moody 4"),
+    ("moody/stores/Moody 5.moody", "moody/Moody.xcdatamodeld", "Moody 5"),
+    ("stores/SampleModel_V1.sqlite", samples, "SampleModel"),
+    ("stores/SampleModel_V2.sqlite", samples, "SampleModel2"),
+  ]
+  static let samples = "models/CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld"
+
+  @Test(.enabled(if: SharedData.isUsed, SharedData.reason), arguments: pairs)
+  func theModelInARealStoreIsThatOfItsDocument(
+    store: String, package: String, version: String
+  ) throws {
+    let cache = try #require(try StoreFile.modelCache(of: SharedData.url(store)))
+    let stored = try ModelArchive.read(deflated: cache)
+    let document = try ModelDocument.read(url: SharedData.url(package), version: version)
+    #expect(try ModelArchive.read(deflated: ModelArchive.write(stored)).outline == stored.outline)
+    // The stores were written by other copies of the models: class names and the first version's
+    // identifier differ. No archive keeps the class of transformable values.
+    for model in [stored, document] {
+      model.versionIdentifiers = []
+      for entity in model.entities {
+        entity.managedObjectClassName = nil
+        for case let attribute as NSAttributeDescription in entity.ownProperties {
+          attribute.explicitValueClassName = nil
+        }
+      }
+    }
+    #expect(Self.differences(stored.outline, document.outline) == [])
+    #expect(stored.validate() == [])
+  }
+
+  /// What one list has and the other has not.
+  static func differences(_ left: [String], _ right: [String]) -> [String] {
+    right.difference(from: left).map { "\($0)" }
+  }
+
+  @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
+  func everyRealModelIsReadBackEqual() throws {
+    for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
+      let model = try ModelDocument.read(url: SharedData.url(path))
+      let copy = try ModelArchive.read(deflated: ModelArchive.write(model))
+      #expect(Self.differences(copy.outline, model.outline) == [], "\(path)")
+    }
+  }
+
+  @Test func everythingAModelSaysIsReadBackEqual() throws {
+    let data = Data(ModelDocumentTests.document.utf8)
+    let model = try ModelDocument.read(data: data, file: "Zoo")
+    let animal = try #require(model.entitiesByName["Animal"])
+    for (index, text) in ["0", "-12.5", "340282366920938463463374607431768211455e-20"].enumerated() {
+      let attribute = NSAttributeDescription()
+      attribute.name = "number\(index)"
+      attribute.attributeType = .decimalAttributeType
+      attribute.defaultValue = Decimal(string: text)
+      animal.properties.append(attribute)
+    }
+    let bytes = NSAttributeDescription()
+    bytes.name = "defaultBytes"
+    bytes.attributeType = .binaryDataAttributeType
+    bytes.defaultValue = [UInt8]([1, 2, 255])
+    animal.properties.append(bytes)
+    animal.userInfo = [
+      "list": ["ä", 1, 2.5, true] as [Any], "map": [AnyHashable("k"): Date(timeIntervalSince1970: 0)],
+    ]
+    let copy = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    #expect(Self.differences(copy.outline, model.outline) == [])
+    let number = copy.entitiesByName["Animal"]?.attributesByName["number2"]?.defaultValue
+    #expect(number as? Decimal == Decimal(string: "3402823669209384634.63374607431768211455"))
+    let list = copy.entitiesByName["Animal"]?.userInfo?["list"] as? [Any]
+    #expect(list?.last as? Bool == true)
+  }
+
+  @Test func wideAndDeepHierarchiesAreReadBackEqual() throws {
+    let model = NSManagedObjectModel()
+    var parent = NSEntityDescription()
+    parent.name = "Root"
+    model.entities = [parent]
+    var all = [parent]
+    for level in 0..<80 {
+      let relationship = NSRelationshipDescription()
+      relationship.name = "to\(level)"
+      relationship.destinationEntity = all[level / 2]
+      parent.properties.append(relationship)
+      let child = NSEntityDescription()
+      child.name = "Level\(level)"
+      parent.subentities.append(child)
+      all.append(child)
+      parent = child
+    }
+    model.entities = [all[0]]
+    #expect(model.entities.count == 81)
+    let copy = try ModelArchive.read(deflated: ModelArchive.write(model))
+    #expect(Self.differences(copy.outline, model.outline) == [])
+    #expect(copy.entitiesByName["Level79"]?.relationshipsByName.count == 80)
+  }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct BrokenModelTests {
+  /// A model document with lines inside an entity `Animal` and after it.
+  static func document(_ inside: String, _ after: String = "") -> String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <model userDefinedModelVersionIdentifier="1">
+      <entity name="Animal">
+        <attribute name="name" attributeType="String"/>
+        \(inside)
+      </entity>
+      <entity name="Keeper"/>
+      \(after)
+    </model>
+    """
+  }
+
+  struct Case: CustomTestStringConvertible {
+    let testDescription: String
+    let document: String
+    let expected: [String]
+
+    init(_ testDescription: String, _ document: String, _ expected: String...) {
+      self.testDescription = testDescription
+      self.document = document
+      self.expected = expected
+    }
+  }
+
+  static let cases = [
+    Case(
+      "a wrong destination",
+      document(
+        #"<relationship name="kéeper" maxCount="1" destinationEntity="Keper" optional="MAYBE"/>"#),
+      "5:65: Animal.kéeper: There is no entity Keper. Did you mean Keeper?",
+      #"5:82: Animal.kéeper: optional is "MAYBE". Write YES or NO."#),
+    Case(
+      "a wrong type over two lines",
+      document("<attribute name=\"age\"\n  attributeType='Integer32'/>"),
+      #"6:18: Animal.age: attributeType is "Integer32". Did you mean "Integer 32"?"#),
+    Case(
+      "a default that does not fit",
+      document(#"<attribute name="age" attributeType="Integer 16" defaultValueString="70000"/>"#),
+      #"5:74: Animal.age: The default value "70000" does not fit the type Integer 16. "#
+        + "Write a whole number from -32768 to 32767."),
+    Case(
+      "a name given twice",
+      document(#"<attribute name="name" attributeType="Date"/>"#, #"<entity name="Keeper"/>"#),
+      "5:22: Animal.name: There are two properties named name. Rename one of them.",
+      "8:17: Keeper: There are two entities named Keeper. Rename one of them."),
+    Case(
+      "a wrong inverse",
+      document(
+        #"<relationship name="keeper" destinationEntity="Keeper" inverseName="animal"/>"#,
+        #"<entity name="Zoo"><relationship name="all" toMany="YES" destinationEntity="Animal" "#
+          + #"inverseName="keeper"/></entity>"#),
+      "5:73: Animal.keeper: The destination Keeper has no relationship animal. "
+        + "Add it or name another inverse.",
+      "8:42: Zoo.all: The inverse Animal.keeper has nothing as its own inverse. "
+        + "Set the inverse of Animal.keeper to Zoo.all."),
+    Case(
+      "parents in a circle",
+      document("", #"<entity name="A" parentEntity="B"/><entity name="B" parentEntity="A"/>"#),
+      "8:34: A: The parents of the entity form a circle, or are more than 100. "
+        + "Choose another parent.",
+      "8:69: B: The parents of the entity form a circle, or are more than 100. "
+        + "Choose another parent."),
+    Case(
+      "names in constraints, indexes and configurations",
+      document(
+        #"<uniquenessConstraints><uniquenessConstraint><constraint value="nme"/>"#
+          + #"</uniquenessConstraint></uniquenessConstraints>"#
+          + #"<fetchIndex name="by"><fetchIndexElement property="age" order="up"/></fetchIndex>"#,
+        #"<configuration name="Main"><memberEntity name="Animl"/></configuration>"#),
+      "5:69: Animal: The uniqueness constraint names nme, which the entity does not have. "
+        + "Did you mean name?",
+      "5:173: Animal: The index by names age, which the entity does not have. "
+        + "Add the property or take the name out.",
+      "8:50: There is no entity Animl. Did you mean Animal?"),
+    Case(
+      "an attribute without a type",
+      document(#"<attribute name="age"/>"#),
+      "5:22: Animal.age: The attribute has no type, so no store can hold it. "
+        + "Give it a type or make it transient."),
+    Case(
+      "no XML", "<model>\n  <entity></model>",
+      "2:19: The document is no well-formed XML: the closing tag does not match the opening one. "
+        + "Repair it in a text editor, or save it anew in the model editor."),
+    Case(
+      "nothing", "",
+      "1:1: The document is empty or ends too early. "
+        + "Repair it in a text editor, or save it anew in the model editor."),
+    Case(
+      "another document", "<plist/>",
+      #"1:1: The document is about "plist", not about a model. "#
+        + "Name the contents file of a .xcdatamodel folder."),
+  ]
+
+  @Test(arguments: cases)
+  func allErrorsAreReportedWithTheirPlaces(_ test: Case) {
+    let errors = #expect(throws: ModelErrors.self) {
+      try ModelDocument.read(data: Data(test.document.utf8), file: "Zoo")
+    }
+    #expect(errors?.errors.map(\.description) == test.expected.map { "Zoo:\($0)" })
+  }
+
+  @Test func deeplyNestedDocumentsAreRefused() {
+    let document = String(repeating: "<model>", count: 100_000)
+    #expect(throws: ModelErrors.self) {
+      try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    }
+  }
+
+  @Test(arguments: [
+    ("a file that is not there", "nothing.xcdatamodel", nil),
+    ("an empty folder", "", nil),
+    ("a wrong version", "Zoo.xcdatamodeld", "Zoo 3"),
+    ("no current version", "Zoo.xcdatamodeld", nil),
+    ("the form before Xcode 4", "Old.xcdatamodel", nil),
+  ])
+  func foldersWithoutTheModelAreRefused(name: String, path: String, version: String?) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let zoo = "Zoo.xcdatamodeld"
+    for made in ["\(zoo)/Zoo.xcdatamodel", "\(zoo)/Zoo 2.xcdatamodel", "Old.xcdatamodel"] {
+      try FileManager.default.createDirectory(
+        at: folder.appendingPathComponent(made), withIntermediateDirectories: true)
+    }
+    try Data().write(to: folder.appendingPathComponent("Old.xcdatamodel/elements"))
+    let errors = #expect(throws: ModelErrors.self) {
+      try ModelDocument.read(url: folder.appendingPathComponent(path), version: version)
+    }
+    #expect(errors?.errors.first?.nextStep != nil)
+    if version != nil { #expect("\(errors?.errors.first?.nextStep ?? "")" == "Did you mean Zoo 2?") }
+  }
+}

@@ -1,0 +1,216 @@
+import ManagedModel
+import Testing
+
+/// Formats, and whether they hold for one object.
+struct PredicateEvaluationTests {
+  static var residents: [Any] {
+    [
+      ReadablePerson(1, ["age": Int16(24), "cars": 0, "name": "Ann"]),
+      ReadablePerson(2, ["age": Int16(40), "cars": 2, "name": "Bob"]),
+      ReadablePerson(3, ["age": Int16(30), "cars": nil, "name": "Cid"]),
+    ]
+  }
+
+  static var city: [String: Any?] {
+    [
+      "name": "Saint-Étienne", "code": "ZAF", "empty": "", "decomposed": "E\u{301}",
+      "int": 7, "small": Int16(7), "huge": UInt64.max, "double": 7.5, "whole": 7.0,
+      "price": Decimal(string: "0.1"), "flag": true, "off": false, "void": nil,
+      "date": Date(timeIntervalSinceReferenceDate: 100), "data": Data([1, 2, 3]),
+      "uuid": UUID(uuidString: "00000000-0000-0000-0000-0000000000FF"),
+      "number": NSNumber(value: 2.5), "text": NSString(string: "abc"), "null": NSNull(),
+      "list": [1, 2, 3], "words": ["red", "Green"], "set": Set(["x", "y"]), "nothing": [Int](),
+      "mayor": ReadablePerson(2, ["age": Int16(40), "name": "Bob"]), "residents": residents,
+      "nested": [["a": 1, "b": [1, 2]], ["a": 5, "b": [3]]], "dictionary": ["key": 3],
+    ]
+  }
+
+  @Test(arguments: [
+    // Numbers, whatever their type.
+    ("int == 7 AND small == 7 AND whole == 7 AND int == 7.0 AND flag == 1", true),
+    ("int == '7'", false), ("int != '7'", true),
+    ("double > int AND double >= 7.5 AND double < 8", true),
+    ("small >= 7.01", false), ("huge == 18446744073709551615", true),
+    ("huge > 9223372036854775807", true), ("9007199254740993 == 9007199254740992.0", false),
+    ("price == 0.1", true), ("price < 0.1000000000000000001", true),
+    ("number == 2.5 AND flag == YES AND off == NO", true), ("flag AND NOT off", true),
+    ("int BETWEEN {7, 9} AND int BETWEEN {5, 7} AND 7 BETWEEN {6.9, 7.1}", true),
+    ("int BETWEEN {8, 9}", false), ("int IN {1, 7.0}", true), ("NOT int IN {1, 2}", true),
+    // Nil.
+    ("void == nil AND null == nil AND missing == nil", true), ("void == 1", false),
+    ("void != 1", true), ("void >= 1 OR void < 1 OR void BETWEEN {0, 2}", false),
+    ("NOT (void == 2)", true), ("void != 2 AND void != nil", false),
+    ("void BEGINSWITH 'a' OR void LIKE '*' OR void MATCHES '.*' OR 'a' IN void", false),
+    ("void + 1 == nil AND void.name == nil", true), ("int == nil", false),
+    // Strings.
+    ("code == 'ZAF' AND code != 'zaf' AND code ==[c] 'zaf'", true),
+    ("name ==[cd] 'saint-etienne' AND name ==[d] 'Saint-Etienne'", true),
+    ("name ==[c] 'saint-etienne'", false), ("name ==[c] 'SAINT-ÉTIENNE'", true),
+    ("decomposed == 'É'", false), ("decomposed ==[d] 'E' AND decomposed ==[l] 'É'", true),
+    ("code ==[nc] 'zaf'", false),
+    ("code BEGINSWITH 'ZA' AND code ENDSWITH 'AF' AND code CONTAINS 'A'", true),
+    ("code BEGINSWITH 'za' OR code ENDSWITH 'f' OR code CONTAINS 'a'", false),
+    ("name BEGINSWITH[cd] 'saint-e' AND name ENDSWITH[cd] 'ÉTIENNE'", true),
+    ("name CONTAINS[cd] 't-et' AND name CONTAINS[c] 'ÉT'", true),
+    ("code LIKE '?A?' AND code LIKE 'Z*' AND code LIKE '*' AND code LIKE[c] 'z*f'", true),
+    ("code LIKE '?A' OR code LIKE 'A' OR code LIKE 'Z\\\\*'", false),
+    ("name LIKE[cd] '*-etienn?'", true),
+    ("code MATCHES '[XYZ](.)F' AND code MATCHES[c] 'z.*'", true),
+    ("code MATCHES 'ZA' OR code MATCHES 'Z|ZA'", false), ("code MATCHES 'Z|ZAF'", true),
+    ("name MATCHES[cd] 'SAINT.etienne'", true), ("code IN 'xZAFx' AND 'Z' IN code", true),
+    ("code IN {'FRA', 'ZAF'} AND code IN[c] {'zaf'} AND NOT code IN {'zaf'}", true),
+    ("code < 'ZB' AND code > 'Z' AND code <[c] 'zb' AND 'a' > code", true),
+    ("text == 'abc' AND text.length == 3 AND text.uppercaseString == 'ABC'", true),
+    ("empty == '' AND empty != nil", true),
+    // Dates, data, UUIDs.
+    ("date == CAST(100, 'NSDate') AND date < CAST(100.5, 'NSDate') AND date < now()", true),
+    ("date == CAST(100.0000001, 'NSDate')", false),
+    ("data == CAST('AQID', 'NSData') AND data < CAST('AgA=', 'NSData')", true),
+    ("uuid == CAST('00000000-0000-0000-0000-0000000000ff', 'NSUUID')", true),
+    ("uuid < CAST('00000000-0000-0000-0000-000000000100', 'NSUUID')", true),
+    // Collections.
+    ("list CONTAINS 2 AND 3 IN list AND list == {1, 2, 3} AND list != {2, 1, 3}", true),
+    ("words CONTAINS[c] 'RED' AND NOT words CONTAINS 'RED'", true),
+    ("set CONTAINS 'x' AND set == {'y', 'x'}", true),
+    ("ANY list > 2 AND ALL list > 0 AND NONE list > 3 AND SOME list == 1", true),
+    ("ANY nothing == 1", false), ("ALL nothing == 1 AND NONE nothing == 1", true),
+    ("ANY words BEGINSWITH[c] 'g' AND ANY list IN {3, 9}", true), ("ANY void == 1", false),
+    ("list.@count == 3 AND nothing.@count == 0 AND list.@sum.self == 6", true),
+    ("nested.@max.a == 5 AND nested.@min.a == 1 AND nested.@avg.a == 3", true),
+    ("nested.@unionOfArrays.b == {1, 2, 3} AND nested.@distinctUnionOfObjects.a == {1, 5}", true),
+    ("ANY nested.b == 3 AND nested.a == {1, 5}", true),
+    ("nothing.@sum.self == 0 AND nothing.@max.self == nil", true),
+    ("list[0] == 1 AND list[LAST] == 3 AND list[SIZE] == 3 AND list[9] == nil", true),
+    ("list[FIRST] + 1 == list[list[0]] AND dictionary['key'] == 3 AND dictionary.key == 3", true),
+    ("{1, 2} UNION {2, 3} == {1, 2, 3} AND list MINUS {1} == {2, 3}", true),
+    ("list INTERSECT {3, 4} == {3}", true),
+    // Relationships and subqueries.
+    ("mayor.age > 30 AND mayor.name == 'Bob' AND ANY mayor.age > 30", true),
+    ("ANY residents.age <= 24 AND NOT ALL residents.age < 40", true),
+    ("ANY residents.age < 25 AND ANY residents.cars == 2", true),
+    ("SUBQUERY(residents, $x, $x.age < 25 AND $x.cars == 2).@count != 0", false),
+    ("SUBQUERY(residents, $x, $x.age < 36).@count == 2", true),
+    ("SUBQUERY(residents, $x, $x.cars == nil).name == {'Cid'}", true),
+    (
+      "SUBQUERY(residents, $x, SUBQUERY(residents, $y, $y.age > $x.age).@count == 0).@count == 1",
+      true
+    ),
+    ("residents CONTAINS mayor AND residents.@avg.age > 31 AND residents.@sum.cars == 2", true),
+    ("ANY residents.cars == nil AND residents.@min.cars == 0", true),
+    // Arithmetic and functions.
+    ("1 + 2 * 3 == 7 AND (1 + 2) * 3 == 9 AND 2 ** 3 ** 2 == 512 AND 3 / 2 == 1", true),
+    ("3.0 / 2 == 1.5 AND 1 / 0 == nil AND modulus:by:(7, 3) == 1 AND -int == -7", true),
+    ("9223372036854775807 + 1 == 9223372036854775808", true), ("price + price == 0.2", true),
+    ("6 & 3 == 2 AND 6 | 3 == 7 AND 6 ^ 3 == 5 AND 1 << 4 == 16 AND ~0 == -1", true),
+    ("sum(list) == 6 AND average(list) == 2 AND median({3, 1, 2, 9}) == 2.5", true),
+    ("min(list) == 1 AND max(4, 9, 2) == 9 AND count(list) == 3 AND stddev({2, 4}) == 1", true),
+    ("sqrt(9) == 3 AND abs(-3) == 3 AND floor(2.7) == 2 AND ceiling(2.1) == 3", true),
+    (
+      "trunc(-2.7) == -2 AND ln(1) == 0 AND log(100) == 2 AND exp(0) == 1 AND mode({1,2,2}) == {2}",
+      true
+    ),
+    ("uppercase(code) == 'ZAF' AND lowercase(code) == 'zaf' AND length(code) == 3", true),
+    ("noindex(int) == 7 AND CAST(int, 'NSString') == '7' AND CAST('7', 'NSNumber') == int", true),
+    ("FUNCTION('a/path', 'lastPathComponent') == 'path'", true),
+    (
+      "FUNCTION('toto', 'stringByReplacingOccurrencesOfString:withString:', 'o', 'a') == 'tata'",
+      true
+    ),
+    ("FUNCTION(code, 'substringFromIndex:', 1) == 'AF'", true),
+    ("TERNARY(int > 3, 'big', 'small') == 'big'", true),
+    ("mayor isKindOfClass: 'ReadablePerson'", true), ("mayor isKindOfClass: 'City'", false),
+    ("code isEqualToString: 'ZAF'", true),
+    ("TRUEPREDICATE AND NOT FALSEPREDICATE", true),
+  ])
+  func formatsHoldForACity(format: String, holds: Bool) throws {
+    let predicate = try NSPredicate.parse(format, arguments: [])
+    #expect(try predicate.evaluation(of: Self.city) == holds)
+    let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
+    #expect(try again.evaluation(of: Self.city) == holds, "\(again)")
+  }
+
+  @Test func objectsAndTheirIdentifiersAreTheSame() throws {
+    let ann = ReadablePerson(1)
+    let others = (10..<60).map { ReadablePerson($0) }
+    for same: Any in [ann, ann.identifier, ReadablePerson(1)] {
+      #expect(NSPredicate(format: "self == %@", same).evaluate(with: ann))
+      #expect(NSPredicate(format: "self IN %@", [same]).evaluate(with: ann))
+      #expect(NSPredicate(format: "SELF IN %@", others + [same]).evaluate(with: ann))
+      #expect(NSPredicate(format: "friend == %@", same).evaluate(with: ["friend": ann]))
+      #expect(NSPredicate(format: "friends CONTAINS %@", same).evaluate(with: ["friends": [ann]]))
+    }
+    #expect(!NSPredicate(format: "SELF IN %@", others as [Any]).evaluate(with: ann))
+    #expect(!NSPredicate(format: "self == %@", ReadablePerson(2)).evaluate(with: ann))
+  }
+
+  @Test func keyPathsReadEachKeyOnceAndStopAtTheAnswer() throws {
+    let inner = ReadablePerson(2, ["name": "Bob"])
+    let person = ReadablePerson(1, ["friend": inner, "age": 3])
+    let predicate = NSPredicate(format: "age == 4 AND friend.name == 'Bob'")
+    #expect(!predicate.evaluate(with: person))
+    #expect(person.reads == ["age"] && inner.reads.isEmpty)
+    #expect(person.value(forKeyPath: "friend.name") as? String == "Bob")
+    #expect(inner.reads == ["name"])
+    #expect(person.value(forKeyPath: "age") as? Int == 3)
+    let group = ReadablePerson(3, ["people": [person, inner]])
+    #expect(group.value(forKeyPath: "people.@count") as? Int == 2)
+    #expect(
+      NSExpression(format: "people.@count * 1.5").expressionValue(with: group, context: nil)
+        as? Double == 3)
+  }
+
+  @Test func swiftValuesAreReadByTheirStoredProperties() throws {
+    class Animal { let legs = 4 }
+    final class Dog: Animal { let name = "Rex" }
+    #expect(NSPredicate(format: "name == 'Rex' AND legs == 4").evaluate(with: Dog()))
+    #expect(NSPredicate(format: "SELF > 3").evaluate(with: 5))
+    #expect(NSPredicate(format: "SELF BEGINSWITH 'a'").evaluate(with: "abc"))
+    #expect(NSPredicate(format: "@count == 2").evaluate(with: ["x", "y"]))
+    #expect(NSPredicate(format: "a.b == 2").evaluate(with: ["a": ["b": 2]] as NSDictionary))
+  }
+
+  @Test func variablesAndBlocksGetTheirBindings() {
+    let predicate = NSPredicate(
+      format: "age > $limit AND SUBQUERY(list, $x, $x > $limit).@count > 0")
+    let object: [String: Any] = ["age": 5, "list": [1, 9]]
+    #expect(predicate.evaluate(with: object, substitutionVariables: ["limit": 4]))
+    #expect(!predicate.evaluate(with: object, substitutionVariables: ["limit": 5]))
+    let block = NSPredicate { object, bindings in
+      (object as? Int) == (bindings?["limit"] as? Int)
+    }
+    let both = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(value: true), block])
+    #expect(both.evaluate(with: 3, substitutionVariables: ["limit": 3]))
+    #expect(!both.evaluate(with: 4, substitutionVariables: ["limit": 3]))
+    #expect(block == block && block != NSPredicate { _, _ in true })
+  }
+
+  @Test(arguments: [
+    ("name < 3", "a string cannot be compared with a number by <"),
+    ("age BEGINSWITH 'x'", "BEGINSWITH cannot be applied to a number"),
+    ("name BEGINSWITH 3", "BEGINSWITH cannot be applied to a number"),
+    ("name MATCHES '['", "is no regular expression"),
+    ("age == $x", "the variable $x has no value"), ("age == %@", "placeholder %@"),
+    ("name.foo == 1", "String has no value for the key “foo”"), ("3 IN age", "a number"),
+    ("age BETWEEN {1}", "two bounds"), ("name + 1 == 2", "+ cannot be applied to a string"),
+    ("FUNCTION(name, 'foo') == 1", "no method foo"), ("ANYKEY == 1", "ANYKEY"),
+    ("age.@count == 1", "@count cannot be applied to a number"),
+    ("SUBQUERY(age, $x, $x > 1).@count > 0", "SUBQUERY cannot be applied"),
+  ])
+  func whatHasNoAnswerIsAnErrorThatSaysWhy(format: String, part: String) throws {
+    let predicate = try NSPredicate.parse(format)
+    let error = #expect(throws: PredicateEvaluationError.self) {
+      try predicate.evaluation(of: ["name": "x", "age": 3])
+    }
+    #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
+  }
+
+  @Test func programmerErrorsTrap() async {
+    await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a ==") }
+    await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a == %@", 3) }
+    await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a == %ld", 3.5) }
+    await #expect(processExitsWith: .failure) { _ = NSComparisonPredicate(format: "NOT a == 1") }
+    await #expect(processExitsWith: .failure) {
+      _ = NSPredicate(format: "name < 3").evaluate(with: ["name": "x"])
+    }
+  }
+}

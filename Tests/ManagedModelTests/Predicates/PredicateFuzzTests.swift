@@ -1,0 +1,79 @@
+import ManagedModel
+import Testing
+
+/// Formats made of random pieces: none may crash, and each that parses is printed and read again.
+struct PredicateFuzzTests {
+  static let pieces = [
+    "a", "b.c", "SELF", "nil", "YES", "3", "-2.5", "1e3", "'x'", "\"é\"", "%@", "%K", "%ld", "$x",
+    "$x.y", "d[0]", "e[FIRST]", "f.@count", "@sum.a", "#in", "{1, 2}", "{}", "(", ")", "[", "]",
+    "{", "}", ",", ".", "==", "!=", "<", ">=", "=<", "<>", "BEGINSWITH[cd]", "CONTAINS", "IN",
+    "BETWEEN", "LIKE[n]", "MATCHES", "AND", "OR", "NOT", "&&", "||", "!", "ANY", "ALL", "NONE", "+",
+    "-", "*", "/", "**", "&", "|", "^", "~", "<<", "UNION", "MINUS", "sum(a)", "now()",
+    "modulus:by:(a, 2)", "SUBQUERY(a, $x, $x.b == 1)", "TERNARY(a == 1, b, c)", "TRUEPREDICATE",
+    "FUNCTION(a, 'length')", "CAST(3, 'NSDate')", "'", "\\", "%", "$", "@", "isEqual:",
+  ]
+
+  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  func randomFormatsParseOrFailWithAPlace(seed: UInt64) throws {
+    var numbers = SplitMix(state: seed)
+    var parsed = 0
+    for _ in 0..<4_000 {
+      let format = Self.format(&numbers)
+      do throws(PredicateSyntaxError) {
+        let predicate = try NSPredicate.parse(format)
+        parsed += 1
+        let printed = predicate.predicateFormat
+        let again = try NSPredicate.parse(printed)
+        #expect(again == predicate, "seed \(seed): \(format) → \(printed)")
+        #expect(again.predicateFormat == printed, "seed \(seed): \(format)")
+        _ = try? predicate.evaluation(of: ["a": 1, "e": [1, 2]], variables: ["x": "y"])
+      } catch {
+        #expect(error.column >= 1 && error.column <= format.count + 1, "seed \(seed): \(format)")
+        #expect(!error.caret().isEmpty)
+      }
+    }
+    #expect(parsed > 200, "seed \(seed): too few of the formats were correct: \(parsed)")
+  }
+
+  /// A few conditions joined by words, then with luck one piece too many.
+  private static func format(_ numbers: inout SplitMix) -> String {
+    var words: [String] = []
+    for index in 0..<Int.random(in: 1...3, using: &numbers) {
+      if index > 0 { words.append(["AND", "OR", "&&"].randomElement(using: &numbers) ?? "AND") }
+      words += [value(&numbers, 0), sign(&numbers), value(&numbers, 0)]
+    }
+    if Int.random(in: 0..<3, using: &numbers) == 0 {
+      let place = Int.random(in: 0...words.count, using: &numbers)
+      words.insert(pieces.randomElement(using: &numbers) ?? "a", at: place)
+    }
+    return words.joined(separator: Bool.random(using: &numbers) ? " " : "  ")
+  }
+
+  private static func sign(_ numbers: inout SplitMix) -> String {
+    pieces[30...41].randomElement(using: &numbers) ?? "=="
+  }
+
+  private static func value(_ numbers: inout SplitMix, _ depth: Int) -> String {
+    if depth < 4, Int.random(in: 0..<3, using: &numbers) == 0 {
+      let infix = ["+", "-", "*", "/", "**", "&", "|", "^", "<<", "UNION", "MINUS"]
+      let text =
+        value(&numbers, depth + 1) + " " + (infix.randomElement(using: &numbers) ?? "+") + " "
+        + value(&numbers, depth + 1)
+      return Bool.random(using: &numbers) ? "(" + text + ")" : text
+    }
+    return pieces[0...21].randomElement(using: &numbers) ?? "a"
+  }
+}
+
+/// A small generator of numbers that are the same for the same seed.
+private struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,113 @@
+import ManagedModel
+import Testing
+
+/// Every mistake has a column, and the words that help.
+struct PredicateSyntaxErrorTests {
+  @Test(arguments: [
+    ("", 1, "empty", nil),
+    ("a ==", 5, "ends too early", nil),
+    ("a == 'x", 6, "does not end", nil),
+    ("name BEGINWITH 'x'", 6, "BEGINWITH", "BEGINSWITH"),
+    ("a == 1 adn b == 2", 8, "adn", "AND"),
+    ("a = 1 AND", 10, "ends too early", nil),
+    ("(a == 1", 8, "ends too early", nil),
+    ("a == 1)", 7, ")", nil),
+    ("a == 1 2", 8, "2", nil),
+    ("a.@cuont > 2", 3, "@cuont", "@count"),
+    ("avrage(a) > 2", 1, "avrage", "average"),
+    ("modulus:by:(a) > 2", 1, "1 arguments", nil),
+    ("a ==[x] 'b'", 6, "“x”", nil),
+    ("ÄÖ ==[cy] 'b'", 8, "“y”", nil),
+    ("in == 3", 1, "reserved", nil),
+    ("a == 3x", 6, "no number", nil),
+    ("a == %", 6, "placeholder", nil),
+    ("a == %y", 6, "placeholder", nil),
+    ("a == $", 6, "alone", nil),
+    ("a == @", 6, "alone", nil),
+    ("a == 1 ; b", 8, "no meaning", nil),
+    ("SUBQUERY(a, x, x > 1).@count", 13, "x", nil),
+    ("TERNARY(a, 1) == 2", 13, ")", nil),
+    ("(a == 1) == 2", 1, "condition", nil),
+    ("a IN {1, 2", 11, "ends too early", nil),
+    ("a == (b == 2)", 6, "condition", nil),
+    ("CAST('?', 'NSData') == a", 11, "NSData", nil),
+    ("CAST('x', 'NSDat') == a", 11, "NSDat", "NSDate"),
+    ("CAST('zz', 'NSUUID') == a", 12, "NSUUID", nil),
+    ("1", 2, "ends too early", nil),
+    ("FUNCTION(a, b) == 1", 13, "no string", nil),
+    ("ANY a", 6, "ends too early", nil),
+    ("a == \\", 6, "no meaning", nil),
+  ])
+  func mistakesHaveAPlaceAndAHint(
+    format: String, column: Int, part: String, suggestion: String?
+  ) {
+    let error = #expect(throws: PredicateSyntaxError.self) {
+      try NSPredicate.parse(format, arguments: [])
+    }
+    #expect(error?.column == column)
+    #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    #expect(error?.suggestion == suggestion)
+    let lines = error?.caret().split(separator: "\n", omittingEmptySubsequences: false) ?? []
+    #expect(lines.count == 2)
+    #expect(lines.last?.count == column)
+  }
+
+  @Test func argumentsThatDoNotFitAreNamed() {
+    let rows: [(String, [Any?], Int, String)] = [
+      ("a == %@", [], 6, "no argument"),
+      ("%K == 1", [3], 1, "Int"),
+      ("a == 1 AND %K == 1", ["b..c"], 12, "b..c"),
+      ("a.%K > 1", ["@cuont"], 3, "@cuont"),
+      ("n == %d", ["x"], 6, "String"),
+      ("n == %d", [2.5], 6, "Double"),
+      ("n == %f", [nil], 6, "nil"),
+    ]
+    for (format, arguments, column, part) in rows {
+      let error = #expect(throws: PredicateSyntaxError.self) {
+        try NSPredicate.parse(format, arguments: arguments)
+      }
+      #expect(error?.column == column, "\(format)")
+      #expect(error?.message.contains(part) == true, "\(format): \(error?.message ?? "")")
+    }
+  }
+
+  @Test func theCaretStandsBelowThePlaceInALongFormat() throws {
+    let format = String(repeating: "a == 1 AND ", count: 40) + "b =! 2 AND c == 3"
+    let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }
+    let lines = try #require(error).caret().split(separator: "\n").map(Array.init)
+    #expect(lines[0][lines[1].count - 1] == "!")
+    #expect(lines[0].count < 110)
+    #expect(error?.column == 444)
+  }
+
+  @Test(arguments: ["(", "NOT ", "{", "a[", "TERNARY(", "SUBQUERY(", "-", "~", "FUNCTION(", "sum("])
+  func deepNestingIsAnErrorAndNoCrash(opening: String) {
+    let format = String(repeating: opening, count: 10_000) + "a == 1"
+    let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }
+    #expect(error?.message.contains("nested") == true, "\(error?.message ?? "")")
+  }
+
+  @Test(arguments: [" + 1", "[0]", ".$x", " ** 2"])
+  func longChainsThatMakeDeepTreesAreErrors(link: String) {
+    let format = "a" + String(repeating: link, count: 10_000) + " == 1"
+    let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }
+    #expect(error?.message.contains("nested") == true, "\(error?.message ?? "")")
+  }
+
+  @Test func wideFormatsAreNoDeepOnes() throws {
+    let format = Array(repeating: "a == 1", count: 10_000).joined(separator: " AND ")
+    let predicate = try #require(try NSPredicate.parse(format) as? NSCompoundPredicate)
+    #expect(predicate.predicates.count == 10_000)
+    #expect(predicate.evaluate(with: ["a": 1]))
+  }
+
+  @Test func theDeepestAllowedTreeCanBeUsed() async throws {
+    let depth = 190
+    let format =
+      String(repeating: "NOT (", count: depth / 2) + "a == 1"
+      + String(repeating: ")", count: depth / 2)
+    let predicate = try NSPredicate.parse(format)
+    #expect(predicate.evaluate(with: ["a": depth / 2 % 2 == 0 ? 1 : 2]))
+    #expect(try NSPredicate.parse(predicate.predicateFormat) == predicate)
+  }
+}

@@ -1,0 +1,28 @@
+import ManagedModel
+
+/// A managed object's stand-in: read by key, equal to its ID.
+final class ReadablePerson: KeyValueReadable, ManagedObjectReference, @unchecked Sendable {
+  /// What a managed object's ID is to predicates.
+  struct Identifier: Hashable, ManagedObjectReference {
+    let number: Int
+    var referenceIdentity: AnyHashable { self }
+    var hasStableIdentity: Bool { true }
+  }
+
+  let identifier: Identifier
+  let values: [String: Any?]
+  private(set) var reads: [String] = []
+
+  init(_ number: Int, _ values: [String: Any?] = [:]) {
+    identifier = Identifier(number: number)
+    self.values = values
+  }
+
+  var referenceIdentity: AnyHashable { identifier }
+  var hasStableIdentity: Bool { true }
+
+  func value(forKey key: String) -> Any? {
+    reads.append(key)
+    return values[key] ?? nil
+  }
+}

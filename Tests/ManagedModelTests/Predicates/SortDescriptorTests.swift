@@ -1,0 +1,43 @@
+import ManagedModel
+import Testing
+
+/// Orders of small lists.
+struct SortDescriptorTests {
+  @Test(arguments: [
+    (NSSortDescriptor.Comparison.binary, ["B", "a", "a10", "a9", "b", "é"]),
+    (.caseInsensitiveCompare, ["a", "a10", "a9", "B", "b", "é"]),
+    (.localizedStandardCompare, ["a", "a9", "a10", "b", "B", "é"]),
+  ])
+  func namedComparisonsOrderStrings(comparison: NSSortDescriptor.Comparison, sorted: [String]) {
+    let descriptor = NSSortDescriptor(key: nil, ascending: true, selector: comparison)
+    #expect(["B", "b", "é", "a10", "a", "a9"].sorted(using: [descriptor]) == sorted)
+  }
+
+  @Test func nilComesFirstAndTheFirstKeyCountsMost() throws {
+    let rows = [
+      ReadablePerson(1, ["age": 3, "name": "c"]), ReadablePerson(2, ["age": nil, "name": "a"]),
+      ReadablePerson(3, ["age": 3, "name": "b"]),
+      ReadablePerson(4, ["age": Int16(9), "name": "d"]),
+    ]
+    let age = NSSortDescriptor(key: "age", ascending: true)
+    let name = NSSortDescriptor(key: "name", ascending: false)
+    #expect(rows.sorted(using: [age, name]).map(\.identifier.number) == [2, 1, 3, 4])
+    let reversed = try #require(age.reversedSortDescriptor as? NSSortDescriptor)
+    #expect(rows.sorted(using: [reversed]).map(\.identifier.number) == [4, 1, 3, 2])
+    #expect(age.compare(rows[0], to: rows[3]) == .orderedAscending)
+  }
+
+  @Test func descriptorsWithTheSameMannerAreEqual() {
+    let name = NSSortDescriptor(key: "name", ascending: true)
+    #expect(name == NSSortDescriptor(key: "name", ascending: true, selector: .binary))
+    #expect(name != NSSortDescriptor(key: "name", ascending: false))
+    #expect(name != NSSortDescriptor(key: "name", ascending: true, selector: .localizedCompare))
+    #expect(Set([name, NSSortDescriptor(key: "name", ascending: true)]).count == 1)
+    let block = NSSortDescriptor(key: "n", ascending: false) { left, right in
+      (left as? Int64 ?? 0) < (right as? Int64 ?? 0) ? .orderedAscending : .orderedDescending
+    }
+    #expect([["n": 1], ["n": 3]].sorted(using: [block]) == [["n": 3], ["n": 1]])
+    #expect(block == block && block.comparison == nil)
+    #expect(name.description == "(name, ascending, compare:)")
+  }
+}

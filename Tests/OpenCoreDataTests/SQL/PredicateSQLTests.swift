@@ -1,0 +1,214 @@
+import ManagedModel
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+/// The condition that a predicate becomes, and what is bound to it.
+@Suite struct PredicateSQLTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    let format: String
+    let sql: String
+    var binds: [SQLiteValue] = []
+    var arrays: [ContiguousArray<Int64>] = []
+    var arguments: [any Sendable] = []
+
+    var testDescription: String { format }
+  }
+
+  /// An object ID as the translator is told of it.
+  struct Key: Sendable {
+    let entity: String
+    let key: Int64?
+  }
+
+  private func select(
+    _ predicate: NSPredicate, of name: String = "Sheet"
+  ) throws -> (query: SelectQuery, tail: String) {
+    let model = SQLModel(model: SchemaModels.library())
+    let sql = SQLTranslator(model: model) { value in
+      (value as? Key).map { ObjectKey(primaryKey: $0.key, entityName: $0.entity) }
+    }
+    let entity = try #require(model.entity(named: name))
+    let query = try sql.fetch(entity: entity, predicate: predicate, result: .identifiers)
+    return (query, query.sql.components(separatedBy: "FROM ZITEM t0").last ?? "")
+  }
+
+  static let cases: [Case] = [
+    Case(
+      format: "pages == 3 AND title != 'a'",
+      sql: " WHERE (( t0.ZPAGES1 = ? AND  t0.ZTITLE <> ?) AND  t0.Z_ENT = ?)",
+      binds: [.integer(3), .text("a"), .integer(4)]),
+    Case(
+      format: "title == nil OR NOT (pages IN {1, 2})",
+      sql: " WHERE (( t0.ZTITLE IS NULL OR NOT ( t0.ZPAGES1 IN (?, ?))) AND  t0.Z_ENT = ?)",
+      binds: [.integer(1), .integer(2), .integer(4)]),
+    Case(
+      format: "pages BETWEEN {1, 9}",
+      sql: " WHERE ( t0.ZPAGES1 BETWEEN ? AND ? AND  t0.Z_ENT = ?)",
+      binds: [.integer(1), .integer(9), .integer(4)]),
+    // Constants take the type of the column.
+    Case(
+      format: "added < %@ AND isLent == YES AND weight > 2 AND price == '1.5'",
+      sql: " WHERE (( t0.ZADDED < ? AND  t0.ZISLENT = ? AND  t0.ZWEIGHT > ? AND  t0.ZPRICE = ?)"
+        + " AND  t0.Z_ENT = ?)",
+      binds: [.real(1000), .integer(1), .real(2), .text("1.5"), .integer(4)],
+      arguments: [Date(timeIntervalSinceReferenceDate: 1000)]),
+    Case(
+      format: "key == '00000000-0000-0000-0000-00000000000A'",
+      sql: " WHERE ( t0.ZKEY = ? AND  t0.Z_ENT = ?)",
+      binds: [.blob(Array(repeating: 0, count: 15) + [10]), .integer(4)]),
+    // To-one paths join; the key of the other object needs no join.
+    Case(
+      format: "author.name == 'x' AND author == %@",
+      sql: " JOIN ZAUTHOR t1 ON t0.ZAUTHOR = t1.Z_PK"
+        + " WHERE (( t1.ZNAME = ? AND  t0.ZAUTHOR = ?) AND  t0.Z_ENT = ?)",
+      binds: [.text("x"), .integer(7), .integer(4)],
+      arguments: [Key(entity: "Author", key: 7)]),
+    Case(
+      format: "author.name == nil OR author.mentor.name == 'x'",
+      sql: " LEFT OUTER JOIN ZAUTHOR t1 ON t0.ZAUTHOR = t1.Z_PK"
+        + " LEFT OUTER JOIN ZAUTHOR t2 ON t1.ZMENTOR = t2.Z_PK"
+        + " WHERE (( t1.ZNAME IS NULL OR  t2.ZNAME = ?) AND  t0.Z_ENT = ?)",
+      binds: [.text("x"), .integer(4)]),
+    Case(
+      format: "author != nil", sql: " WHERE ( t0.ZAUTHOR IS NOT NULL AND  t0.Z_ENT = ?)",
+      binds: [.integer(4)]),
+    Case(
+      format: "self IN %@",
+      sql: " WHERE ( t0.Z_PK IN (SELECT * FROM _Z_intarray0)  AND  t0.Z_ENT = ?)",
+      binds: [.integer(4)], arrays: [[3, 5]],
+      arguments: [[Key(entity: "Sheet", key: 3), Key(entity: "Sheet", key: 5)]]),
+    // An unsaved object, and one of another table, is in no row.
+    Case(
+      format: "SELF == %@ OR author == %@",
+      sql: " WHERE (( t0.Z_PK = ? OR  t0.ZAUTHOR = ?) AND  t0.Z_ENT = ?)",
+      binds: [.integer(0), .integer(0), .integer(4)],
+      arguments: [Key(entity: "Sheet", key: nil), Key(entity: "Tag", key: 5)]),
+    // To-many relationships: a join where all hangs on it, a count elsewhere.
+    Case(
+      format: "ANY tags.name == 'x'",
+      sql: " JOIN Z_2TAGS t1 ON t0.Z_PK = t1.Z_2ITEMS JOIN ZTAG t2 ON t1.Z_6TAGS = t2.Z_PK"
+        + " WHERE ( t2.ZNAME = ? AND  t0.Z_ENT = ?)", binds: [.text("x"), .integer(4)]),
+    Case(
+      format: "tags CONTAINS %@ AND coverOf.@count == 0",
+      sql: " JOIN Z_2TAGS t1 ON t0.Z_PK = t1.Z_2ITEMS WHERE (( t1.Z_6TAGS = ? AND"
+        + " (SELECT COUNT(t3.Z_PK) FROM ZITEM t3 WHERE (t0.Z_PK = t3.ZCOVER) ) = ?)"
+        + " AND  t0.Z_ENT = ?)",
+      binds: [.integer(2), .integer(0), .integer(4)],
+      arguments: [Key(entity: "Tag", key: 2)]),
+    Case(
+      format: "NONE tags.name == 'x'",
+      sql: " WHERE (NOT ((SELECT COUNT(t1.Z_6TAGS) FROM Z_2TAGS t1"
+        + " JOIN ZTAG t2 ON t1.Z_6TAGS = t2.Z_PK"
+        + " WHERE (t0.Z_PK = t1.Z_2ITEMS AND ( t2.ZNAME = ?)) ) > ?) AND  t0.Z_ENT = ?)",
+      binds: [.text("x"), .integer(0), .integer(4)]),
+    Case(
+      format: "ALL author.items.title == 'x'",
+      sql: " WHERE ((SELECT COUNT(t1.Z_PK) FROM ZITEM t1 WHERE (t0.ZAUTHOR = t1.ZAUTHOR AND"
+        + " (( t1.ZTITLE = ?) IS NOT 1)) ) = ? AND  t0.Z_ENT = ?)",
+      binds: [.text("x"), .integer(0), .integer(4)]),
+    Case(
+      format: "SUBQUERY(coverOf, $x, $x.pages > 1 AND $x.author == author).@count != 0",
+      sql: " WHERE ((SELECT COUNT(t1.Z_PK) FROM ZITEM t1 WHERE (t0.Z_PK = t1.ZCOVER AND"
+        + " ( t1.ZPAGES1 > ? AND  t1.ZAUTHOR =  t0.ZAUTHOR)) ) <> ? AND  t0.Z_ENT = ?)",
+      binds: [.integer(1), .integer(0), .integer(4)]),
+    Case(
+      format: "author.items.@max.weight > 2.5",
+      sql: " WHERE ((SELECT MAX( t1.ZWEIGHT) FROM ZITEM t1 WHERE (t0.ZAUTHOR = t1.ZAUTHOR) ) > ?"
+        + " AND  t0.Z_ENT = ?)", binds: [.real(2.5), .integer(4)]),
+    // Texts.
+    Case(
+      format: "title BEGINSWITH 'ab' AND title ENDSWITH[c] 'y'",
+      sql: " WHERE (( NSCoreDataStringSearch( t0.ZTITLE, ?, 8, 0) AND"
+        + "  NSCoreDataStringSearch( t0.ZTITLE, ?, 301, 1)) AND  t0.Z_ENT = ?)",
+      binds: [.text("ab"), .text("y"), .integer(4)]),
+    Case(
+      format: "title BEGINSWITH[n] 'ab' OR title LIKE 'x*'",
+      sql: " WHERE ((( t0.ZTITLE >= ? AND  t0.ZTITLE < ?) OR"
+        + " ( t0.ZTITLE >= ? AND  t0.ZTITLE < ?)) AND  t0.Z_ENT = ?)",
+      binds: [.text("ab"), .text("ac"), .text("x"), .text("y"), .integer(4)]),
+    Case(
+      format: "title ==[cd] 'é' OR title MATCHES 'a+'",
+      sql: " WHERE (( NSCoreDataStringCompare( t0.ZTITLE, ?, 3) = 0 OR"
+        + "  NSCoreDataMatches( t0.ZTITLE, ?, 0)) AND  t0.Z_ENT = ?)",
+      binds: [.text("é"), .text("a+"), .integer(4)]),
+    // Arithmetic and constants.
+    Case(
+      format: "pages * 2 + 1 > 1 + 2 AND 1 == 1",
+      sql: " WHERE ((( t0.ZPAGES1 * ?) + ?) > ? AND  t0.Z_ENT = ?)",
+      binds: [.integer(2), .integer(1), .integer(3), .integer(4)]),
+    Case(format: "TRUEPREDICATE", sql: " WHERE  t0.Z_ENT = ?", binds: [.integer(4)]),
+    Case(format: "pages IN {}", sql: " WHERE 0 = 1"),
+    Case(
+      format: "pages IN %@",
+      sql: " WHERE ( t0.ZPAGES1 IN (SELECT * FROM _Z_intarray0)  AND  t0.Z_ENT = ?)",
+      binds: [.integer(4)], arrays: [ContiguousArray(1...40)], arguments: [Array(1...40)]),
+    Case(
+      format: "pages IN {1, nil}",
+      sql: " WHERE (( t0.ZPAGES1 IN (?) OR  t0.ZPAGES1 IS NULL) AND  t0.Z_ENT = ?)",
+      binds: [.integer(1), .integer(4)]),
+  ]
+
+  @Test(arguments: cases)
+  func predicatesBecomeConditions(expected: Case) throws {
+    let predicate = NSPredicate(format: expected.format, argumentArray: expected.arguments)
+    let (query, tail) = try select(predicate)
+    #expect(tail == expected.sql)
+    #expect(query.binds == expected.binds)
+    #expect(query.intArrays == expected.arrays)
+    #expect(query.sql.hasPrefix("SELECT DISTINCT") == tail.contains(" JOIN Z_2TAGS t1 ON t0"))
+  }
+
+  @Test func variablesAreSubstituted() throws {
+    let model = SQLModel(model: SchemaModels.library())
+    let item = try #require(model.entity(named: "Item"))
+    let query = try SQLTranslator(model: model).fetch(
+      entity: item, predicate: NSPredicate(format: "weight < $max"), limit: 3, offset: 2,
+      result: .count, variables: ["max": 5])
+    #expect(
+      query.sql == "SELECT COUNT(*) FROM (SELECT t0.Z_ENT, t0.Z_PK FROM ZITEM t0"
+        + " WHERE  t0.ZWEIGHT < ?  LIMIT 3 OFFSET 2)")
+    #expect(query.binds == [.real(5)])
+  }
+
+  @Test(arguments: [
+    ("author.nam == 'x'", "author.nam: Author has no property nam. Did you mean name?"),
+    ("titel == 'x'", "titel: Sheet has no property titel. Did you mean title?"),
+    ("mood == 'x'", "mood: Sheet.mood is transient: the store has no column for it."),
+    ("title.length == 3", "title.length: Sheet.title is an attribute"),
+    ("tags.name == 'x'", "needs ANY, ALL or @count"),
+    ("author == 'x'", "An object or an object ID is needed to compare with Author."),
+    ("pages == 'x'", "The text \"x\" cannot be compared with Sheet.pages."),
+    ("scan CONTAINS 'x'", "Item.scan is no text"),
+    ("$free == 1", "$free: The variable has no value."),
+    ("title MATCHES '('", "is no regular expression"),
+  ])
+  func whatHasNoSQLIsNamed(format: String, message: String) throws {
+    do {
+      _ = try select(NSPredicate(format: format))
+      Issue.record("\(format) was translated")
+    } catch let error as TranslationError {
+      #expect(error.description.contains(message))
+    }
+  }
+
+  @Test func blocksAndDeepNestingAreRefused() throws {
+    #expect(throws: TranslationError.self) { try select(NSPredicate { _, _ in true }) }
+    var deep = NSPredicate(format: "pages == 1")
+    for _ in 0..<10_000 { deep = NSCompoundPredicate(notPredicateWithSubpredicate: deep) }
+    #expect(throws: TranslationError.self) { try select(deep) }
+  }
+
+  @Test func unknownKeysSuggestAndListTheProperties() throws {
+    let model = SQLModel(model: LogModels.moody())
+    let mood = try #require(model.entity(named: "Mood"))
+    let error = #expect(throws: TranslationError.self) {
+      try SQLTranslator(model: model).fetch(
+        entity: mood, predicate: NSPredicate(format: "country.iso3166Code == 1"))
+    }
+    #expect(error?.suggestion == "numericISO3166Code")
+    #expect(error?.choices.contains("moods") == true)
+    #expect(error?.piece == "country.iso3166Code")
+  }
+}
