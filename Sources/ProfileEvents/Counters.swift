@@ -26,7 +26,9 @@ package struct Counters: Sendable, Equatable {
     hits + misses + objectFaultsFromParent + relationshipFaultsFromParent
   }
 
+  /// Object and relationship faults filled from the row cache.
   package var hits: Int { objectFaultHits + relationshipFaultHits }
+  /// Object and relationship faults filled from the database.
   package var misses: Int { objectFaultMisses + relationshipFaultMisses }
 
   /// The counter behind a metric's word; nil for gauges and times, which are not counters.

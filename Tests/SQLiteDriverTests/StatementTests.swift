@@ -99,6 +99,13 @@ struct StatementTests {
     try connection.execute(
       "INSERT INTO t(v) VALUES('a;b'); ; -- a comment; here\nINSERT INTO t(v) VALUES(2);\n ")
     #expect(try connection.values("SELECT count(*) FROM t") == [[.integer(2)]])
+    for nothing in ["", " ", "-- nothing", "/* nothing */", ";"] {
+      try connection.execute(nothing)
+    }
+    for word in ["BEGIN", "INSERT INTO t(v) VALUES(9)", "ROLLBACK", "BEGIN", "COMMIT"] {
+      try connection.execute(word)
+    }
+    #expect(!connection.isInTransaction)
     let error = #expect(throws: SQLiteError.self) {
       try connection.execute("INSERT INTO t(v) VALUES(3); INSERT INTO nowhere VALUES(4)")
     }

@@ -85,7 +85,8 @@ extension KeyedArchive {
     for part in (0..<length).reversed() {
       let first = Int(bytes[2 * part])
       let second = Int(bytes[2 * part + 1])
-      mantissa = mantissa * 65_536 + Decimal(isLittleEndian ? second << 8 | first : first << 8 | second)
+      mantissa =
+        mantissa * 65_536 + Decimal(isLittleEndian ? second << 8 | first : first << 8 | second)
     }
     return Decimal(sign: isNegative ? .minus : .plus, exponent: exponent, significand: mantissa)
   }

@@ -1,4 +1,6 @@
-/// How large a model that is read may be. Far above real models; there to refuse hostile files.
+/// How large a model that is read may be.
+///
+/// Far above real models; there to refuse hostile files.
 enum ModelLimits {
   /// The greatest number of entities.
   static let entities = 10_000

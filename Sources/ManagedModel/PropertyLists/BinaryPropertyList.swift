@@ -67,7 +67,9 @@ package enum BinaryPropertyList {
     return try reader.topValue()
   }
 
-  /// Writes a list. Equal values that hold no others are written once; keys are sorted.
+  /// Writes a list.
+  ///
+  /// Equal values that hold no others are written once; keys are sorted.
   ///
   /// - Parameter value: The top value.
   /// - Returns: The bytes, header to trailer.

@@ -1,4 +1,6 @@
-/// Reads the bytes of a binary property list. Every offset and count is checked before use.
+/// Reads the bytes of a binary property list.
+///
+/// Every offset and count is checked before use.
 struct BinaryPropertyListReader {
   private typealias Value = BinaryPropertyList.Value
   private typealias Failure = BinaryPropertyList.Failure

@@ -20,9 +20,13 @@ extension PredicateTranslation {
     var position = start
     var rest = components
     while let component = rest.popFirst() {
-      guard case .key(let key) = component else {
-        throw TranslationError(
-          text, "An operator such as @count follows a to-many relationship only.")
+      let key: String
+      switch component {
+      case .key(let name): key = name
+      case .operator(let found):
+        throw TranslationError(text, "\(found.rawValue) follows a to-many relationship only.")
+      case .placeholder:
+        throw TranslationError(text, "The placeholder %K was given no key.")
       }
       let entity = position.entity
       guard let property = entity.description.propertiesByName[key] else {

@@ -39,7 +39,8 @@ extension PredicateTranslation {
     switch right {
     case .constant(.null): return .constant(false)
     case .toMany(let path):
-      return try some(of: path, at: site) { element, inner throws(TranslationError) in
+      return try some(of: path, at: site, keepsNil: false) {
+        element, inner throws(TranslationError) in
         try self.equal(element, left, rules.with(.equalTo), at: inner)
       }
     case .list:

@@ -24,9 +24,8 @@ extension Connection {
   /// somebody writes in between. A store that is written to all the time is busy: after 0.3 s of
   /// waiting, or after six openings.
   static func look(
-    at path: String, _ options: Options, sharing copy: PrivateCopy?
+    at path: String, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
-    try LookingFileSystem.register()
     var (waits, openings) = (0, 0)
     while waits < maximumWaits, openings < maximumOpenings {
       let inspection = try StoreFileInspection(path: path)
@@ -37,7 +36,7 @@ extension Connection {
       }
       openings += 1
       do throws(SQLiteError) {
-        let opened = try look(at: inspection, options, sharing: copy)
+        let opened = try openFiles(inspection, sharing: copy)
         if !inspection.isStale { return opened }
         sqlite3_close_v2(opened.handle)
       } catch {
@@ -54,9 +53,12 @@ extension Connection {
   /// Each may cost a copy of the whole file.
   private static let maximumOpenings = 6
 
-  private static func look(
-    at inspection: StoreFileInspection, _ options: Options, sharing shared: PrivateCopy?
+  /// Opens the files as they were inspected, and reads the first page; see `look(at:sharing:)` for
+  /// what makes sure that they still are that way.
+  static func openFiles(
+    _ inspection: StoreFileInspection, sharing shared: PrivateCopy? = nil
   ) throws(SQLiteError) -> OpenedFile {
+    try LookingFileSystem.register()
     var copy = shared?.source == inspection ? shared : nil
     if inspection.method == .privateCopy, copy == nil { copy = try PrivateCopy(of: inspection) }
     let isImmutable = inspection.method != .writeAheadLog

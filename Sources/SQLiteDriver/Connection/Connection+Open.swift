@@ -2,11 +2,11 @@ import CSQLite
 
 extension Connection {
   static func open(
-    path: String, access: Access, options: Options, sharing copy: PrivateCopy?
+    path: String, access: Access, sharing copy: PrivateCopy?
   ) throws(SQLiteError) -> OpenedFile {
     switch access {
     case .looking:
-      return try look(at: path, options, sharing: copy)
+      return try look(at: path, sharing: copy)
     case .reading:
       let handle = try openFile(plainName(path), SQLITE_OPEN_READONLY)
       return OpenedFile(handle: handle)

@@ -23,8 +23,15 @@ extension Connection {
 
   /// Runs every statement of the text to its end and ignores the rows.
   ///
-  /// Stops at the first that fails; those before it stay done.
+  /// Stops at the first that fails; those before it stay done. A short text of one statement, such
+  /// as `BEGIN`, is kept prepared.
   package func execute(_ sql: String) throws(SQLiteError) {
+    if Connection.isShortStatement(sql) {
+      let statement = try statement(sql)
+      defer { statement.reset() }
+      while try statement.step() {}
+      return
+    }
     let bytes = Array(sql.utf8)
     var start = 0
     while start < bytes.count {
@@ -35,6 +42,15 @@ extension Connection {
       let statement = Statement(handle: handle, sql: text, clock: clock)
       while try statement.step() {}
     }
+  }
+
+  /// Whether a text is one statement, short enough to be kept, beyond doubt: it begins with a word
+  /// and has no semicolon.
+  private static func isShortStatement(_ sql: String) -> Bool {
+    let bytes = sql.utf8
+    guard let first = bytes.first, bytes.count <= 40 else { return false }
+    let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first | 0x20)
+    return isLetter && !bytes.contains(UInt8(ascii: ";"))
   }
 
   /// All rows of a small read, copied.

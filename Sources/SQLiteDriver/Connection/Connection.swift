@@ -72,7 +72,7 @@ package final class Connection: @unchecked Sendable {
   init(
     path: String, access: Access, options: Options, sharing copy: PrivateCopy?
   ) throws(SQLiteError) {
-    let opened = try Connection.open(path: path, access: access, options: options, sharing: copy)
+    let opened = try Connection.open(path: path, access: access, sharing: copy)
     self.path = path
     self.access = access
     handle = opened.handle

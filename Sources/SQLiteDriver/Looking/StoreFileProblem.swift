@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 
 /// Why a file cannot be used as a store, found out before or after SQLite refused it.
@@ -55,19 +56,33 @@ extension StoreFileProblem: CustomStringConvertible {
 extension StoreFileProblem {
   /// Looks at a file and says what is wrong with it; nil when it opens and its schema can be read.
   ///
-  /// Changes nothing in the folder. Reads the header and the schema, not every page: damage
-  /// further in shows when it is read. A file with a transaction to roll back is not opened.
+  /// Changes nothing in the folder and waits for nobody. Reads the header and the schema, not every
+  /// page: damage further in shows when it is read. A file with a transaction to roll back is not
+  /// opened, and one that is written to meanwhile gets the benefit of the doubt.
   package static func examine(path: String) -> StoreFileProblem? {
-    if let problem = ofPath(path) { return problem }
+    for _ in 0..<maximumTries {
+      if let problem = ofPath(path) { return problem }
+      guard let inspection = try? StoreFileInspection(path: path) else { continue }
+      let problem = ofFiles(inspection, path: path)
+      if problem == nil || !inspection.isStale { return problem }
+    }
+    return nil
+  }
+
+  private static let maximumTries = 6
+
+  /// What header and schema tell.
+  private static func ofFiles(
+    _ inspection: StoreFileInspection, path: String
+  ) -> StoreFileProblem? {
+    if inspection.database.size == 0 { return .empty(path: path) }
     do {
-      let inspection = try StoreFileInspection(path: path)
-      if inspection.database.size == 0 { return .empty(path: path) }
       let header = try DatabaseHeader(path: inspection.path)
       if let problem = header.problem(path: path, inspection) { return problem }
       if inspection.method == .privateCopy { return nil }
-      let connection = try Connection(path: path, access: .looking)
-      defer { connection.close() }
-      _ = try connection.values("SELECT count(*) FROM sqlite_master")
+      let handle = try Connection.openFiles(inspection).handle
+      defer { sqlite3_close_v2(handle) }
+      try Connection.run("SELECT count(*) FROM sqlite_master", on: handle)
       return nil
     } catch {
       return of(error, path: path)

@@ -6,6 +6,9 @@ import ProfileEvents
 /// All methods may be called from any thread. No connection is ever with two threads at once.
 // Sendable unchecked: `lock` guards the mutable state, `writerLock` whoever uses the writer.
 package final class ConnectionPool: @unchecked Sendable {
+  /// What a new connection gets before anyone uses it.
+  ///
+  /// A closure of several lines must say `connection throws(SQLiteError) in`.
   package typealias Configure = @Sendable (Connection) throws(SQLiteError) -> Void
 
   package let path: String

@@ -39,7 +39,9 @@ package enum ScenarioData {
     }
   }
 
-  /// Own rows of each entity of a store, in alphabetical order. One COUNT an entity.
+  /// Own rows of each entity of a store, in alphabetical order.
+  ///
+  /// Cost: one COUNT an entity; the store is only looked at.
   package static func counts(
     in store: URL, model: NSManagedObjectModel
   ) throws -> [EntityCount] {

@@ -7,6 +7,7 @@ package struct StepCheck: Sendable {
 
   private let names: ModelNames
 
+  /// Checks steps against the names of a model.
   package init(model: NSManagedObjectModel) {
     names = ModelNames(model)
   }

@@ -22,6 +22,7 @@ package final class Recorder: EventSink {
     self.detail = detail
   }
 
+  /// Keeps one event that is over.
   package func record(_ event: Event) {
     state.withLock { state in
       state.events.append(event)

@@ -42,6 +42,7 @@ package struct RunResult: Sendable {
   /// Variants whose expectations were all met.
   package var heldVariants: Int { variants.count { $0.holds } }
 
+  /// The expectations of all variants.
   package var expectations: Int { variants.reduce(0) { $0 + $1.expectations.count } }
 
   /// Expectations that were met.

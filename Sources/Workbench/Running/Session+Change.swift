@@ -2,7 +2,9 @@ import OpenCoreData
 import ProfileEvents
 
 extension Session {
-  /// Inserts objects and holds them under the step's name. The context holds them until they are saved.
+  /// Inserts objects and holds them under the step's name.
+  ///
+  /// The context holds them until they are saved.
   func insert(_ step: Step, in context: NSManagedObjectContext) -> String {
     let count = step.number(of: .times) ?? 1
     var objects: [NSManagedObject] = []

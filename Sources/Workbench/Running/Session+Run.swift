@@ -45,7 +45,7 @@ extension Session {
     return StepOutcome(
       step: step, summary: summary, costs: slice.costs,
       findings: FaultStorm.findings(in: slice, context: stepContext(of: step, fetch: fetch)),
-      recorded: recorded, failureCode: failure?.code)
+      recorded: recorded, gauges: step.expect == nil ? [:] : gauges, failureCode: failure?.code)
   }
 
   /// Runs a step's work inside its block and says what was done.

@@ -64,11 +64,17 @@ package final class Session {
     stack.coordinator.eventHub.remove(sink)
   }
 
-  /// Everything since the session began or was reset. Costs a copy and a sort of the events.
+  /// Everything since the session began or was reset.
+  ///
+  /// Costs a copy and a sort of the events.
   package var recording: Recording {
+    stack.recorder.recording(steps: recordedSteps, gauges: gauges)
+  }
+
+  /// `registered` and `peak` of now, for each entity and for all.
+  var gauges: [ScopedMetric: Int] {
     let context = stack.context
-    let gauges = context.performAndWait { Session.gauges(of: context, model: model) }
-    return stack.recorder.recording(steps: recordedSteps, gauges: gauges)
+    return context.performAndWait { Session.gauges(of: context, model: model) }
   }
 
   /// The results held at present, by name.

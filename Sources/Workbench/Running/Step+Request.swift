@@ -29,6 +29,7 @@ extension Step {
       case .faults(let flag): request.returnsObjectsAsFaults = flag
       case .pending(let flag): request.includesPendingChanges = flag
       case .subentities(let flag): request.includesSubentities = flag
+      case .result(.ids): request.resultType = .managedObjectIDResultType
       case .result, .times, .assignments, .keep, .context: break
       }
     }

@@ -10,7 +10,9 @@ extension Step {
   }
 
   private var executionSwift: String {
-    if verb == .count || resultKind == .count { return "let count = try context.count(for: request)" }
+    if verb == .count || resultKind == .count {
+      return "let count = try context.count(for: request)"
+    }
     let name = name.map(Step.identifier) ?? "objects"
     let isBatched = (number(of: .batch) ?? 0) > 0 && resultKind == .objects
     return "let \(name) = try context.\(isBatched ? "fetchBatched" : "fetch")(request)"

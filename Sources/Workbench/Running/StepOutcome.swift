@@ -7,6 +7,8 @@ package struct StepOutcome: Sendable {
   package var findings: [Finding]
   /// Which events of the session's recording are the step's.
   package var recorded: RecordedStep
+  /// `registered` and `peak` right after it; read only when it has expectations of its own.
+  package var gauges: [ScopedMetric: Int] = [:]
   /// The code it failed with, when it was to fail; nil when it went well.
   package var failureCode: Int?
 

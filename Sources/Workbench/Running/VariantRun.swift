@@ -69,7 +69,9 @@ struct VariantRun {
     }
     if let result = judge.result(of: variant.expect, firing: findings) { results.append(result) }
     for outcome in outcomes {
-      let slice = recording.slice(of: outcome.recorded)
+      let slice = Recording(
+        events: recording.slice(of: outcome.recorded).events, steps: [outcome.recorded],
+        gauges: outcome.gauges)
       for expectation in outcome.step.expect?.expectations ?? [] {
         results.append(try judge.result(of: expectation, in: slice))
       }

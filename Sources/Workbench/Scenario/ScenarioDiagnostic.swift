@@ -16,10 +16,15 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
     self.sourceLine = sourceLine
   }
 
+  /// Counted from 1.
   package var line: Int { problem.place.line }
+  /// Counted from 1, in characters.
   package var column: Int { problem.place.column }
+  /// What is wrong, a sentence.
   package var message: String { problem.message }
+  /// The word that was probably meant.
   package var suggestion: String? { problem.suggestion }
+  /// What to do about it, a sentence.
   package var nextStep: String { problem.nextStep }
 
   /// `FILE:LINE:COLUMN: message`, the line with carets, the key path and the next step.

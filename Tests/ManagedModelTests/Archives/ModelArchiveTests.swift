@@ -55,7 +55,8 @@ import Testing
     let data = Data(ModelDocumentTests.document.utf8)
     let model = try ModelDocument.read(data: data, file: "Zoo")
     let animal = try #require(model.entitiesByName["Animal"])
-    for (index, text) in ["0", "-12.5", "340282366920938463463374607431768211455e-20"].enumerated() {
+    for (index, text) in ["0", "-12.5", "340282366920938463463374607431768211455e-20"].enumerated()
+    {
       let attribute = NSAttributeDescription()
       attribute.name = "number\(index)"
       attribute.attributeType = .decimalAttributeType
@@ -68,7 +69,8 @@ import Testing
     bytes.defaultValue = [UInt8]([1, 2, 255])
     animal.properties.append(bytes)
     animal.userInfo = [
-      "list": ["ä", 1, 2.5, true] as [Any], "map": [AnyHashable("k"): Date(timeIntervalSince1970: 0)],
+      "list": ["ä", 1, 2.5, true] as [Any],
+      "map": [AnyHashable("k"): Date(timeIntervalSince1970: 0)],
     ]
     let copy = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
     #expect(Self.differences(copy.outline, model.outline) == [])

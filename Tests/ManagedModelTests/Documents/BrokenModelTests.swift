@@ -134,6 +134,34 @@ import Testing
       try ModelDocument.read(url: folder.appendingPathComponent(path), version: version)
     }
     #expect(errors?.errors.first?.nextStep != nil)
-    if version != nil { #expect("\(errors?.errors.first?.nextStep ?? "")" == "Did you mean Zoo 2?") }
+    if version != nil {
+      #expect("\(errors?.errors.first?.nextStep ?? "")" == "Did you mean Zoo 2?")
+    }
+  }
+}
+
+extension BrokenModelTests {
+  /// Changes characters of a whole document at random: an error or a model, never a trap.
+  @Test(arguments: [1, 2])
+  func damagedDocumentsNeverTrap(seed: UInt64) {
+    let bytes = Array(ModelDocumentTests.document.utf8)
+    let pool = Array("<>\"/=abNY09 ".utf8)
+    var random = SplitMix(state: seed)
+    var refused = 0
+    for _ in 0..<150 {
+      var damaged = bytes
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        damaged[Int.random(in: 0..<damaged.count, using: &random)] =
+          pool[Int.random(in: 0..<pool.count, using: &random)]
+      }
+      do {
+        let model = try ModelDocument.read(data: Data(damaged), file: "Zoo")
+        _ = model.outline
+      } catch {
+        refused += 1
+        #expect(error.errors.allSatisfy { $0.line != nil && $0.column != nil })
+      }
+    }
+    #expect(refused > 50)
   }
 }

@@ -166,4 +166,33 @@ struct PredicateGrammarTests {
         == "a == 1 AND SUBQUERY(b, $x, $x.c == \"t\").@count > 0 AND m.z == 1")
     #expect(template.predicateFormat.hasPrefix("a == $x"))
   }
+
+  @Test func placeholdersWithoutArgumentsAreListed() throws {
+    let format = "%K.%K == %@ AND SUBQUERY(%K, $x, $x.n > %ld).@count > 0 AND a IN {%d, 3}"
+    let predicate = try NSPredicate.parse(format)
+    #expect(predicate.placeholders == ["%K", "%K", "%@", "%K", "%ld", "%d"])
+    #expect(predicate.predicateFormat == format)
+    #expect(try NSPredicate.parse("a == 'x%@'", arguments: []).placeholders.isEmpty)
+  }
+
+  @Test func formsTellWhatAPredicateIs() throws {
+    let predicate = try NSPredicate.parse("a == 1 AND (TRUEPREDICATE OR NOT b[0].c IN {1, $x})")
+    guard case .compound(.and, let parts) = predicate.form, parts.count == 2,
+      case .comparison(let first) = parts[0].form,
+      case .keyPath(let path) = first.leftExpression.node,
+      case .constant(.integer(1)) = first.rightExpression.node,
+      case .compound(.or, let inner) = parts[1].form, case .constant(true) = inner[0].form,
+      case .compound(.not, let negated) = inner[1].form,
+      case .comparison(let last) = negated[0].form,
+      case .path(let operand, _) = last.leftExpression.node,
+      case .subscripted(_, .expression) = operand.node,
+      case .aggregate(let elements) = last.rightExpression.node,
+      case .variable("x") = elements[1].node
+    else {
+      Issue.record("\(predicate)")
+      return
+    }
+    #expect(path.onlyKey == "a" && last.predicateOperatorType == .in)
+    #expect(last.leftExpression.expressionType == .function)
+  }
 }

@@ -31,7 +31,7 @@ struct PredicateSyntaxErrorTests {
     ("a IN {1, 2", 11, "ends too early", nil),
     ("a == (b == 2)", 6, "condition", nil),
     ("CAST('?', 'NSData') == a", 11, "NSData", nil),
-    ("CAST('x', 'NSDat') == a", 11, "NSDat", "NSDate"),
+    ("CAST('x', 'NSDatee') == a", 11, "NSDatee", "NSDate"),
     ("CAST('zz', 'NSUUID') == a", 12, "NSUUID", nil),
     ("1", 2, "ends too early", nil),
     ("FUNCTION(a, b) == 1", 13, "no string", nil),

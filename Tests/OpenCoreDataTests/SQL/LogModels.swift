@@ -17,7 +17,8 @@ enum LogModels {
   }
 
   static func tags() -> NSManagedObjectModel {
-    let item = SchemaModels.entity("Item", [SchemaModels.attribute("timestamp", .dateAttributeType)])
+    let item = SchemaModels.entity(
+      "Item", [SchemaModels.attribute("timestamp", .dateAttributeType)])
     let tag = SchemaModels.entity("Tag", [SchemaModels.attribute("name", .stringAttributeType)])
     SchemaModels.relate(item, "tags", many: true, tag, "items", many: true)
     return model(item, tag)

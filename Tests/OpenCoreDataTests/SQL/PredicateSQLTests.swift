@@ -193,6 +193,33 @@ import Testing
     }
   }
 
+  /// The formats of public code name keys that the library does not have, and more: each becomes
+  /// SQL that SQLite takes, or an error with words.
+  @Test(.enabled(if: SharedData.isHere, SharedData.absence))
+  func publicFormatsBecomeSQLOrAnError() throws {
+    let library = try LibraryRows(seed: 1, count: 5)
+    let author = try #require(library.model.entity(named: "Author"))
+    let text = try String(
+      contentsOf: SharedData.url("predicate-formats.txt"), encoding: .utf8)
+    var translated = 0
+    for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+      let keyed = line.replacing(/\b(firstName|lastName|title|label|id|value)\b/, with: "name")
+        .replacing("%K", with: "age")
+      let arguments: [Any?] = Array(repeating: 1, count: line.count { $0 == "%" })
+      guard let predicate = try? NSPredicate.parse(String(keyed), arguments: arguments) else {
+        continue
+      }
+      do {
+        let query = try library.translator.fetch(entity: author, predicate: predicate)
+        _ = try library.connection.explainQueryPlan(query.sql)
+        translated += 1
+      } catch let error as TranslationError {
+        #expect(error.description.count > error.piece.count + 10)
+      }
+    }
+    #expect(translated > 60)
+  }
+
   @Test func blocksAndDeepNestingAreRefused() throws {
     #expect(throws: TranslationError.self) { try select(NSPredicate { _, _ in true }) }
     var deep = NSPredicate(format: "pages == 1")

@@ -7,26 +7,173 @@ import Testing
 
 @Suite("A scenario is run")
 struct ScenarioRunnerTests {
-  @Test(arguments: [1, 3])
-  func theFaultLessonHolds(scale: Int) throws {
+  @Test(arguments: ScenarioFiles.all, [1, 3])
+  func everyScenarioOfThePackageHolds(file: URL, scale: Int) throws {
+    let result = try run(file, scale: scale).result
+    #expect(missed(result) == [])
+    #expect(result.variants.allSatisfy { !$0.expectations.isEmpty })
+  }
+
+  @Test
+  func theFaultLessonHasTheNumbersOfItsPage() throws {
+    let file = ScenarioFiles.folder.appendingPathComponent("faults.yml")
+    let (result, folder) = try run(file, scale: 1)
+    #expect(result.verdict == "6 of 6 variants, 23 of 23 expectations")
+    #expect(result.seed == 7)
+    #expect(result.data.map(\.count) == [6, 60, 5000])
+    func column(_ metric: Metric) -> [Int?] { result.variants.map { $0.metrics[metric] } }
+    #expect(column(.selects) == [5061, 61, 61, 2, 2, 252])
+    #expect(column(.faults) == [5060, 5060, 60, 5060, 0, 0])
+    #expect(column(.hits) == [0, 5000, 0, 5060, 0, 0])
+    #expect(column(.rows) == [10060, 5060, 5060, 5060, 5060, 10060])
+    let peaks = result.variants.map { $0.scopedMetrics[ScopedMetric(.peak, .entity("Mood"))] }
+    #expect(peaks == [5000, 5000, 5000, 5000, 5000, 100])
+
+    let storm = result.variants[0]
+    #expect(storm.findings.map(\.name) == ["fault-storm(Mood)", "fault-storm(Mood.country)"])
+    #expect(storm.findings[0].callSite?.description == "faults.yml:16")
+    #expect(storm.findings[0].tried?.description == "tried: 5,061 → 61 SELECTs (plain)")
+    #expect(
+      result.variants[1].findings.first?.tried?.description
+        == "tried: 61 → 2 SELECTs (prefetched)")
+    #expect(storm.requestSwift.contains("request.includesPropertyValues = false"))
+    #expect(storm.statements.contains { $0.plan.first?.contains("INTEGER PRIMARY KEY") == true })
+    #expect(
+      storm.steps.map(\.summary) == [
+        "moods: 5,000 Mood, all faults", "read 2 key paths of 5,000 objects",
+      ])
+
+    let kept = folder.file("faults.sqlite")
+    #expect(
+      try ScenarioData.counts(in: kept, model: NSManagedObjectModel.inStore(at: kept)).map(\.count)
+        == [6, 60, 5000])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["faults.sqlite"])
+  }
+
+  @Test
+  func aMissedExpectationSaysWhatWasBehindIt() throws {
+    let result = try run(
+      """
+      name: Wrong on purpose
+      model: Moody
+      data: {Country: {count: 12}, Mood: {count: 24, country: cycle}}
+      steps:
+        - {fetch: Mood, as: moods}
+        - {touch: moods, read: [country.updatedAt], expect: {selects: 0}}
+        - {save: null, fails: 1570}
+      variants:
+        - name: wrong
+          expect: {misses: 0, hits: at most 3, rows(moods): 24, fetches: 1..2, peak(Mood): 1}
+      """)
+    #expect(!result.holds)
+    let expectations = result.variants[0].expectations
+    #expect(expectations.map(\.holds) == [false, false, true, true, false, false, false, false])
+    #expect(
+      expectations.map(\.metric) == [
+        "misses", "hits", "rows(moods)", "fetches", "peak(Mood)", "findings", "selects", "fails",
+      ])
+    let misses = expectations[0]
+    #expect(misses.expected == .number(0) && misses.found == .number(12))
+    #expect(misses.location.description == "wrong.yml:10")
+    #expect(misses.differences.count == 1)
+    #expect(
+      misses.differences[0].hasPrefix(
+        "12 misses: 12 x fault Country (miss) from wrong.yml:6 touch moods; first at "))
+    #expect(expectations[1].differences.count == 1)
+    #expect(expectations[4].differences == ["the context held 24 at once"])
+    #expect(
+      expectations[5].expected == .names([])
+        && expectations[5].found == .names(["fault-storm(Mood.country)"]))
+    #expect(expectations[6].location.line == 6)
+    #expect(expectations[7].found == .number(0))
+  }
+
+  @Test
+  func findingsMustBeExactlyThoseListed() throws {
+    let result = try run(
+      """
+      name: Another finding
+      model: Moody
+      data: {Country: {count: 2}, Mood: {count: 24, country: cycle}}
+      steps:
+        - {fetch: Mood, values: no, as: moods}
+        - {touch: moods, read: [date]}
+      expect: {selects: 1 + Mood, findings: [fault-storm(Mood.country)]}
+      """)
+    let findings = try #require(result.variants[0].expectations.last)
+    #expect(!findings.holds)
+    #expect(findings.differences.count == 2)
+    #expect(findings.differences[0] == "fault-storm(Mood.country) did not fire")
+    #expect(findings.differences[1].hasPrefix("fault-storm(Mood) fired: 24 single-row SELECTs"))
+  }
+
+  @Test
+  func aStepThatFailsStopsTheRunWithItsPlace() throws {
+    let error = try #require(throws: StepFailure.self) {
+      try run(
+        """
+        name: Invalid
+        model: Moody
+        steps:
+          - {insert: Mood}
+          - {save: null}
+        """)
+    }
+    #expect(error.location.description == "wrong.yml:5")
+    #expect(error.step == "save")
+    #expect(error.error.domain == NSCocoaErrorDomain)
+  }
+
+  @Test
+  func aStoreIsCopiedAndNotChanged() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      ScenarioFiles.folder.appendingPathComponent("faults.yml"), path: "Scenarios/faults.yml")
-    let runner = ScenarioRunner(scenario: scenario, scale: scale, outputDirectory: folder.url)
-    let result = try runner.run()
-    let missed = result.variants.flatMap { variant in
+      ScenarioFiles.folder.appendingPathComponent("departments.yml"))
+    let store = folder.file("own.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 2, at: store)
+    let before = try Data(contentsOf: store)
+    let url = folder.file("copied.yml")
+    let text = """
+      name: Copied
+      data: {store: own.sqlite}
+      steps:
+        - {fetch: Employee, as: all}
+        - {delete: all}
+        - {save: null}
+        - {count: Employee, expect: {selects: 1}}
+      expect: {deletes: Employee, rows(all): 12}
+      """
+    let copied = try ScenarioReader.read(text: text, url: url, path: "copied.yml")
+    let result = try ScenarioRunner(
+      scenario: copied, outputDirectory: folder.url.appendingPathComponent("out")
+    ).run()
+    #expect(missed(result) == [])
+    #expect(result.data.map(\.name) == ["Department", "Employee"])
+    #expect(try Data(contentsOf: store) == before)
+  }
+
+  private func missed(_ result: RunResult) -> [String] {
+    result.variants.flatMap { variant in
       variant.expectations.filter { !$0.holds }.map { expectation in
         "\(variant.name) · \(expectation.metric): expected \(expectation.expectedText), "
           + "found \(expectation.found): \(expectation.differences)"
       }
     }
-    #expect(missed == [])
-    #expect(result.expectations == 23)
-    #expect(result.seed == 7)
-    let moods = 5000 * scale
-    #expect(result.data.map(\.count) == [6, 60, moods])
-    #expect(
-      result.variants.map { $0.metrics[.selects] } == [1 + moods + 60, 61, 61, 2, 2, 2 + moods / 20])
-    #expect(FileManager.default.fileExists(atPath: folder.file("faults.sqlite").path))
+  }
+
+  private func run(_ file: URL, scale: Int) throws -> (result: RunResult, folder: TemporaryFolder) {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(file)
+    let runner = ScenarioRunner(scenario: scenario, scale: scale, outputDirectory: folder.url)
+    return (try runner.run(), folder)
+  }
+
+  @discardableResult
+  private func run(_ text: String) throws -> RunResult {
+    let folder = try TemporaryFolder()
+    let url = ScenarioFiles.folder.appendingPathComponent("wrong.yml")
+    let scenario = try ScenarioReader.read(text: text, url: url, path: "wrong.yml")
+    return try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
   }
 }

@@ -10,6 +10,7 @@ package struct LikePattern {
 
   private let pieces: [Piece]
 
+  /// Reads a pattern of `LIKE`: `?` for one character, `*` for any number of them.
   package init(_ pattern: String) {
     var pieces: [Piece] = []
     var isEscaped = false

@@ -6,12 +6,15 @@ internal import Foundation
 /// strings have no match with nil. SQL differs for `!=`, which is never true of a NULL column.
 package struct PredicateEvaluator {
   let root: Any?
+  /// The root, cast once for all the keys that are read from it.
+  private let readable: (any KeyValueReadable)?
   /// As given by the caller, with the elements that subqueries are at: for block predicates.
   private var bindings: [String: Any]?
   private var variables: [String: PredicateValue]
 
   package init(root: Any?, bindings: [String: Any]? = nil) {
     self.root = root
+    readable = root as? any KeyValueReadable
     self.bindings = bindings
     variables = bindings?.mapValues { PredicateValue($0) } ?? [:]
   }
@@ -55,7 +58,9 @@ package struct PredicateEvaluator {
     case .constant(let value): return value
     case .evaluatedObject: return PredicateValue(root)
     case .variable(let name): return try variable(name)
-    case .keyPath(let path): return try KeyPathReader.value(of: path, from: root)
+    case .keyPath(let path):
+      if let readable, let key = path.onlyKey { return PredicateValue(readable.value(forKey: key)) }
+      return try KeyPathReader.value(of: path, from: root)
     case .path(let operand, let path):
       let object = try value(of: operand)
       return try KeyPathReader.value(of: try keyPath(path), from: object.original)

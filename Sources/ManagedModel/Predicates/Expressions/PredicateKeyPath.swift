@@ -11,15 +11,23 @@ package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
   /// As Apple's `keyPath` has it, without the `#` that formats put before reserved words.
   package let text: String
   package let components: [Component]
+  /// The key, if the path has no more than that.
+  package let onlyKey: String?
 
   package init(_ text: String) {
-    self.text = text
-    components = text.split(separator: ".", omittingEmptySubsequences: false).map(Self.component)
+    self.init(
+      components: text.split(separator: ".", omittingEmptySubsequences: false).map(Self.component))
   }
 
   init(components: [Component]) {
     self.components = components
-    text = components.map(Self.text).joined(separator: ".")
+    if components.count == 1, case .key(let key) = components[0] {
+      text = key
+      onlyKey = key.lowercased() == "self" ? nil : key
+    } else {
+      text = components.map(Self.text).joined(separator: ".")
+      onlyKey = nil
+    }
   }
 
   package var description: String { text }

@@ -29,7 +29,7 @@ extension PredicateParser {
 
   private mutating func identifier(_ word: String) throws(Failure) -> Term {
     let isCall = tokens[index + 1].kind == .symbol(.leftParenthesis)
-    switch PredicateKeyword.of(word) {
+    switch keyword {
     case .self:
       advance()
       return .expression(NSExpression(.evaluatedObject))

@@ -77,10 +77,7 @@ struct PredicateParser {
   var token: PredicateToken { tokens[index] }
   var kind: PredicateToken.Kind { tokens[index].kind }
 
-  var keyword: PredicateKeyword? {
-    guard case .identifier(let word) = kind else { return nil }
-    return PredicateKeyword.of(word)
-  }
+  var keyword: PredicateKeyword? { tokens[index].keyword }
 
   mutating func advance() {
     if index < tokens.count - 1 { index += 1 }

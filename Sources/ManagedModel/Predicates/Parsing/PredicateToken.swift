@@ -63,7 +63,20 @@ struct PredicateToken {
   }
 
   let kind: Kind
+  /// The word of the language that an identifier is.
+  let keyword: PredicateKeyword?
   /// Byte offsets.
   let start: Int
   let end: Int
+
+  init(kind: Kind, start: Int, end: Int) {
+    self.kind = kind
+    self.start = start
+    self.end = end
+    if case .identifier(let word) = kind {
+      keyword = PredicateKeyword.of(word)
+    } else {
+      keyword = nil
+    }
+  }
 }

@@ -25,6 +25,7 @@ package enum PredicateValue {
 }
 
 extension PredicateValue {
+  /// Whether there is no value.
   package var isNull: Bool {
     if case .null = self { true } else { false }
   }

@@ -1,0 +1,72 @@
+package import Foundation
+
+/// A scenario made of what was typed: each try a variant that expects what was measured.
+package struct ScenarioDraft: Sendable {
+  package var name: String
+  package var chapter: Int?
+  /// Nil when the model comes out of the store.
+  package var modelURL: URL?
+  package var data: DataPlan
+  /// At least one; tries without steps are left out.
+  package var tries: [SavedTry]
+
+  package init(
+    name: String, chapter: Int? = nil, modelURL: URL?, data: DataPlan, tries: [SavedTry]
+  ) {
+    self.name = name
+    self.chapter = chapter
+    self.modelURL = modelURL
+    self.data = data
+    self.tries = tries.filter { !$0.steps.isEmpty }
+  }
+
+  /// How many expectations the text has.
+  package var expectationCount: Int {
+    tries.reduce(0) { $0 + $1.expectations.count }
+  }
+
+  /// The scenario as YAML, with paths written from the folder it will stand in.
+  package func yaml(in folder: URL) -> String {
+    var lines = [
+      "# Typed in cdprof's shell; each variant expects what was measured then.",
+      "name: \(YAMLText.scalar(name))",
+    ]
+    if let chapter { lines.append("chapter: \(chapter)") }
+    lines.append("source: ours")
+    lines.append("story: \"Say here what this work is, and what to guess before reading on.\"")
+    if let modelURL {
+      lines.append("model: \(YAMLText.scalar(Self.path(of: modelURL, from: folder)))")
+    }
+    var storePath = ""
+    if case .copied(let store) = data.source { storePath = Self.path(of: store, from: folder) }
+    lines.append("data:")
+    lines += data.yamlLines(storePath: storePath)
+    let shared = SharedSteps(tries.map(\.steps))
+    lines.append("steps:" + (shared.steps.isEmpty ? " []" : ""))
+    lines += shared.steps.map { "  - \($0.yaml)" }
+    lines.append("variants:")
+    for (index, one) in tries.enumerated() {
+      lines.append("  - name: try \(index + 1)")
+      lines.append("    why: As typed.")
+      if !shared.first[index].isEmpty {
+        lines.append("    first:")
+        lines += shared.first[index].map { "      - \($0.yaml)" }
+      }
+      if !shared.settings[index].isEmpty {
+        lines.append("    set: {\(shared.settings[index].joined(separator: ", "))}")
+      }
+      lines.append("    expect: {\(one.expectations.joined(separator: ", "))}")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The way from a folder to a file; absolute when they share nothing but the root.
+  static func path(of url: URL, from folder: URL) -> String {
+    let target = url.standardizedFileURL.pathComponents
+    let start = folder.standardizedFileURL.pathComponents
+    let common = zip(target, start).prefix { $0 == $1 }.count
+    guard common > 1 else { return url.standardizedFileURL.path }
+    let up = Array(repeating: "..", count: start.count - common)
+    return (up + target.dropFirst(common)).joined(separator: "/")
+  }
+}

@@ -1,0 +1,40 @@
+extension Step {
+  /// The step as a YAML flow map: `{fetch: Mood, sort: date-, as: moods}`.
+  package var yaml: String {
+    var pairs = ["\(verb.rawValue): \(YAMLText.scalar(subject))"]
+    if verb.subject == .none {
+      pairs = ["\(verb.rawValue): null"]
+    }
+    if !reads.isEmpty {
+      pairs.append("read: \(YAMLText.list(reads))")
+    }
+    pairs += options.map { "\($0.word.rawValue): \($0.yaml)" }
+    if let name {
+      pairs.append("as: \(YAMLText.scalar(name))")
+    }
+    if let fails {
+      pairs.append("fails: \(fails)")
+    }
+    return "{\(pairs.joined(separator: ", "))}"
+  }
+}
+
+extension StepOption {
+  /// The value as YAML.
+  var yaml: String {
+    switch self {
+    case .predicate(let format): YAMLText.scalar(format)
+    case .sort(let keys):
+      keys.count == 1
+        ? YAMLText.scalar(keys[0].description) : YAMLText.list(keys.map(\.description))
+    case .prefetch(let keyPaths): YAMLText.list(keyPaths)
+    case .assignments(let assignments):
+      "{"
+        + assignments.map { "\(YAMLText.scalar($0.key)): \(YAMLText.scalar($0.value))" }
+        .joined(separator: ", ") + "}"
+    case .limit, .offset, .batch, .values, .faults, .pending, .subentities, .result, .times, .keep,
+      .context:
+      valueText
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/// Writes words so that YAML reads them back as they are.
+enum YAMLText {
+  /// A scalar for a flow map or list: plain where that is safe, in double quotes otherwise.
+  static func scalar(_ text: String) -> String {
+    let isPlain =
+      text.first.map { $0.isLetter || $0 == "_" } == true
+      && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_.-/ ".contains($0)) }
+      && !text.hasSuffix(" ") && Flag.value(of: text) == nil && !["null", "y", "n"].contains(text)
+    return isPlain ? text : quoted(text)
+  }
+
+  /// A flow list.
+  static func list(_ texts: [String]) -> String {
+    "[\(texts.map(scalar).joined(separator: ", "))]"
+  }
+
+  private static func quoted(_ text: String) -> String {
+    let escaped = text.map { character in
+      switch character {
+      case "\"", "\\": "\\\(character)"
+      case "\n": "\\n"
+      case "\t": "\\t"
+      default: String(character)
+      }
+    }
+    return "\"\(escaped.joined())\""
+  }
+}

@@ -1,0 +1,117 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct HostileArchiveTests {
+  static func document() throws -> NSManagedObjectModel {
+    try ModelDocument.read(data: Data(ModelDocumentTests.document.utf8), file: "Zoo")
+  }
+
+  /// Changes bytes of a real archive at random and reads it: an error or a model, never a trap.
+  @Test(arguments: [1, 2, 3, 4])
+  func damagedArchivesNeverTrap(seed: UInt64) throws {
+    let bytes = ModelArchive.bytes(of: try Self.document())
+    var random = SplitMix(state: seed)
+    var refused = 0
+    for _ in 0..<150 {
+      var damaged = bytes
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        damaged[Int.random(in: 0..<damaged.count, using: &random)] = .random(
+          in: 0...255, using: &random)
+      }
+      do {
+        let model = try ModelArchive.read(bytes: damaged)
+        _ = model.validate()
+        _ = model.outline
+        _ = try? ModelArchive.read(deflated: ModelArchive.write(model))
+      } catch {
+        refused += 1
+      }
+    }
+    #expect(refused > 0)
+  }
+
+  @Test func truncatedArchivesAreRefused() throws {
+    let deflated = ModelArchive.write(try Self.document())
+    for count in stride(from: 0, to: deflated.count, by: 7) {
+      #expect(throws: ModelError.self) {
+        try ModelArchive.read(deflated: Array(deflated[..<count]))
+      }
+    }
+  }
+
+  @Test func aStreamThatInflatesWithoutEndIsRefused() {
+    let bomb = RawDeflate.deflate([UInt8](repeating: 0, count: 80 << 20))
+    #expect(bomb.count < 200_000)
+    let error = #expect(throws: ModelError.self) { try ModelArchive.read(deflated: bomb) }
+    #expect(error?.message == "The model in the store is larger than 64 MiB.")
+  }
+
+  /// An archive whose model holds some entities, each given by its parent and properties.
+  static func archive(
+    _ entities: [(name: String, parent: Int?, fields: [String: BinaryPropertyList.Value])]
+  ) -> [UInt8] {
+    typealias Value = BinaryPropertyList.Value
+    func uid(_ index: Int) -> Value { .uid(UInt32(index)) }
+    let base = 5
+    let kind: (String) -> Value = { .dictionary(["$classname": .string($0)]) }
+    var objects: [Value] = [
+      .string("$null"),
+      .dictionary(["NSEntities": uid(2), "$class": uid(3)]),
+      .dictionary([
+        "NS.keys": .array(entities.indices.map { uid(base + 2 * $0) }),
+        "NS.objects": .array(entities.indices.map { uid(base + 2 * $0 + 1) }), "$class": uid(4),
+      ]),
+      kind("NSManagedObjectModel"), kind("NSDictionary"),
+    ]
+    for entity in entities {
+      var fields = entity.fields
+      fields["NSEntityName"] = .string(entity.name)
+      fields["$class"] = uid(4)
+      fields["NSSuperentity"] = entity.parent.map { uid(base + 2 * $0 + 1) }
+      objects += [.string(entity.name), .dictionary(fields)]
+    }
+    return BinaryPropertyList.write(
+      .dictionary(["$top": .dictionary(["root": uid(1)]), "$objects": .array(objects)]))
+  }
+
+  @Test(
+    arguments: [
+      ("a circle", 3, { @Sendable in ($0 + 1) % 3 }),
+      ("a chain", 9_000, { @Sendable in $0 + 1 < 9_000 ? $0 + 1 : nil }),
+      ("too many", 20_000, { @Sendable _ in nil }),
+    ] as [(String, Int, @Sendable (Int) -> Int?)])
+  func impossibleHierarchiesAreRefused(
+    name: String, count: Int, parent: @Sendable (Int) -> Int?
+  ) {
+    let bytes = Self.archive((0..<count).map { ("E\($0)", parent($0), [:]) })
+    #expect(throws: ModelError.self, "\(name)") { try ModelArchive.read(bytes: bytes) }
+  }
+
+  @Test func whatIsNoModelIsRefused() {
+    let other = BinaryPropertyList.write(
+      .dictionary([
+        "$top": .dictionary(["root": .uid(1)]),
+        "$objects": .array([
+          .string("$null"), .dictionary(["$class": .uid(2)]),
+          .dictionary(["$classname": .string("NSDate")]),
+        ]),
+      ]))
+    let error = #expect(throws: ModelError.self) { try ModelArchive.read(bytes: other) }
+    #expect(error?.message == "The archive holds NSDate, not a model.")
+    #expect(throws: ModelError.self) { try ModelArchive.read(bytes: [1, 2, 3]) }
+  }
+}
+
+/// A small random number generator with a seed.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}

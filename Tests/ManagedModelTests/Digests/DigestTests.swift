@@ -1,0 +1,114 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct DigestTests {
+  @Test(arguments: [
+    (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    (3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    (55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"),
+    (56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),
+    (1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+  ])
+  func sha256GivesThePublishedHashes(count: Int, expected: String) {
+    let bytes =
+      count == 3 ? Array("abc".utf8) : [UInt8](repeating: UInt8(ascii: "a"), count: count)
+    #expect(Self.text(SHA256.hash(bytes)) == expected)
+  }
+
+  static func text(_ bytes: [UInt8]) -> String {
+    bytes.map { String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
+  }
+
+  struct Change: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let changed: Set<String>
+    let make: @Sendable (NSManagedObjectModel) -> Void
+  }
+
+  static func name(_ model: NSManagedObjectModel) -> NSAttributeDescription? {
+    model.entitiesByName["Animal"]?.attributesByName["name"]
+  }
+
+  static let all: Set = ["Animal", "Lion"]
+  static let changes = [
+    Change(testDescription: "a name", changed: all) { name($0)?.name = "title" },
+    Change(testDescription: "a type", changed: all) {
+      name($0)?.attributeType = .dateAttributeType
+    },
+    Change(testDescription: "optionality", changed: all) { name($0)?.isOptional = false },
+    Change(testDescription: "a transient", changed: all) { name($0)?.isTransient = true },
+    Change(testDescription: "a modifier", changed: all) { name($0)?.versionHashModifier = "2" },
+    Change(testDescription: "a child's modifier", changed: ["Lion"]) {
+      $0.entitiesByName["Lion"]?.versionHashModifier = "2"
+    },
+    Change(testDescription: "abstractness", changed: all) {
+      $0.entitiesByName["Animal"]?.isAbstract = true
+    },
+    Change(testDescription: "order", changed: ["Keeper"]) {
+      $0.entitiesByName["Keeper"]?.relationshipsByName["animals"]?.isOrdered = true
+    },
+    Change(testDescription: "to one", changed: ["Keeper"]) {
+      $0.entitiesByName["Keeper"]?.relationshipsByName["animals"]?.maxCount = 1
+    },
+    Change(testDescription: "a delete rule", changed: []) {
+      $0.entitiesByName["Keeper"]?.relationshipsByName["animals"]?.deleteRule = .cascadeDeleteRule
+    },
+    Change(testDescription: "a class name", changed: []) {
+      $0.entitiesByName["Lion"]?.managedObjectClassName = "Cat"
+    },
+    Change(testDescription: "notes", changed: []) { name($0)?.userInfo = ["a": "b"] },
+    Change(testDescription: "a default value", changed: []) { name($0)?.defaultValue = "x" },
+    Change(testDescription: "an index", changed: []) { name($0)?.isIndexed = true },
+    Change(testDescription: "a uniqueness constraint", changed: []) {
+      $0.entitiesByName["Animal"]?.uniquenessConstraints = [["name"]]
+    },
+    Change(testDescription: "an identifier", changed: []) { $0.versionIdentifiers = ["2"] },
+    Change(testDescription: "the order of the properties", changed: []) {
+      $0.entitiesByName["Animal"]?.properties.reverse()
+    },
+  ]
+
+  static func model() throws -> NSManagedObjectModel {
+    let document = """
+      <model><entity name="Animal"><attribute name="name" optional="YES" attributeType="String"/>
+      <relationship name="keeper" maxCount="1" destinationEntity="Keeper" inverseName="animals"/>
+      </entity><entity name="Lion" parentEntity="Animal"/><entity name="Keeper">
+      <relationship name="animals" toMany="YES" destinationEntity="Animal" inverseName="keeper"/>
+      </entity><configuration name="People"><memberEntity name="Keeper"/></configuration></model>
+      """
+    return try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+  }
+
+  @Test(arguments: changes)
+  func whatAffectsStoredDataChangesTheHashesOfItsEntities(_ change: Change) throws {
+    let model = try Self.model()
+    let before = model.entityVersionHashesByName
+    let digest = model.digest
+    let metadata = ["NSStoreModelVersionHashes": before]
+    #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    change.make(model)
+    let after = model.entityVersionHashesByName
+    #expect(Set(after.keys.filter { after[$0] != before[$0] }) == change.changed)
+    #expect((model.digest != digest) == !change.changed.isEmpty)
+    #expect(
+      model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+        == change.changed.isEmpty)
+  }
+
+  @Test func aConfigurationMatchesTheHashesOfItsEntitiesOnly() throws {
+    let model = try Self.model()
+    let people = ["Keeper": try #require(model.entityVersionHashesByName["Keeper"])]
+    let metadata = ["NSStoreModelVersionHashes": people]
+    #expect(people["Keeper"]?.count == 32)
+    #expect(model.isConfiguration(withName: "People", compatibleWithStoreMetadata: metadata))
+    #expect(!model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
+    #expect(!model.isConfiguration(withName: "Other", compatibleWithStoreMetadata: metadata))
+    #expect(!model.isConfiguration(withName: "People", compatibleWithStoreMetadata: [:]))
+  }
+
+  @Test func theDigestIsTheSameOnEveryRun() throws {
+    let digest = Self.text(Array(try Self.model().digest))
+    #expect(digest == "9784c4fca418a407b3e63fc03bf57fcfa4fe807c2f7b5c3a093bf263eacab85d")
+  }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct ModelContentsTests {
+  @Test func everyFormOfAModelIsRead() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let document = folder.appendingPathComponent("Zoo.xcdatamodeld/Zoo.xcdatamodel")
+    let compiled = folder.appendingPathComponent("Zoo.momd")
+    for made in [document, compiled] {
+      try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true)
+    }
+    try Data(ModelDocumentTests.document.utf8).write(
+      to: document.appendingPathComponent("contents"))
+    let model = try ModelDocument.read(url: document)
+    for name in ["Zoo 2.mom", "Zoo.mom"] {
+      try Data(ModelArchive.bytes(of: model)).write(to: compiled.appendingPathComponent(name))
+    }
+    #expect(NSManagedObjectModel(contentsOf: compiled) == nil)
+    let info = ["NSManagedObjectModel_CurrentVersionName": "Zoo 2"]
+    try PropertyListSerialization.data(fromPropertyList: info, format: .xml, options: 0)
+      .write(to: compiled.appendingPathComponent("VersionInfo.plist"))
+    let urls = [
+      document, document.deletingLastPathComponent(), compiled,
+      compiled.appendingPathComponent("Zoo.mom"),
+    ]
+    for url in urls {
+      let read = try #require(NSManagedObjectModel(contentsOf: url), "\(url.lastPathComponent)")
+      #expect(read.outline == model.outline)
+      #expect(read.entities.allSatisfy { $0.managedObjectModel === read })
+    }
+    try Data("bplist00".utf8).write(to: compiled.appendingPathComponent("Zoo.mom"))
+    let errors = #expect(throws: ModelErrors.self) {
+      try NSManagedObjectModel.read(contentsOf: compiled.appendingPathComponent("Zoo.mom"))
+    }
+    #expect(errors?.errors.first?.file?.hasSuffix("Zoo.mom") == true)
+  }
+}

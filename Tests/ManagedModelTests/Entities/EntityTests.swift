@@ -1,0 +1,165 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct EntityTests {
+  /// Person below Animal, each with an attribute; Animal's keeper is a Person.
+  static func model() -> NSManagedObjectModel {
+    let animal = NSEntityDescription()
+    animal.name = "Animal"
+    let person = NSEntityDescription()
+    person.name = "Person"
+    let name = NSAttributeDescription()
+    name.name = "name"
+    name.attributeType = .stringAttributeType
+    let age = NSAttributeDescription()
+    age.name = "age"
+    age.attributeType = .integer16AttributeType
+    age.defaultValue = 7
+    let keeper = NSRelationshipDescription()
+    keeper.name = "keeper"
+    keeper.maxCount = 1
+    keeper.destinationEntity = person
+    let animals = NSRelationshipDescription()
+    animals.name = "animals"
+    animals.destinationEntity = animal
+    animals.inverseRelationship = keeper
+    keeper.inverseRelationship = animals
+    animal.properties = [name, keeper]
+    person.properties = [age, animals]
+    animal.subentities = [person]
+    let model = NSManagedObjectModel()
+    model.entities = [animal]
+    return model
+  }
+
+  @Test func subEntitiesInheritWhatTheirParentsDeclare() throws {
+    let model = Self.model()
+    #expect(Set(model.entitiesByName.keys) == ["Animal", "Person"])
+    let animal = try #require(model.entitiesByName["Animal"])
+    let person = try #require(model.entitiesByName["Person"])
+    #expect(person.properties.map(\.name) == ["name", "keeper", "age", "animals"])
+    #expect(person.attributesByName.keys.sorted() == ["age", "name"])
+    #expect(person.relationshipsByName["keeper"] === animal.relationshipsByName["keeper"])
+    #expect(person.attributesByName["name"]?.entity === animal)
+    #expect(animal.attributesByName["age"] == nil)
+    #expect(person.isKind(of: animal) && person.isKind(of: person) && !animal.isKind(of: person))
+    #expect(person.superentity === animal && animal.superentity == nil)
+    #expect(person.rootEntity === animal)
+    #expect(person.relationships(forDestination: animal).map(\.name) == ["animals"])
+    #expect(animal.subentitiesByName["Person"] === person)
+    #expect(person.attributesByName["age"]?.typedDefaultValue as? Int16 == 7)
+    #expect(person.attributesByName["age"]?.attributeValueClassName == "NSNumber")
+    #expect(model.validate() == [])
+  }
+
+  @Test func lookupsFollowEveryChange() throws {
+    let model = Self.model()
+    let animal = try #require(model.entitiesByName["Animal"])
+    let person = try #require(model.entitiesByName["Person"])
+    _ = person.properties
+    animal.attributesByName["name"]?.name = "title"
+    #expect(person.attributesByName.keys.sorted() == ["age", "title"])
+    let size = NSAttributeDescription()
+    size.name = "size"
+    person.properties += [size]
+    #expect(person.ownProperties.map(\.name) == ["age", "animals", "size"])
+    animal.properties.removeFirst()
+    #expect(person.attributesByName.keys.sorted() == ["age", "size"])
+    person.name = "Human"
+    #expect(model.entitiesByName["Human"] === person && model.entitiesByName["Person"] == nil)
+    #expect(animal.subentitiesByName["Human"] === person)
+    let other = NSEntityDescription()
+    other.subentities = [person]
+    #expect(animal.subentities.isEmpty && person.superentity === other)
+    #expect(person.relationshipsByName["keeper"] == nil && !person.isKind(of: animal))
+  }
+
+  @Test func aSoundModelIsToldFromABrokenOne() throws {
+    let model = Self.model()
+    let animal = try #require(model.entitiesByName["Animal"])
+    let person = try #require(model.entitiesByName["Person"])
+    let stranger = NSEntityDescription()
+    stranger.name = "Stranger"
+    let lost = NSRelationshipDescription()
+    lost.name = "lost"
+    let away = NSRelationshipDescription()
+    away.name = "away"
+    away.destinationEntity = stranger
+    away.minCount = 3
+    away.maxCount = 2
+    let hidden = NSAttributeDescription()
+    hidden.name = "name"
+    person.properties += [lost, away, hidden]
+    person.relationshipsByName["animals"]?.inverseRelationship = nil
+    animal.attributesByName["name"]?.defaultValue = 3
+    animal.uniquenessConstraints = [["nmae"]]
+    #expect(
+      model.validate().map(\.description) == [
+        "Animal.name: The default value 3 does not fit the type String. "
+          + "Change the default value or the type.",
+        "Animal.keeper: The inverse Person.animals has nothing as its own inverse. "
+          + "Set the inverse of Person.animals to Animal.keeper.",
+        "Animal: The uniqueness constraint names nmae, which the entity does not have. "
+          + "Did you mean name?",
+        "Person.name: The parent Animal has a property name already. Rename one of them.",
+        "Person.lost: The relationship has no destination. Name the entity it leads to.",
+        "Person.away: The relationship may hold from 3 to 2 objects, which is impossible. "
+          + "Make the least count no greater than the greatest; 0 stands for no limit.",
+        "Person.away: The destination Stranger is not in the model. Add it to the model.",
+        "Person.name: The attribute has no type, so no store can hold it. "
+          + "Give it a type or make it transient.",
+      ])
+  }
+
+  @Test func configurationsHoldEntitiesOfTheModel() throws {
+    let model = Self.model()
+    let person = try #require(model.entitiesByName["Person"])
+    model.setEntities([person], forConfigurationName: "People")
+    #expect(model.configurations == ["People"])
+    #expect(model.entities(forConfigurationName: "People") == [person])
+    #expect(model.entities(forConfigurationName: nil)?.count == 2)
+    #expect(model.entities(forConfigurationName: "Other") == nil)
+    model.entities = []
+    #expect(model.entities(forConfigurationName: "People") == [])
+  }
+
+  @Test func changingAModelInUseTraps() async {
+    await #expect(processExitsWith: .failure) {
+      let model = EntityTests.model()
+      model.freeze()
+      model.entitiesByName["Animal"]?.attributesByName["name"]?.isOptional = false
+    }
+    await #expect(processExitsWith: .failure) {
+      let model = EntityTests.model()
+      model.freeze()
+      model.entitiesByName["Animal"]?.properties = []
+    }
+    await #expect(processExitsWith: .failure) {
+      let model = EntityTests.model()
+      model.freeze()
+      model.entities = []
+    }
+    await #expect(processExitsWith: .failure) {
+      let model = EntityTests.model()
+      model.entitiesByName["Person"]?.subentities = model.entities
+    }
+  }
+
+  @Test func aModelInUseIsReadByManyThreads() async throws {
+    let model = Self.model()
+    model.freeze()
+    model.freeze()
+    let counts = await withTaskGroup(of: Int.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          (0..<500).reduce(0) { sum, _ in
+            sum + (model.entitiesByName["Person"]?.attributesByName.count ?? 0)
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(counts == Array(repeating: 1_000, count: 8))
+  }
+}

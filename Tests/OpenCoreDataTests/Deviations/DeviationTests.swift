@@ -1,0 +1,231 @@
+import CoreDataCosts
+import ManagedModel
+import Moody
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Each line of DEVIATIONS.md is pinned by a test of its name")
+struct DeviationTests {
+  @Test func declaredPropertiesReadAndWriteModelledValues() throws {
+    let stack = try TestStack.moody()
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let country = Country(context: context)
+      country.numericISO3166Code = 276
+      let mood = Mood(context: context)
+      mood.date = Date(timeIntervalSinceReferenceDate: 3)
+      mood.colors = Data([9])
+      mood.latitude = 52.5
+      mood.country = country
+      #expect(mood.value(forKey: "latitude") as? Double == 52.5)
+      #expect(mood.longitude == nil && country.moods == [mood])
+      #expect(country.value(forKey: "numericISO3166Code") as? Int16 == 276)
+      try context.save()
+      context.refreshAllObjects()
+      #expect(mood.isFault && mood.latitude == 52.5 && mood.country === country)
+    }
+  }
+
+  @Test func classesAreFoundByRegistrationThenByName() throws {
+    func objectClass(_ name: String) -> NSManagedObject.Type {
+      let entity = NSEntityDescription()
+      entity.name = "Thing"
+      entity.managedObjectClassName = name
+      return ManagedObjectClasses.find(for: entity)
+    }
+    RegisteredThing.registerClass(named: "SomethingElse")
+    #expect(objectClass("SomethingElse") == RegisteredThing.self)
+    #expect(objectClass("OpenCoreDataTests.NamedThing") == NamedThing.self)
+    #expect(objectClass("NoSuchModule.NoSuchClass") == NSManagedObject.self)
+    #expect(objectClass("NamedThing") == NSManagedObject.self)
+  }
+
+  @Test func validateValueIsOverriddenInsteadOfNamedValidators() throws {
+    CheckedArticle.registerClass(named: "CheckedArticle")
+    let model = TestModels.library()
+    model.entitiesByName["Article"]?.managedObjectClassName = "CheckedArticle"
+    let context = try TestStack(model: model).coldContext()
+    context.performAndWait {
+      let article = context.make("Article", ["string": "forbidden"])
+      #expect(throws: NSError.self) { try context.save() }
+      article.setValue("allowed", forKey: "string")
+      #expect(throws: Never.self) { try context.save() }
+    }
+  }
+
+  @Test func callSiteIsTheLineOfTheCall() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      _ = try context.fetch(request); let line = #line
+      let fetch = try #require(events.events.last { $0.kind == .fetch })
+      #expect(fetch.callSite == CallSite(file: #fileID, line: line))
+    }
+  }
+
+  @Test func fetchWithABatchSizeReadsAllPages() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(50, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let cost = try costs(of: context) {
+        #expect((try? Mood.fetch(in: context) { $0.fetchBatchSize = 20 })?.count == 50)
+      }
+      #expect(cost.selects == 1 + 3 && cost.rows == 100)
+    }
+  }
+
+  @Test func batchedResultKeepsFourPagesAndTheOneLoading() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(100, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = Mood.sortedFetchRequest
+      request.fetchBatchSize = 10
+      let moods = try context.fetchBatched(request)
+      for mood in moods { _ = mood.objectID }
+      #expect(context.peakRegisteredCount(ofEntity: "Mood") == 50)
+      #expect(context.registeredCount(ofEntity: "Mood") == 40)
+      #expect(costs(of: context) { _ = moods[65].objectID }.selects == 0)
+      #expect(costs(of: context) { _ = moods[55].objectID }.selects == 1)
+    }
+  }
+
+  @Test(arguments: [(interval: -1.0, misses: 0), (0.0, 1), (60.0, 0)])
+  func stalenessIntervalFollowsTheReference(interval: Double, misses: Int) throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let mood = try #require(try Mood.fetch(in: context).first)
+      context.stalenessInterval = interval
+      #expect(costs(of: context) { _ = mood.date }.misses == misses)
+    }
+  }
+
+  @Test func inverseIsSetAtOnceOnBothSides() throws {
+    let stack = try TestStack.moody()
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let (first, second) = (Country(context: context), Country(context: context))
+      let mood = Mood(context: context)
+      mood.country = first
+      #expect(first.moods == [mood])
+      mood.country = second
+      #expect(first.moods.isEmpty && second.moods == [mood])
+      first.moods = [mood]
+      #expect(mood.country === first && second.moods.isEmpty)
+    }
+  }
+
+  @Test func cleanObjectsNobodyHoldsAreLetGo() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(9, countries: 1)
+    let context = try stack.coldContext()
+    let kept = try context.performAndWait { try Mood.fetch(in: context).first }
+    context.performAndWait {
+      #expect(context.registry.count == 1)
+      withExtendedLifetime(kept) {}
+    }
+  }
+
+  @Test func prefetchedRowsLiveWithTheObjectsOfTheirFetch() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(6, countries: 3)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      var moods = try Mood.fetch(in: context) {
+        $0.relationshipKeyPathsForPrefetching = ["country"]
+        $0.returnsObjectsAsFaults = false
+      }
+      #expect(try stack.cachedRows(context) == 6 + 3)
+      moods.removeLast(5)
+      #expect(try stack.cachedRows(context) == 1 + 3)
+      context.refresh(moods[0], mergeChanges: true)
+      #expect(try stack.cachedRows(context) == 1)
+    }
+  }
+
+  @Test func settingAnEqualValueWritesOnlyTheVersion() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let mood = try #require(try Mood.fetch(in: context).first)
+      mood.date = mood.date
+      #expect(mood.hasChanges && mood.isUpdated && !mood.hasPersistentChangedValues)
+      #expect(mood.changedValues().isEmpty)
+      try context.save()
+      #expect(
+        events.statements(.update) == ["UPDATE ZMOOD SET Z_OPT = ? WHERE Z_PK=? AND Z_OPT=?"])
+    }
+  }
+
+  @Test func countSeesPendingChanges() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(3, countries: 1)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let moods = try Mood.fetch(in: context)
+      context.delete(moods[0])
+      let cost = try costs(of: context) { #expect((try? Mood.count(in: context)) == 2) }
+      #expect(cost.selects == 1)
+      #expect(events.statements(.select).last == "SELECT 0, t0.Z_PK FROM ZMOOD t0")
+    }
+  }
+
+  @Test func storeMadeHereCarriesOurDigests() throws {
+    let stack = try TestStack.moody()
+    let context = try stack.coldContext()
+    let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+    let hashes = store.metadata["NSStoreModelVersionHashes"] as? [String: Data]
+    #expect(hashes == stack.model.entityVersionHashesByName)
+    #expect(store.metadata[StoreMetadata.digestFormulaKey] as? Int != nil)
+    let other = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+    do {
+      try other.addPersistentStore(type: .sqlite, at: stack.storeURL)
+      Issue.record("a store of another model was opened")
+    } catch let error as NSError {
+      #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
+      #expect(error.localizedDescription.contains("Mood"))
+    }
+  }
+
+  @Test func transformableWithoutTransformerReadsAsBytes() throws {
+    let model = TestModels.library()
+    let kept = try #require(model.entitiesByName["Tag"]?.attributesByName["name"])
+    kept.attributeType = .transformableAttributeType
+    let stack = try TestStack(model: model)
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      _ = writer.make("Tag", ["name": Data([1, 2])])
+      try writer.save()
+    }
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
+      #expect(tags.first?.value(forKey: "name") as? Data == Data([1, 2]))
+    }
+  }
+}
+
+final class RegisteredThing: NSManagedObject {}
+
+final class NamedThing: NSManagedObject {}
+
+final class CheckedArticle: NSManagedObject {
+  override func validateValue(_ value: Any?, forKey key: String) throws {
+    try super.validateValue(value, forKey: key)
+    if key == "string", value as? String == "forbidden" {
+      throw NSError(domain: NSCocoaErrorDomain, code: NSManagedObjectValidationError)
+    }
+  }
+}

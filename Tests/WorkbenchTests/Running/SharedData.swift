@@ -1,0 +1,17 @@
+import Foundation
+
+/// The shared data folder: `CDPROF_SHARED`, or `shared` beside the package.
+enum SharedData {
+  /// The folder of Apple's Moody stores; nil where the shared data is absent.
+  ///
+  /// Under CI it is always there: the tests then run, and fail without it.
+  static var moodyStores: URL? {
+    let environment = ProcessInfo.processInfo.environment
+    let beside = ScenarioFiles.folder.deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("shared", isDirectory: true)
+    let shared = environment["CDPROF_SHARED"].map { URL(fileURLWithPath: $0) } ?? beside
+    let stores = shared.appendingPathComponent("data/moody/stores", isDirectory: true)
+    let isThere = FileManager.default.fileExists(atPath: stores.path)
+    return isThere || environment["CI"] == "true" ? stores : nil
+  }
+}
