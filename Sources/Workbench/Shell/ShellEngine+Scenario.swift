@@ -24,16 +24,35 @@ extension ShellEngine {
         "there is a file \(word.text) already", at: word.place,
         nextStep: "choose another name; a file that this shell wrote may be written again")
     }
-    let text = TriesScenario(workspace: workspace, tries: tries, file: file)
-    let scenario = try ScenarioReader.read(text: text.yaml, url: file, path: word.text)
-    try Data(text.yaml.utf8).write(to: file, options: .atomic)
+    let draft = workspace.draft(
+      named: file.deletingPathExtension().lastPathComponent, of: tries)
+    let text = draft.yaml(in: file.deletingLastPathComponent())
+    _ = try ScenarioReader.read(text: text, url: file, path: word.text)
+    try Data(text.utf8).write(to: file, options: .atomic)
     written.insert(path)
-    let expectations = scenario.variants.reduce(0) { sum, variant in
-      sum + variant.expect.expectations.count + (variant.expect.findings == nil ? 0 : 1)
-    }
     return ShellAnswer(
-      "  \(word.text): \(NumberText.counted(scenario.variants.count, "variant")), "
-        + "\(NumberText.counted(expectations, "expectation")) as measured. "
+      "  \(word.text): \(NumberText.counted(draft.tries.count, "variant")), "
+        + "\(NumberText.counted(draft.expectationCount, "expectation")) as measured. "
         + "Next: cdprof run \(LineWords.plain(word.text)) --report html")
+  }
+}
+
+extension ShellWorkspace {
+  /// The tries as a scenario on the same data.
+  fileprivate func draft(named name: String, of tries: [ShellTry]) -> ScenarioDraft {
+    let saved = tries.map { one in
+      SavedTry(
+        steps: one.steps, counters: one.costs.counters,
+        findings: one.groupedFindings.map(\.name))
+    }
+    switch subject {
+    case .store(let url):
+      return ScenarioDraft(
+        name: name, modelURL: nil, data: DataPlan(source: .copied(url)), tries: saved)
+    case .scenario(let scenario):
+      return ScenarioDraft(
+        name: name, chapter: scenario.chapter, modelURL: scenario.modelURL, data: scenario.data,
+        tries: saved)
+    }
   }
 }
