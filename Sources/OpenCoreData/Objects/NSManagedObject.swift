@@ -159,7 +159,7 @@ open class NSManagedObject: NSObject {
   }
 
   private var address: String {
-    "0x" + String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
+    "\(Unmanaged.passUnretained(self).toOpaque())"
   }
 
   private var describedValues: String {

@@ -17,6 +17,9 @@ struct StoreMetadata: @unchecked Sendable {
   /// formula is not public.
   static let digestFormulaKey = "cdprof.modelDigestFormula"
 
+  /// The number of the formula that the model's digests are made by now.
+  static let digestFormula = 1
+
   /// The key that says whose `NSPersistenceFrameworkVersion` it is.
   static let frameworkNameKey = "cdprof.persistenceFramework"
 

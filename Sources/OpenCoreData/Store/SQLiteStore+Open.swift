@@ -48,7 +48,7 @@ extension SQLiteStore {
     if !exists {
       let metadata = StoreMetadata(
         model: model, digests: model.entityVersionHashesByName,
-        digestFormula: NSManagedObjectModel.digestFormula)
+        digestFormula: StoreMetadata.digestFormula)
       let cache = ModelArchive.write(model)
       try pool.withWriter { connection in
         try SchemaBuilder(model: SQLModel(model: model)).create(

@@ -73,8 +73,8 @@ struct DeviationTests {
     let stack = try TestStack.moody()
     try stack.addMoods(50, countries: 1)
     let context = try stack.coldContext()
-    try context.performAndWait {
-      let cost = try costs(of: context) {
+    context.performAndWait {
+      let cost = costs(of: context) {
         #expect((try? Mood.fetch(in: context) { $0.fetchBatchSize = 20 })?.count == 50)
       }
       #expect(cost.selects == 1 + 3 && cost.rows == 100)
@@ -112,7 +112,7 @@ struct DeviationTests {
   @Test func inverseIsSetAtOnceOnBothSides() throws {
     let stack = try TestStack.moody()
     let context = try stack.coldContext()
-    try context.performAndWait {
+    context.performAndWait {
       let (first, second) = (Country(context: context), Country(context: context))
       let mood = Mood(context: context)
       mood.country = first
@@ -176,7 +176,7 @@ struct DeviationTests {
     try context.performAndWait {
       let moods = try Mood.fetch(in: context)
       context.delete(moods[0])
-      let cost = try costs(of: context) { #expect((try? Mood.count(in: context)) == 2) }
+      let cost = costs(of: context) { #expect((try? Mood.count(in: context)) == 2) }
       #expect(cost.selects == 1)
       #expect(events.statements(.select).last == "SELECT 0, t0.Z_PK FROM ZMOOD t0")
     }

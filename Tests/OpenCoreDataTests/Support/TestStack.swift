@@ -49,7 +49,11 @@ final class TestStack {
   func addMoods(_ moods: Int, countries: Int, continents: Int = 1) throws {
     let context = try coldContext()
     try context.performAndWait {
-      let lands = (0..<continents).map { _ in Continent(context: context) }
+      let lands = (0..<continents).map { index in
+        let continent = Continent(context: context)
+        continent.numericISO3166Code = Int16(1000 + index)
+        return continent
+      }
       let states = (0..<countries).map { index in
         let country = Country(context: context)
         country.numericISO3166Code = Int16(index + 1)
