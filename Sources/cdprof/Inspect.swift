@@ -11,7 +11,7 @@ struct Inspect: Executable {
   @Argument(help: ArgumentHelp("The store's file.", valueName: "store"))
   var store: String
 
-  @Flag(help: "Print JSON, for other programs.")
+  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {

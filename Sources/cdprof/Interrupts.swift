@@ -7,7 +7,7 @@ import Synchronization
 /// the limits of signal handlers, and no read or write of another thread is cut short.
 enum Interrupts {
   /// What to do; ends the program until the shell says otherwise.
-  private static let action = Mutex<@Sendable () -> Void> { exit(128 + SIGINT) }
+  private static let action = Mutex<@Sendable () -> Void> { endProgram() }
 
   /// Takes Ctrl-C from every other thread. Call it first of all, on the main thread.
   static func listen() {
@@ -23,6 +23,11 @@ enum Interrupts {
         action.withLock { $0 }()
       }
     }.start()
+  }
+
+  /// Ends the program as the signal would have.
+  static func endProgram() -> Never {
+    exit(128 + SIGINT)
   }
 
   /// Sets what Ctrl-C does from now on.

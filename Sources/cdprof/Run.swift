@@ -26,7 +26,7 @@ struct Run: Executable {
   @Option(help: ArgumentHelp("The seed of the data, in place of the scenario's.", valueName: "n"))
   var seed: UInt64?
 
-  @Flag(help: "Print nothing but what was missed.")
+  @ArgumentParser.Flag(help: "Print nothing but what was missed.")
   var quiet = false
 
   func validate() throws {

@@ -30,7 +30,7 @@ struct Shell: Executable {
       switch running.press() {
       case 0: input.interrupt()
       case 1: console.complain(Messages.stillRunning)
-      default: exit(128 + SIGINT)
+      default: Interrupts.endProgram()
       }
     }
     console.say(engine.banner() + "\n")

@@ -56,12 +56,7 @@ final class TerminalInput: Sendable {
 
   private func remember(_ line: String) {
     guard line.contains(where: { !$0.isWhitespace }) else { return }
-    if let last = history_get(history_base + history_length - 1), let text = last.pointee.line,
-      String(cString: text) == line
-    {
-      return
-    }
-    add_history(line)
+    cdprof_readline_remember(line)
   }
 
   /// The next byte for readline: from the terminal, or an end of line when Ctrl-C was pressed.
