@@ -3,8 +3,23 @@
 
 /* readline's headers use FILE without including its header. */
 #include <stdio.h>
+#include <string.h>
 
 #include <readline/history.h>
 #include <readline/readline.h>
+
+/* Swift may not touch the library's global variables; these set them, before the first line. */
+
+static inline void cdprof_readline_begin(const char *name, int (*next_byte)(FILE *)) {
+  rl_readline_name = name;
+  rl_getc_function = next_byte;
+  using_history();
+}
+
+/* Adds a line to the history, unless it is the last one there already. */
+static inline void cdprof_readline_remember(const char *line) {
+  HIST_ENTRY *last = history_get(history_base + history_length - 1);
+  if (last == NULL || strcmp(last->line, line) != 0) add_history(line);
+}
 
 #endif

@@ -1,0 +1,125 @@
+package import Foundation
+import SQLiteDriver
+
+/// Why a file that was named cannot be used, found out without changing a byte.
+package struct InputRefusal: Error, Sendable, CustomStringConvertible {
+  /// What kind of reason it is.
+  package enum Kind: Sendable {
+    /// There is no such file, or the system does not let us read it.
+    case missing
+    /// It is there and is no store, or a damaged one.
+    case unusable
+  }
+
+  package let kind: Kind
+  /// What is wrong with which file, in a sentence without a full stop.
+  package let message: String
+  /// What to do now, in a sentence without a full stop.
+  package let nextStep: String
+
+  /// Message and next step, one below the other.
+  package var description: String { "\(message)\n\(nextStep)" }
+
+  /// Looks whether there is a file that can be read.
+  ///
+  /// - Parameter path: as it was given.
+  /// - Throws: why there is none.
+  package static func checkFile(_ path: String) throws(InputRefusal) {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw InputRefusal(
+        kind: .missing, message: "there is no file \(path)", nextStep: "check the path")
+    }
+    guard !isFolder.boolValue else {
+      throw InputRefusal(
+        kind: .missing, message: "\(path) is a folder", nextStep: "give a file inside of it")
+    }
+    guard FileManager.default.isReadableFile(atPath: path) else {
+      throw InputRefusal(
+        kind: .missing, message: "\(path) cannot be read",
+        nextStep: "ask for permission to read it")
+    }
+  }
+
+  /// Looks at a file that is to be a store.
+  ///
+  /// Cost: reads its header, its schema and the names of its tables.
+  /// - Throws: why it cannot be used.
+  package static func check(_ url: URL) throws(InputRefusal) {
+    if let problem = StoreFileProblem.examine(path: url.path) { throw InputRefusal(problem) }
+    let names: Set<String>
+    do {
+      let connection = try Connection(path: url.path, access: .looking)
+      defer { connection.close() }
+      names = try connection.tableNames()
+    } catch {
+      throw InputRefusal(error, path: url.path)
+    }
+    guard names.contains("Z_METADATA"), names.contains("Z_PRIMARYKEY") else {
+      let missing = names.contains("Z_METADATA") ? "Z_PRIMARYKEY" : "Z_METADATA"
+      throw InputRefusal(
+        kind: .unusable,
+        message: "\(url.path) is a SQLite database but no Core Data store: "
+          + "it has no table \(missing)",
+        nextStep: "give the file that NSPersistentContainer wrote, or look with `sqlite3`")
+    }
+  }
+
+  init(kind: Kind, message: String, nextStep: String) {
+    self.kind = kind
+    self.message = message
+    self.nextStep = nextStep
+  }
+
+  /// An error that SQLite gave for the file.
+  init(_ error: SQLiteError, path: String) {
+    if let problem = StoreFileProblem.of(error, path: path) {
+      self.init(problem)
+    } else {
+      self.init(
+        kind: .unusable, message: "\(path) cannot be read: \(error.message)",
+        nextStep: "close what writes to it, and try again")
+    }
+  }
+
+  private init(_ problem: StoreFileProblem) {
+    switch problem {
+    case .missing:
+      kind = .missing
+      nextStep = "check the path; an app's store is often under Library/Application Support"
+    case .unreadable:
+      kind = .missing
+      nextStep = "ask for permission to read it, or copy it to where you may"
+    case .directory:
+      kind = .missing
+      nextStep = "give the file inside of it that ends in .sqlite, .db or .moody"
+    case .notAFile:
+      kind = .missing
+      nextStep = "give an ordinary file"
+    case .empty:
+      kind = .unusable
+      nextStep = "let the app save once, and copy the file again, with its -wal file"
+    case .notADatabase:
+      kind = .unusable
+      nextStep = "give the .sqlite file itself; an encrypted one has to be decrypted first"
+    case .truncated:
+      kind = .unusable
+      nextStep = "copy it again, whole, with its -wal file"
+    case .corrupt:
+      kind = .unusable
+      nextStep = "copy it again, or save what is left with `sqlite3 FILE .recover`"
+    }
+    message = problem.description
+  }
+}
+
+extension Connection {
+  /// The names of all tables, in upper case: SQLite compares names without case.
+  func tableNames() throws(SQLiteError) -> Set<String> {
+    let rows = try values("SELECT upper(name) FROM sqlite_master WHERE type = 'table'")
+    return Set(
+      rows.compactMap { row in
+        if case .text(let name)? = row.first { name } else { nil }
+      })
+  }
+}

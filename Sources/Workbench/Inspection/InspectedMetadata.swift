@@ -1,0 +1,41 @@
+import Foundation
+import SQLiteDriver
+
+/// What a store says of itself in `Z_METADATA`.
+struct InspectedMetadata {
+  let uuid: String
+  let writer: StoreInspection.Writer
+  let frameworkVersion: Int?
+  let modelIdentifiers: [String]
+  let hasOwnDigests: Bool
+
+  /// Reads the table. One statement.
+  ///
+  /// - Throws: `InputRefusal` when it holds nothing that can be read; `SQLiteError`.
+  init(reading connection: Connection, path: String) throws {
+    guard let row = try connection.values("SELECT Z_UUID, Z_PLIST FROM Z_METADATA").first,
+      case .text(let uuid)? = row.first
+    else {
+      throw InputRefusal(
+        kind: .unusable, message: "\(path) is damaged: its table Z_METADATA has no row",
+        nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")
+    }
+    var values: [String: Any] = [:]
+    if case .blob(let bytes) = row[1] {
+      let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+      guard let list = list as? [String: Any] else {
+        throw InputRefusal(
+          kind: .unusable,
+          message: "\(path) is damaged: the property list in Z_METADATA cannot be read",
+          nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")
+      }
+      values = list
+    }
+    self.uuid = uuid
+    writer = (values["cdprof.persistenceFramework"] as? String).map { .other($0) } ?? .apple
+    frameworkVersion = (values["NSPersistenceFrameworkVersion"] as? NSNumber)?.intValue
+    modelIdentifiers = (values["NSStoreModelVersionIdentifiers"] as? [String] ?? [])
+      .filter { !$0.isEmpty }
+    hasOwnDigests = values["cdprof.modelDigestFormula"] != nil
+  }
+}

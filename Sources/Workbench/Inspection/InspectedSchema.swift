@@ -1,0 +1,89 @@
+import SQLiteDriver
+
+/// Tables, columns, indexes and numbered entities as the file has them.
+struct InspectedSchema {
+  struct Column {
+    let name: String
+    let type: String
+  }
+
+  struct Entity {
+    let number: Int64
+    let name: String
+    let superNumber: Int64
+  }
+
+  /// Columns by the table's name.
+  let tables: [String: [Column]]
+  /// Of the model; those of the history are left out. In the order of their numbers.
+  let entities: [Entity]
+  let indexes: [InspectedIndex]
+  let hasModelCache: Bool
+
+  /// Entities of the persistent history have numbers from here on.
+  private static let firstHistoryEntity: Int64 = 16_000
+
+  /// Reads the schema. Four statements.
+  init(reading connection: Connection) throws(SQLiteError) {
+    var tables: [String: [Column]] = [:]
+    for row in try connection.values(
+      """
+      SELECT m.name, c.name, c.type FROM sqlite_master m, pragma_table_info(m.name) c \
+      WHERE m.type = 'table' AND m.sql LIKE 'CREATE TABLE%' ORDER BY m.rowid, c.cid
+      """)
+    {
+      guard case .text(let table) = row[0], case .text(let name) = row[1] else { continue }
+      var type = ""
+      if case .text(let declared) = row[2] { type = declared.uppercased() }
+      tables[table, default: []].append(Column(name: name, type: type))
+    }
+    self.tables = tables
+    entities = try connection.values(
+      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
+    ).compactMap { row in
+      guard case .integer(let number) = row[0], number < InspectedSchema.firstHistoryEntity,
+        case .text(let name) = row[1]
+      else { return nil }
+      if case .integer(let parent) = row[2] {
+        return Entity(number: number, name: name, superNumber: parent)
+      }
+      return Entity(number: number, name: name, superNumber: 0)
+    }
+    indexes = try InspectedSchema.indexes(on: connection)
+    let isCached = tables.keys.contains { $0.uppercased() == "Z_MODELCACHE" }
+    hasModelCache =
+      isCached
+      ? !(try connection.values("SELECT 1 FROM Z_MODELCACHE WHERE length(Z_CONTENT) > 0")).isEmpty
+      : false
+  }
+
+  /// The table of a root entity's rows, by the rule for its name.
+  func table(ofRoot entity: String) -> String? {
+    let name = "Z" + entity.uppercased()
+    return tables.keys.first { $0.uppercased() == name }
+  }
+
+  private static func indexes(on connection: Connection) throws(SQLiteError) -> [InspectedIndex] {
+    var indexes: [InspectedIndex] = []
+    for row in try connection.values(
+      """
+      SELECT m.name, m.tbl_name, l."unique", l.partial, i.name FROM sqlite_master m, \
+      pragma_index_list(m.tbl_name) l, pragma_index_info(m.name) i \
+      WHERE m.type = 'index' AND l.name = m.name ORDER BY m.tbl_name, m.name, i.seqno
+      """)
+    {
+      guard case .text(let name) = row[0], case .text(let table) = row[1] else { continue }
+      var column = "(expression)"
+      if case .text(let name) = row[4] { column = name }
+      if indexes.last?.name == name {
+        indexes[indexes.count - 1].columns.append(column)
+      } else {
+        indexes.append(
+          InspectedIndex(
+            name: name, table: table, columns: [column], isUnique: row[2] == .integer(1),
+            isPartial: row[3] == .integer(1)))
+      }
+    }
+    return indexes
+  }
+}

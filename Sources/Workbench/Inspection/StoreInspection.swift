@@ -1,0 +1,40 @@
+package import Foundation
+
+/// What is in a store: entities with their rows, relationships, indexes, who wrote it, sizes.
+///
+/// Values only; made by `StoreInspector`, printed by `InspectionText` and `InspectionJSON`.
+package struct StoreInspection: Sendable {
+  /// Where names and types of properties come from.
+  package enum ModelSource: String, Sendable {
+    /// The model that the store carries.
+    case cache
+    /// The tables alone: a store keeps property names in capitals, so those are guesses.
+    case schema
+  }
+
+  /// The framework that wrote the store.
+  package enum Writer: Sendable, Equatable {
+    case apple
+    case other(String)
+  }
+
+  package var url: URL
+  package var modelSource: ModelSource
+  /// Why the store's model could not be used; nil when it was, or when there is none.
+  package var modelProblem: String?
+  package var uuid: String
+  package var writer: Writer
+  /// `NSPersistenceFrameworkVersion`, Apple's or the other writer's.
+  package var frameworkVersion: Int?
+  /// What the model was called by whoever made the store.
+  package var modelIdentifiers: [String]
+  /// Whether the version hashes are this framework's digests; Apple's formula is not public.
+  package var hasOwnDigests: Bool
+  /// The root entities and their sub-entities, depth first, alphabetically.
+  package var entities: [InspectedEntity]
+  package var indexes: [InspectedIndex]
+  package var files: InspectedFiles
+
+  /// Rows of all entities together.
+  package var rowCount: Int { entities.reduce(0) { $0 + $1.ownCount } }
+}

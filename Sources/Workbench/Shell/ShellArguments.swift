@@ -1,0 +1,45 @@
+/// The words behind a shell command.
+struct ShellArguments {
+  let words: [Word]
+
+  /// - Throws: a problem at a mark, or at the first word there are too many of.
+  init(_ tokens: [LineWords.Token], of command: ShellCommand) throws(LanguageProblem) {
+    var words: [Word] = []
+    for token in tokens {
+      guard case .word(let word) = token, words.count < command.maximumArguments else {
+        throw LanguageProblem(
+          command.maximumArguments == 0
+            ? "`\(command.rawValue)` stands alone" : "this is too much for `\(command.rawValue)`",
+          at: token.place, nextStep: "write `\(command.usage)`")
+      }
+      words.append(word)
+    }
+    self.words = words
+  }
+
+  /// The whole number of a word.
+  ///
+  /// - Throws: a problem at the word when it is none, or outside of the range.
+  static func number(
+    _ word: Word, in range: ClosedRange<Int>, of what: String, nextStep: String
+  ) throws(LanguageProblem) -> Int {
+    let text = word.text.hasPrefix("#") ? String(word.text.dropFirst()) : word.text
+    guard let number = Int(text), range.contains(number) else {
+      let known = range.count == 1 ? "is \(range.lowerBound)" : "go from \(range.lowerBound) to \(range.upperBound)"
+      throw LanguageProblem(
+        "`\(word.text)` is none of the \(what), which \(known)", at: word.place, nextStep: nextStep)
+    }
+    return number
+  }
+}
+
+extension ShellCommand {
+  /// How many words may follow it.
+  fileprivate var maximumArguments: Int {
+    switch self {
+    case .open, .explain, .saveScenario, .entities, .sql, .help: 1
+    case .diff: 2
+    case .last, .findings, .stats, .reset, .quit: 0
+    }
+  }
+}

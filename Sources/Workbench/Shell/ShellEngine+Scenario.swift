@@ -1,0 +1,58 @@
+import OpenCoreData
+
+extension ShellEngine {
+  /// Writes the tries as a scenario whose expectations are what was measured.
+  ///
+  /// The text is read back and checked before the file is written.
+  func saveScenario(_ arguments: ShellArguments) throws -> ShellAnswer {
+    guard let word = arguments.words.first else {
+      throw ShellFailure("no file is named", nextStep: "write `\(ShellCommand.saveScenario.usage)`")
+    }
+    let tries = try triesSoFar()
+    guard !tries.isEmpty, let workspace else {
+      throw ShellFailure("nothing has run yet", nextStep: "run some steps, then save them")
+    }
+    let file = URL(fileURLWithPath: word.text)
+    guard ["yml", "yaml"].contains(file.pathExtension.lowercased()) else {
+      throw LanguageProblem(
+        "a scenario's file ends in .yml", at: word.place,
+        nextStep: "write `save scenario \(word.text).yml`")
+    }
+    let path = file.standardizedFileURL.path
+    guard written.contains(path) || !FileManager.default.fileExists(atPath: path) else {
+      throw LanguageProblem(
+        "there is a file \(word.text) already", at: word.place,
+        nextStep: "choose another name; a file that this shell wrote may be written again")
+    }
+    let draft = workspace.draft(
+      named: file.deletingPathExtension().lastPathComponent, of: tries)
+    let text = draft.yaml(in: file.deletingLastPathComponent())
+    _ = try ScenarioReader.read(text: text, url: file, path: word.text)
+    try Data(text.utf8).write(to: file, options: .atomic)
+    written.insert(path)
+    return ShellAnswer(
+      "  \(word.text): \(NumberText.counted(draft.tries.count, "variant")), "
+        + "\(NumberText.counted(draft.expectationCount, "expectation")) as measured. "
+        + "Next: cdprof run \(LineWords.plain(word.text)) --report html")
+  }
+}
+
+extension ShellWorkspace {
+  /// The tries as a scenario on the same data.
+  fileprivate func draft(named name: String, of tries: [ShellTry]) -> ScenarioDraft {
+    let saved = tries.map { one in
+      SavedTry(
+        steps: one.steps, counters: one.costs.counters,
+        findings: one.groupedFindings.map(\.name))
+    }
+    switch subject {
+    case .store(let url):
+      return ScenarioDraft(
+        name: name, modelURL: nil, data: DataPlan(source: .copied(url)), tries: saved)
+    case .scenario(let scenario):
+      return ScenarioDraft(
+        name: name, chapter: scenario.chapter, modelURL: scenario.modelURL, data: scenario.data,
+        tries: saved)
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+
+/// What the shell is on: a store that is looked at, or a scenario's data in a scratch store.
+///
+/// Opening a store changes no byte. A scratch store lies in a temporary folder until `close()`.
+package final class ShellWorkspace {
+  /// What was opened.
+  package enum Subject: Sendable {
+    case store(URL)
+    case scenario(Scenario)
+  }
+
+  package let subject: Subject
+  package let model: NSManagedObjectModel
+  /// Rows of each entity itself, in the order of the scenario's data or of the alphabet.
+  package let counts: [EntityCount]
+  /// Whether the store has a transaction to roll back and a private copy is read instead.
+  package let isPrivateCopy: Bool
+
+  /// The data as it was made, which no try changes.
+  private let data: URL
+  private let scratch: URL?
+  private var copies = 0
+
+  /// Opens a file: a scenario when its name ends in `.yml` or `.yaml`, a store otherwise.
+  ///
+  /// - Parameter path: as it was given; call sites and messages name it.
+  /// - Throws: `InputRefusal`, `ScenarioDiagnostics`, `LawError`, the framework's or the file system's
+  ///   `NSError`. Nothing is written then.
+  package convenience init(opening path: String) throws {
+    try InputRefusal.checkFile(path)
+    let url = URL(fileURLWithPath: path)
+    if ["yml", "yaml"].contains(url.pathExtension.lowercased()) {
+      try self.init(scenario: try ScenarioReader.read(url, path: path))
+    } else {
+      try self.init(store: url)
+    }
+  }
+
+  /// Looks at a store; its model comes out of the store.
+  ///
+  /// - Throws: `InputRefusal`, the framework's `NSError`.
+  package init(store: URL) throws {
+    try InputRefusal.check(store)
+    subject = .store(store)
+    model = try NSManagedObjectModel.inStore(at: store)
+    counts = try ScenarioData.counts(in: store, model: model)
+    isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
+    data = store
+    scratch = nil
+  }
+
+  /// Makes a scenario's data in a scratch store.
+  ///
+  /// Cost: making all rows.
+  package init(scenario: Scenario, scale: Int = 1) throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
+    subject = .scenario(scenario)
+    model = scenario.model
+    isPrivateCopy = false
+    data = folder.appendingPathComponent("data.sqlite")
+    scratch = folder
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    do {
+      counts = try ScenarioData.make(
+        scenario.data, model: scenario.model, scale: scale, at: data
+      ).counts
+    } catch {
+      // The error that is thrown says more than one about the folder would.
+      try? FileManager.default.removeItem(at: folder)
+      throw error
+    }
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Removes the scratch store; a store that is looked at stays as it is.
+  package func close() {
+    guard let scratch else { return }
+    // A folder that cannot be removed is the system's to clean up.
+    try? FileManager.default.removeItem(at: scratch)
+  }
+
+  /// Whether nothing can be changed.
+  package var isReadOnly: Bool { scratch == nil }
+
+  /// A cold session on the data: on a fresh copy of it, where a session may write.
+  ///
+  /// The copy of the session before it goes; close that session at once.
+  func makeSession(sinks: [any EventSink]) throws -> Session {
+    guard let scratch else {
+      return try Session(storeURL: data, model: model, readOnly: true, sinks: sinks)
+    }
+    let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
+    try StoreFile.copy(from: data, to: copy)
+    let session = try Session(storeURL: copy, model: model, readOnly: false, sinks: sinks)
+    if copies > 0 {
+      try StoreFile.remove(at: scratch.appendingPathComponent("try-\(copies).sqlite"))
+    }
+    copies += 1
+    return session
+  }
+
+  /// The file or scenario by name: `Moody.moody`, `Fault storm (chapter 15)`.
+  package var title: String {
+    switch subject {
+    case .store(let url): url.lastPathComponent
+    case .scenario(let scenario):
+      scenario.name + (scenario.chapter.map { " (chapter \($0))" } ?? "")
+    }
+  }
+
+  /// Entities with rows, and how many: `Continent 6, Country 60, Mood 5,000`.
+  package var contents: String {
+    let parts = counts.filter { $0.count > 0 }.map { "\($0.name) \(NumberText.grouped($0.count))" }
+    return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
+  }
+
+  /// How the data is treated, in a few words.
+  package var state: String {
+    if !isReadOnly { return "scratch store, nothing cached" }
+    return isPrivateCopy
+      ? "has a transaction to roll back, so a private copy is read; no byte changes"
+      : "only looked at, no byte changes"
+  }
+}

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// The program and its commands.
+struct CDProf: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cdprof",
+    abstract: "Profiles Core Data on Linux: what a fetch, a fault or a save costs, with its SQL.",
+    discussion: Messages.discussion,
+    version: Messages.version,
+    subcommands: [Run.self, Shell.self, Inspect.self])
+}

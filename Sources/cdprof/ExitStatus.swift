@@ -1,0 +1,29 @@
+/// How the program ends.
+enum ExitStatus: Int32 {
+  /// All went well and everything held.
+  case success = 0
+  /// A run failed.
+  case runFailed = 1
+  /// An expectation was missed.
+  case expectationMissed = 2
+  /// Findings at or above a limit.
+  case findings = 3
+  /// Wrong usage, unknown command.
+  case usage = 64
+  /// Bad input: a damaged file, no Core Data store, YAML, a predicate, a key path, a model.
+  case badInput = 65
+  /// A file is missing or cannot be read.
+  case missingFile = 66
+  /// A bug in cdprof.
+  case internalError = 70
+
+  /// The worse of two, for several files in one run.
+  func worse(_ other: ExitStatus) -> ExitStatus {
+    let order: [ExitStatus] = [
+      .success, .findings, .expectationMissed, .runFailed, .usage, .missingFile, .badInput,
+      .internalError,
+    ]
+    let mine = order.firstIndex(of: self) ?? 0
+    return mine >= order.firstIndex(of: other) ?? 0 ? self : other
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import OpenCoreData
+import Workbench
+
+/// An error as the program tells it, with the status it ends with.
+struct Failure {
+  /// For standard error.
+  let text: String
+  let status: ExitStatus
+
+  /// Puts any error into words.
+  init(_ error: any Error) {
+    switch error {
+    case let refusal as InputRefusal:
+      text = refusal.description
+      status = refusal.kind == .missing ? .missingFile : .badInput
+    case let diagnostics as ScenarioDiagnostics:
+      text = diagnostics.description
+      status = .badInput
+    case let law as LawError:
+      text = law.description
+      status = .badInput
+    case let failure as StepFailure:
+      text = failure.description
+      status = .runFailed
+    default:
+      text = ErrorText.of(error)
+      status =
+        type(of: error) is AnyClass || error is CocoaError
+        ? Failure.status(of: error as NSError) : .internalError
+    }
+  }
+
+  /// The codes of stores and models that cannot be used are bad input; others are failed runs.
+  private static func status(of error: NSError) -> ExitStatus {
+    guard error.domain == NSCocoaErrorDomain else { return .runFailed }
+    switch error.code {
+    case NSPersistentStoreInvalidTypeError...NSPersistentStoreIncompatibleSchemaError,
+      NSPersistentStoreOpenError, NSPersistentStoreIncompatibleVersionHashError, NSSQLiteError:
+      return .badInput
+    case CocoaError.Code.fileReadNoSuchFile.rawValue, CocoaError.Code.fileNoSuchFile.rawValue,
+      CocoaError.Code.fileReadNoPermission.rawValue:
+      return .missingFile
+    case CocoaError.Code.fileReadCorruptFile.rawValue:
+      return .badInput
+    default:
+      return .runFailed
+    }
+  }
+}

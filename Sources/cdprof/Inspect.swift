@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+/// `cdprof inspect`: says what is in a store, without changing a byte.
+struct Inspect: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Say what is in a store: entities, rows, relationships, indexes, sizes.",
+    discussion: "The store and the files beside it are not changed.")
+
+  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"))
+  var store: String
+
+  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  var json = false
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let inspection = try StoreInspector.inspect(URL(fileURLWithPath: store))
+    if json {
+      console.say(try InspectionJSON.data(inspection))
+    } else {
+      console.say(InspectionText.lines(inspection))
+    }
+    return .success
+  }
+}

@@ -1,0 +1,52 @@
+import Workbench
+
+/// What the program says of itself; what it found out is put into words by `Workbench`.
+enum Messages {
+  /// Versions of everything that counts and times depend on.
+  static var version: String {
+    let environment = RunEnvironment.current
+    return "cdprof \(environment.cdprof) (SQLite \(environment.sqlite), Swift \(environment.swift), "
+      + "\(environment.build) build)"
+  }
+
+  static let discussion = """
+    Begin with a scenario:   cdprof run Scenarios/faults.yml --report html
+    Then type it yourself:   cdprof shell Scenarios/faults.yml
+    Or look into a store:    cdprof inspect STORE
+    """
+
+  static func unknownCommand(_ word: String, commands: [String]) -> String {
+    let near = NearestWord.to(word, in: commands).map { "; did you mean `\($0)`?" } ?? ""
+    return "unknown command `\(word)`\(near)\n"
+      + "the commands are: \(commands.joined(separator: ", ")); `cdprof help` says more"
+  }
+
+  static func unknownFormat(_ word: String) -> String {
+    let known = ReportFormat.allCases.map(\.rawValue)
+    let near = NearestWord.to(word, in: known).map { "; did you mean `\($0)`?" } ?? ""
+    return "unknown report format `\(word)`\(near) Write one or both of: "
+      + known.joined(separator: ",")
+  }
+
+  static func sameName(_ name: String, _ first: String, _ second: String) -> String {
+    "\(first) and \(second) would both write \(name).html; run them into two folders with --out"
+  }
+
+  static func written(_ paths: [String]) -> String {
+    "written: \(paths.joined(separator: ", "))"
+  }
+
+  static func progress(_ progress: RunProgress, of scenario: String) -> String {
+    switch progress {
+    case .data(let rows, let total):
+      "\(scenario): making data, \(NumberText.grouped(rows)) of \(NumberText.grouped(total)) rows"
+    case .variant(let name, let number, let total):
+      "\(scenario): \(number) of \(total), \(name)"
+    }
+  }
+
+  static let prompt = "cdprof> "
+
+  static let stillRunning =
+    "the step runs to its end; press Ctrl-C once more to leave the shell at once"
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+/// `cdprof shell`: one step a line, each answered with its cost.
+struct Shell: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Type steps one at a time; each is answered with its cost.",
+    discussion: """
+      A store is only looked at: no byte of it changes. A scenario's data is made in a scratch store. \
+      From a pipe, the shell reads on after an error, says its line on standard error, and ends with 65.
+      """)
+
+  @Argument(help: ArgumentHelp("A store, or a scenario (.yml).", valueName: "store | scenario"))
+  var file: String?
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let workspace = try file.map { try ShellWorkspace(opening: $0) }
+    let engine = try ShellEngine(workspace: workspace) { console.complain($0) }
+    defer { engine.close() }
+    let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+    return isTerminal ? converse(with: engine, console) : readAll(engine, console)
+  }
+
+  /// Reads lines from a person.
+  private func converse(with engine: ShellEngine, _ console: Console) -> ExitStatus {
+    let input = TerminalInput(prompt: Messages.prompt)
+    let running = RunningStep()
+    Interrupts.perform {
+      switch running.press() {
+      case 0: input.interrupt()
+      case 1: console.complain(Messages.stillRunning)
+      default: Interrupts.endProgram()
+      }
+    }
+    console.say(engine.banner() + "\n")
+    while let line = input.nextLine() {
+      let answer = running.run { engine.answer(to: line) }
+      console.say(answer.lines)
+      if let failure = answer.failure { console.complain(failure.text()) }
+      if answer.ends { break }
+      if !line.isEmpty { console.say("") }
+    }
+    input.saveHistory()
+    return .success
+  }
+
+  /// Reads lines from a pipe or a file to the end, whatever happens.
+  private func readAll(_ engine: ShellEngine, _ console: Console) -> ExitStatus {
+    console.say(engine.banner())
+    var status = ExitStatus.success
+    var number = 0
+    while let line = readLine() {
+      number += 1
+      let answer = engine.answer(to: line)
+      console.say(answer.lines)
+      if let failure = answer.failure {
+        console.complain(failure.text(line: number))
+        status = .badInput
+      }
+      if answer.ends { break }
+    }
+    return status
+  }
+}

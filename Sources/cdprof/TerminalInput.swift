@@ -1,0 +1,82 @@
+import CReadline
+import Foundation
+import Synchronization
+
+/// Lines from a person at a terminal, with editing and history, by readline.
+///
+/// Ctrl-C throws the line away and asks anew; Ctrl-D at its beginning ends the input. Use it from one
+/// thread; `interrupt()` may come from any.
+final class TerminalInput: Sendable {
+  private let prompt: String
+  private let history = HistoryFile()
+
+  /// A byte in this pipe wakes a waiting readline.
+  private static let wake = Pipe()
+  private static let wasInterrupted = Atomic(false)
+
+  /// Lines kept.
+  private static let historyLimit: Int32 = 1_000
+
+  /// Sets readline up and reads the history.
+  init(prompt: String) {
+    self.prompt = prompt
+    cdprof_readline_begin("cdprof") { stream in TerminalInput.byte(from: stream) }
+    stifle_history(TerminalInput.historyLimit)
+    if let history { read_history(history.path) }
+  }
+
+  /// The next line; nil at the end of the input.
+  func nextLine() -> String? {
+    while true {
+      TerminalInput.wasInterrupted.store(false, ordering: .relaxed)
+      guard let text = readline(prompt) else {
+        print()
+        return nil
+      }
+      defer { free(text) }
+      if TerminalInput.wasInterrupted.load(ordering: .relaxed) { continue }
+      let line = String(cString: text)
+      remember(line)
+      return line
+    }
+  }
+
+  /// Throws the line that is being typed away.
+  func interrupt() {
+    var byte: UInt8 = 0
+    write(TerminalInput.wake.fileHandleForWriting.fileDescriptor, &byte, 1)
+  }
+
+  /// Writes the history; a place that cannot be written keeps none.
+  func saveHistory() {
+    guard let history, history.makeFolder() else { return }
+    write_history(history.path)
+    chmod(history.path, 0o600)
+  }
+
+  private func remember(_ line: String) {
+    guard line.contains(where: { !$0.isWhitespace }) else { return }
+    cdprof_readline_remember(line)
+  }
+
+  /// The next byte for readline: from the terminal, or an end of line when Ctrl-C was pressed.
+  private static func byte(from stream: UnsafeMutablePointer<FILE>?) -> Int32 {
+    let wakeUp = wake.fileHandleForReading.fileDescriptor
+    while true {
+      var waiting = [
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&waiting, 2, -1) >= 0 else {
+        guard errno == EINTR else { return EOF }
+        rl_check_signals()
+        continue
+      }
+      guard waiting[1].revents & Int16(POLLIN) != 0 else { return rl_getc(stream) }
+      var byte: UInt8 = 0
+      read(wakeUp, &byte, 1)
+      wasInterrupted.store(true, ordering: .relaxed)
+      return Int32(UInt8(ascii: "\n"))
+    }
+  }
+}
