@@ -13,6 +13,8 @@
 static inline void cdprof_readline_begin(const char *name, int (*next_byte)(FILE *)) {
   rl_readline_name = name;
   rl_getc_function = next_byte;
+  rl_catch_signals = 0;
+  rl_catch_sigwinch = 0;
   using_history();
 }
 

@@ -18,6 +18,7 @@ struct Shell: Executable {
     let workspace = try file.map { try ShellWorkspace(opening: $0) }
     let engine = try ShellEngine(workspace: workspace) { console.complain($0) }
     defer { engine.close() }
+    atexit { ScratchFolders.removeAll() }
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     return isTerminal ? converse(with: engine, console) : readAll(engine, console)
   }
@@ -26,11 +27,13 @@ struct Shell: Executable {
   private func converse(with engine: ShellEngine, _ console: Console) -> ExitStatus {
     let input = TerminalInput(prompt: Messages.prompt)
     let running = RunningStep()
-    Interrupts.perform {
-      switch running.press() {
-      case 0: input.interrupt()
-      case 1: console.complain(Messages.stillRunning)
-      default: Interrupts.endProgram()
+    Signals.perform(also: [SIGTSTP, SIGWINCH]) { signal in
+      guard running.isRunning else { return input.tell(signal) }
+      switch signal {
+      case SIGWINCH: break
+      case SIGTSTP: Signals.stopProgram()
+      case SIGINT where running.press() == 1: console.complain(Messages.stillRunning)
+      default: Signals.endProgram(signal)
       }
     }
     console.say(engine.banner() + "\n")

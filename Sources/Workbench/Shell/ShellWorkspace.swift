@@ -56,21 +56,18 @@ package final class ShellWorkspace {
   ///
   /// Cost: making all rows.
   package init(scenario: Scenario, scale: Int = 1) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
+    let folder = try ScratchFolders.make()
     subject = .scenario(scenario)
     model = scenario.model
     isPrivateCopy = false
     data = folder.appendingPathComponent("data.sqlite")
     scratch = folder
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     do {
       counts = try ScenarioData.make(
         scenario.data, model: scenario.model, scale: scale, at: data
       ).counts
     } catch {
-      // The error that is thrown says more than one about the folder would.
-      try? FileManager.default.removeItem(at: folder)
+      ScratchFolders.remove(folder)
       throw error
     }
   }
@@ -81,9 +78,7 @@ package final class ShellWorkspace {
 
   /// Removes the scratch store; a store that is looked at stays as it is.
   package func close() {
-    guard let scratch else { return }
-    // A folder that cannot be removed is the system's to clean up.
-    try? FileManager.default.removeItem(at: scratch)
+    if let scratch { ScratchFolders.remove(scratch) }
   }
 
   /// Whether nothing can be changed.
