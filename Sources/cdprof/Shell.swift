@@ -18,7 +18,6 @@ struct Shell: Executable {
     let workspace = try file.map { try ShellWorkspace(opening: $0) }
     let engine = try ShellEngine(workspace: workspace) { console.complain($0) }
     defer { engine.close() }
-    atexit { ScratchFolders.removeAll() }
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     return isTerminal ? converse(with: engine, console) : readAll(engine, console)
   }
@@ -36,8 +35,8 @@ struct Shell: Executable {
       default: Signals.endProgram(signal)
       }
     }
-    console.say(engine.banner() + "\n")
-    while let line = input.nextLine() {
+    console.say(engine.banner(completes: true) + "\n")
+    while let line = input.nextLine(offering: engine.vocabulary) {
       let answer = running.run { engine.answer(to: line) }
       console.say(answer.lines)
       if let failure = answer.failure { console.complain(failure.text()) }

@@ -1,6 +1,7 @@
 import CReadline
 import Foundation
 import Synchronization
+import Workbench
 
 /// Lines from a person at a terminal, with editing and history, by readline.
 ///
@@ -20,13 +21,18 @@ final class TerminalInput: Sendable {
   /// Sets readline up and reads the history.
   init(prompt: String) {
     self.prompt = prompt
-    cdprof_readline_begin("cdprof") { stream in TerminalInput.byte(from: stream) }
+    cdprof_readline_begin(
+      "cdprof", { stream in TerminalInput.byte(from: stream) },
+      { _, _, end in TerminalInput.completions(upTo: end) })
     stifle_history(TerminalInput.historyLimit)
     if let history { read_history(history.path) }
   }
 
   /// The next line; nil at the end of the input.
-  func nextLine() -> String? {
+  ///
+  /// - Parameter vocabulary: what Tab chooses from.
+  func nextLine(offering vocabulary: ShellVocabulary) -> String? {
+    offer(vocabulary)
     while true {
       TerminalInput.wasInterrupted.store(false, ordering: .relaxed)
       guard let text = readline(prompt) else {

@@ -45,7 +45,14 @@ package final class ShellWorkspace {
   package init(store: URL) throws {
     try InputRefusal.check(store)
     subject = .store(store)
-    model = try NSManagedObjectModel.inStore(at: store)
+    do {
+      model = try NSManagedObjectModel.inStore(at: store)
+    } catch {
+      throw InputRefusal(
+        kind: .unusable, message: ErrorText.of(error),
+        nextStep: "name its model in a scenario, with `model: FILE.xcdatamodeld` and "
+          + "`data: {store: FILE}`, and open that; `cdprof inspect` shows what its tables tell")
+    }
     counts = try ScenarioData.counts(in: store, model: model)
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
     data = store
