@@ -32,7 +32,6 @@ extension NSManagedObjectContext {
       "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
     object.context = self
     object.primaryKey = TemporaryKeys.next()
-    object.state.insert(.inserted)
     registry.add(object)
     registry.notePeaks()
     changes.inserted.insert(object)
@@ -50,7 +49,6 @@ extension NSManagedObjectContext {
   public final func delete(_ object: NSManagedObject) {
     guard !object.isDeleted else { return }
     precondition(object.context === self, "an object is deleted in its own context")
-    object.state.insert(.deleted)
     changes.deleted.insert(object)
     changes.unpropagated.append(object)
     changes.eventDeleted.insert(object)
@@ -94,7 +92,6 @@ extension NSManagedObjectContext {
   final func noteChange(of object: NSManagedObject) {
     changes.serial += 1
     if !object.isInserted {
-      object.state.insert(.updated)
       changes.updated.insert(object)
     }
     changes.eventUpdated.insert(object)
