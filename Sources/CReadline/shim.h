@@ -10,11 +10,22 @@
 
 /* Swift may not touch the library's global variables; these set them, before the first line. */
 
-static inline void cdprof_readline_begin(const char *name, int (*next_byte)(FILE *)) {
+static inline void cdprof_readline_begin(const char *name, int (*next_byte)(FILE *),
+                                         char **(*complete)(const char *, int, int)) {
   rl_readline_name = name;
   rl_getc_function = next_byte;
+  rl_catch_signals = 0;
+  rl_catch_sigwinch = 0;
+  rl_attempted_completion_function = complete;
+  rl_completer_word_break_characters = " \t\n,[]\"'";
   using_history();
 }
+
+/* The line as it is typed so far. */
+static inline const char *cdprof_readline_line(void) { return rl_line_buffer; }
+
+/* Keeps readline from completing the names of files this time. */
+static inline void cdprof_readline_offer_no_files(void) { rl_attempted_completion_over = 1; }
 
 /* Adds a line to the history, unless it is the last one there already. */
 static inline void cdprof_readline_remember(const char *line) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Workbench
 
 /// From arguments to exit status.
@@ -8,6 +9,7 @@ enum Program {
   /// - Parameter arguments: without the program's own name.
   static func run(_ arguments: [String]) -> ExitStatus {
     let console = Console()
+    atexit { ScratchFolders.removeAll() }
     if let wrong = unknownCommand(in: arguments) {
       console.complain(wrong)
       return .usage

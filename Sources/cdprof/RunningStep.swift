@@ -3,20 +3,21 @@ import Synchronization
 
 /// Whether the shell is in the middle of a step, and how often Ctrl-C was pressed during it.
 final class RunningStep: Sendable {
-  private let isRunning = Atomic(false)
+  private let running = Atomic(false)
   private let presses = Atomic(0)
 
   /// Runs a step; Ctrl-C is about it meanwhile.
   func run<Result>(_ body: () -> Result) -> Result {
     presses.store(0, ordering: .relaxed)
-    isRunning.store(true, ordering: .sequentiallyConsistent)
-    defer { isRunning.store(false, ordering: .sequentiallyConsistent) }
+    running.store(true, ordering: .sequentiallyConsistent)
+    defer { running.store(false, ordering: .sequentiallyConsistent) }
     return body()
   }
 
-  /// How often Ctrl-C was pressed during the step, this time included; 0 between steps.
+  var isRunning: Bool { running.load(ordering: .sequentiallyConsistent) }
+
+  /// How often Ctrl-C was pressed during this step, this time included.
   func press() -> Int {
-    guard isRunning.load(ordering: .sequentiallyConsistent) else { return 0 }
-    return presses.add(1, ordering: .relaxed).newValue
+    presses.add(1, ordering: .relaxed).newValue
   }
 }

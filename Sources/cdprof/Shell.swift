@@ -26,15 +26,17 @@ struct Shell: Executable {
   private func converse(with engine: ShellEngine, _ console: Console) -> ExitStatus {
     let input = TerminalInput(prompt: Messages.prompt)
     let running = RunningStep()
-    Interrupts.perform {
-      switch running.press() {
-      case 0: input.interrupt()
-      case 1: console.complain(Messages.stillRunning)
-      default: Interrupts.endProgram()
+    Signals.perform(also: [SIGTSTP, SIGWINCH]) { signal in
+      guard running.isRunning else { return input.tell(signal) }
+      switch signal {
+      case SIGWINCH: break
+      case SIGTSTP: Signals.stopProgram()
+      case SIGINT where running.press() == 1: console.complain(Messages.stillRunning)
+      default: Signals.endProgram(signal)
       }
     }
-    console.say(engine.banner() + "\n")
-    while let line = input.nextLine() {
+    console.say(engine.banner(completes: true) + "\n")
+    while let line = input.nextLine(offering: engine.vocabulary) {
       let answer = running.run { engine.answer(to: line) }
       console.say(answer.lines)
       if let failure = answer.failure { console.complain(failure.text()) }

@@ -1,11 +1,12 @@
 import CReadline
 import Foundation
 import Synchronization
+import Workbench
 
 /// Lines from a person at a terminal, with editing and history, by readline.
 ///
 /// Ctrl-C throws the line away and asks anew; Ctrl-D at its beginning ends the input. Use it from one
-/// thread; `interrupt()` may come from any.
+/// thread; `tell(_:)` may come from any.
 final class TerminalInput: Sendable {
   private let prompt: String
   private let history = HistoryFile()
@@ -20,13 +21,18 @@ final class TerminalInput: Sendable {
   /// Sets readline up and reads the history.
   init(prompt: String) {
     self.prompt = prompt
-    cdprof_readline_begin("cdprof") { stream in TerminalInput.byte(from: stream) }
+    cdprof_readline_begin(
+      "cdprof", { stream in TerminalInput.byte(from: stream) },
+      { _, _, end in TerminalInput.completions(upTo: end) })
     stifle_history(TerminalInput.historyLimit)
     if let history { read_history(history.path) }
   }
 
   /// The next line; nil at the end of the input.
-  func nextLine() -> String? {
+  ///
+  /// - Parameter vocabulary: what Tab chooses from.
+  func nextLine(offering vocabulary: ShellVocabulary) -> String? {
+    offer(vocabulary)
     while true {
       TerminalInput.wasInterrupted.store(false, ordering: .relaxed)
       guard let text = readline(prompt) else {
@@ -41,9 +47,9 @@ final class TerminalInput: Sendable {
     }
   }
 
-  /// Throws the line that is being typed away.
-  func interrupt() {
-    var byte: UInt8 = 0
+  /// Passes a signal on to the thread that waits for a key, which handles it there.
+  func tell(_ signal: Int32) {
+    var byte = UInt8(truncatingIfNeeded: signal)
     write(TerminalInput.wake.fileHandleForWriting.fileDescriptor, &byte, 1)
   }
 
@@ -69,14 +75,32 @@ final class TerminalInput: Sendable {
       ]
       guard poll(&waiting, 2, -1) >= 0 else {
         guard errno == EINTR else { return EOF }
-        rl_check_signals()
         continue
       }
       guard waiting[1].revents & Int16(POLLIN) != 0 else { return rl_getc(stream) }
-      var byte: UInt8 = 0
-      read(wakeUp, &byte, 1)
-      wasInterrupted.store(true, ordering: .relaxed)
-      return Int32(UInt8(ascii: "\n"))
+      var signal: UInt8 = 0
+      guard read(wakeUp, &signal, 1) == 1 else { continue }
+      guard Int32(signal) != SIGINT else {
+        wasInterrupted.store(true, ordering: .relaxed)
+        return Int32(UInt8(ascii: "\n"))
+      }
+      handle(Int32(signal))
+    }
+  }
+
+  /// What a signal does in the middle of a line: the terminal is given back as it was, and taken again.
+  private static func handle(_ signal: Int32) {
+    switch signal {
+    case SIGWINCH:
+      rl_resize_terminal()
+    case SIGTSTP:
+      rl_deprep_terminal()
+      Signals.stopProgram()
+      rl_prep_terminal(1)
+      rl_forced_update_display()
+    default:
+      rl_deprep_terminal()
+      Signals.endProgram(signal)
     }
   }
 }

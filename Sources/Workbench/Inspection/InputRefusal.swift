@@ -46,20 +46,20 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   /// Cost: reads its header, its schema and the names of its tables.
   /// - Throws: why it cannot be used.
   package static func check(_ url: URL) throws(InputRefusal) {
-    if let problem = StoreFileProblem.examine(path: url.path) { throw InputRefusal(problem) }
+    if let problem = StoreFileProblem.examine(path: url.relativePath) { throw InputRefusal(problem) }
     let names: Set<String>
     do {
-      let connection = try Connection(path: url.path, access: .looking)
+      let connection = try Connection(path: url.relativePath, access: .looking)
       defer { connection.close() }
       names = try connection.tableNames()
     } catch {
-      throw InputRefusal(error, path: url.path)
+      throw InputRefusal(error, path: url.relativePath)
     }
     guard names.contains("Z_METADATA"), names.contains("Z_PRIMARYKEY") else {
       let missing = names.contains("Z_METADATA") ? "Z_PRIMARYKEY" : "Z_METADATA"
       throw InputRefusal(
         kind: .unusable,
-        message: "\(url.path) is a SQLite database but no Core Data store: "
+        message: "\(url.relativePath) is a SQLite database but no Core Data store: "
           + "it has no table \(missing)",
         nextStep: "give the file that NSPersistentContainer wrote, or look with `sqlite3`")
     }

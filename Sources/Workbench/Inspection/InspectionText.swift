@@ -15,11 +15,15 @@ package enum InspectionText {
     if inspection.writer == .apple { writer = "Apple's \(writer)" }
     if let version = inspection.frameworkVersion { writer += ", framework version \(version)" }
     let identifiers = inspection.modelIdentifiers.map { "\"\($0)\"" }.joined(separator: ", ")
+    let place =
+      switch inspection.modelSource {
+      case .cache: "carried by the store"
+      case .schema: inspection.modelProblem == nil ? "not in the store" : "damaged in the store"
+      }
     return [
       "\(inspection.url.lastPathComponent)   \(NumberText.counted(inspection.rowCount, "row"))",
       "  written by   \(writer)",
-      "  model        \(identifiers.isEmpty ? "without identifier" : identifiers), "
-        + (inspection.modelSource == .cache ? "carried by the store" : "not in the store"),
+      "  model        \(identifiers.isEmpty ? "without identifier" : identifiers), \(place)",
       "  hashes       \(inspection.hasOwnDigests ? "cdprof's own digests" : "Apple's")",
       "  store UUID   \(inspection.uuid)",
     ]

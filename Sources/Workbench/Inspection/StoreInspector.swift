@@ -18,7 +18,7 @@ package struct StoreInspector {
       defer { connection.close() }
       return try StoreInspector(url: url, connection: connection).inspection()
     } catch let error as SQLiteError {
-      throw InputRefusal(error, path: url.path)
+      throw InputRefusal(error, path: url.relativePath)
     }
   }
 
@@ -33,7 +33,7 @@ package struct StoreInspector {
         problem = ErrorText.of(error)
       }
     }
-    let metadata = try InspectedMetadata(reading: connection, path: url.path)
+    let metadata = try InspectedMetadata(reading: connection, path: url.relativePath)
     let entities: [InspectedEntity]
     if let model {
       let own = try ScenarioData.counts(in: url, model: model)

@@ -3,8 +3,8 @@ import Foundation
 extension ShellEngine {
   /// Runs a line of the language and tells what it cost, and what it found.
   func runStep(_ line: String) throws -> ShellAnswer {
-    let step = try ShellLine.parse(
-      line, number: lineNumber, commands: ShellCommand.words)
+    try checkFirstWord(of: line)
+    let step = try ShellLine.parse(line, number: lineNumber)
     let session = try openSession()
     try checkWriting(step)
     do {
@@ -33,6 +33,19 @@ extension ShellEngine {
     return session
   }
 
+  /// Knows more words than the language does, so that it speaks first.
+  private func checkFirstWord(of line: String) throws(LanguageProblem) {
+    let start = SourcePlace(line: lineNumber, column: 1)
+    guard case .word(let word)? = try LineWords.tokens(of: line, startingAt: start).first,
+      Verb(rawValue: word.text) == nil || word.isQuoted
+    else { return }
+    throw LanguageProblem(
+      "there is no command or verb `\(word.text)`", at: word.place,
+      didYouMean: NearestWord.to(
+        word.text, in: ShellEngine.verbs.map(\.rawValue) + ShellCommand.words),
+      nextStep: "`help` lists them all")
+  }
+
   private func checkWriting(_ step: Step) throws(LanguageProblem) {
     guard workspace?.isReadOnly == true else { return }
     switch step.verb {
@@ -40,8 +53,7 @@ extension ShellEngine {
       throw LanguageProblem(
         "`\(step.verb.rawValue)` changes data, and a store is only looked at",
         at: step.places.verb,
-        nextStep: "a scenario with `data: {store: FILE}` works on a copy; "
-          + "`cdprof shell SCENARIO` opens it")
+        nextStep: "to work on a copy of it, open a scenario with `data: {store: FILE}`")
     default: break
     }
   }

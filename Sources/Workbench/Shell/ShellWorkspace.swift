@@ -45,7 +45,14 @@ package final class ShellWorkspace {
   package init(store: URL) throws {
     try InputRefusal.check(store)
     subject = .store(store)
-    model = try NSManagedObjectModel.inStore(at: store)
+    do {
+      model = try NSManagedObjectModel.inStore(at: store)
+    } catch {
+      throw InputRefusal(
+        kind: .unusable, message: ErrorText.of(error),
+        nextStep: "name its model in a scenario, with `model: FILE.xcdatamodeld` and "
+          + "`data: {store: FILE}`, and open that; `cdprof inspect` shows what its tables tell")
+    }
     counts = try ScenarioData.counts(in: store, model: model)
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
     data = store
@@ -56,21 +63,18 @@ package final class ShellWorkspace {
   ///
   /// Cost: making all rows.
   package init(scenario: Scenario, scale: Int = 1) throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
+    let folder = try ScratchFolders.make()
     subject = .scenario(scenario)
     model = scenario.model
     isPrivateCopy = false
     data = folder.appendingPathComponent("data.sqlite")
     scratch = folder
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     do {
       counts = try ScenarioData.make(
         scenario.data, model: scenario.model, scale: scale, at: data
       ).counts
     } catch {
-      // The error that is thrown says more than one about the folder would.
-      try? FileManager.default.removeItem(at: folder)
+      ScratchFolders.remove(folder)
       throw error
     }
   }
@@ -81,9 +85,7 @@ package final class ShellWorkspace {
 
   /// Removes the scratch store; a store that is looked at stays as it is.
   package func close() {
-    guard let scratch else { return }
-    // A folder that cannot be removed is the system's to clean up.
-    try? FileManager.default.removeItem(at: scratch)
+    if let scratch { ScratchFolders.remove(scratch) }
   }
 
   /// Whether nothing can be changed.
