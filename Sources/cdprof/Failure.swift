@@ -21,7 +21,8 @@ struct Failure {
       text = law.description
       status = .badInput
     case let failure as StepFailure:
-      text = failure.description
+      text = ([failure.description] + ErrorText.details(of: failure.error))
+        .joined(separator: "\n  ")
       status = .runFailed
     default:
       text = ErrorText.of(error)

@@ -43,7 +43,7 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
 
   /// Looks at a file that is to be a store.
   ///
-  /// Cost: reads its header, its schema and the names of its tables.
+  /// Cost: reads its header, its schema, the names of its tables, and what it says of itself.
   /// - Throws: why it cannot be used.
   package static func check(_ url: URL) throws(InputRefusal) {
     if let problem = StoreFileProblem.examine(path: url.relativePath) { throw InputRefusal(problem) }
@@ -52,8 +52,16 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
       let connection = try Connection(path: url.relativePath, access: .looking)
       defer { connection.close() }
       names = try connection.tableNames()
-    } catch {
+      if names.contains("Z_METADATA") {
+        _ = try InspectedMetadata(reading: connection, path: url.relativePath)
+      }
+    } catch let error as SQLiteError {
       throw InputRefusal(error, path: url.relativePath)
+    } catch let refusal as InputRefusal {
+      throw refusal
+    } catch {
+      throw InputRefusal(
+        kind: .unusable, message: ErrorText.of(error), nextStep: "copy the file again, whole")
     }
     guard names.contains("Z_METADATA"), names.contains("Z_PRIMARYKEY") else {
       let missing = names.contains("Z_METADATA") ? "Z_PRIMARYKEY" : "Z_METADATA"

@@ -31,8 +31,10 @@ package struct ShellFailure: Error, Sendable {
     case let refusal as InputRefusal:
       self.init(refusal.message, nextStep: refusal.nextStep)
     case let failure as StepFailure:
+      let details = ErrorText.details(of: failure.error).map { "  \($0)" }
       self.init(
-        "`\(failure.step)` failed: \(failure.error.localizedDescription) (\(failure.error.code))")
+        "`\(failure.step)` failed: \(failure.error.localizedDescription) (\(failure.error.code))",
+        nextStep: details.isEmpty ? nil : details.joined(separator: "\n"))
     default:
       self.init("\(ErrorText.of(error))")
     }
