@@ -74,16 +74,12 @@ extension NSManagedObjectContext {
   /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
   public final func rollback() {
     endBurst()
-    let all = changes.all
     let inserted = changes.inserted.array
-    changes = PendingChanges(serial: changes.serial + 1)
-    for object in all where !object.isInserted {
-      object.state.remove(.changed)
-      object.turnIntoFault()
-    }
+    let saved = changes.all.filter { !$0.isInserted }
+    changes.removeAll()
+    for object in saved { object.turnIntoFault() }
     for object in inserted {
       registry.remove(object)
-      object.state.remove(.changed)
       object.context = nil
     }
   }

@@ -18,10 +18,6 @@ struct PendingChanges {
   var eventDeleted = ChangedObjects(.eventDeleted)
   var eventRefreshed = ChangedObjects(.eventRefreshed)
 
-  init(serial: Int = 0) {
-    self.serial = serial
-  }
-
   /// Every changed object once.
   var all: [NSManagedObject] {
     var seen: Set<NSManagedObject> = []
@@ -35,6 +31,16 @@ struct PendingChanges {
   var hasEvents: Bool {
     !eventInserted.isEmpty || !eventUpdated.isEmpty || !eventDeleted.isEmpty
       || !eventRefreshed.isEmpty
+  }
+
+  /// Forgets every change.
+  mutating func removeAll() {
+    clearEvents()
+    inserted.removeAll()
+    updated.removeAll()
+    deleted.removeAll()
+    unpropagated = []
+    serial += 1
   }
 
   /// Empties the sets of the next notification.
