@@ -102,8 +102,10 @@ extension NSManagedObjectContext {
       }
     }
     guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
-    let objects = overlay(plan, on: ids.map { object(with: $0) })
-    ids = objects.map(\.objectID)
+    let fetched = ids.map { object(with: $0) }
+    // The IDs of the fetch own their rows: those are the ones to give.
+    let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
+    ids = overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
     return ids
   }
 
@@ -138,7 +140,7 @@ extension NSManagedObjectContext {
     var isNew = [Bool](repeating: false, count: rows.count)
     for (index, fetched) in rows.enumerated() {
       let layout = fetched.layout
-      if let known = registry.object(rootIndex: layout.rootIndex, key: fetched.primaryKey) {
+      if let known = known(layout, fetched.primaryKey) {
         objects.append(known)
       } else {
         isNew[index] = true
@@ -165,7 +167,7 @@ extension NSManagedObjectContext {
     var fresh: [Int: [Int64]] = [:]
     let objects = keys.map { identity -> NSManagedObject in
       let layout = identity.layout
-      if let known = registry.object(rootIndex: layout.rootIndex, key: identity.primaryKey) {
+      if let known = known(layout, identity.primaryKey) {
         return known
       }
       fresh[layout.rootIndex, default: []].append(identity.primaryKey)

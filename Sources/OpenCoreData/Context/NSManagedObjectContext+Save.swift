@@ -66,6 +66,9 @@ extension NSManagedObjectContext {
       try $0.validateForUpdate()
     }
     check(changes.deleted.array) { try $0.validateForDelete() }
+    check((changes.inserted.array + changes.updated.array).filter { !$0.isDeleted }) {
+      try $0.validateReferences()
+    }
     try NSError.throwValidation(failures)
   }
 
@@ -73,7 +76,10 @@ extension NSManagedObjectContext {
     var plan = SavePlan()
     plan.inserted = changes.inserted.array.filter { !$0.isDeleted }
     plan.updated = changes.updated.array.filter { !$0.isDeleted && !$0.isInserted }
-    plan.deleted = changes.deleted.array.filter { $0.primaryKey > 0 && !$0.isInserted }
+    // What has no row any more needs no DELETE.
+    plan.deleted = changes.deleted.array.filter {
+      !$0.isInserted && !$0.state.contains(.inaccessible)
+    }
     return plan
   }
 
@@ -91,25 +97,24 @@ extension NSManagedObjectContext {
       forgetChanges()
     } catch {
       for (object, key) in zip(plan.inserted, temporary) { object.primaryKey = key }
-      if let conflicts = error as? SaveConflicts { throw NSError.mergeConflicts(conflicts) }
+      if let conflicts = error as? SaveConflicts {
+        store.forget(conflicts)
+        throw NSError.mergeConflicts(conflicts)
+      }
       throw NSError.from(error, store: store)
     }
   }
 
   /// Takes an object whose row was deleted out of the context.
   private func detach(_ object: NSManagedObject) {
-    registry.remove(object)
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
-    object.state.remove(.changed)
-    object.context = nil
+    leave(object)
   }
 
   private func forgetChanges() {
-    for object in changes.deleted.array where object.isInserted {
-      registry.remove(object)
-      object.context = nil
-    }
+    // Objects that were not written because their rows are gone have no changes left either.
+    for object in changes.all { object.state.remove(.changed) }
     changes = PendingChanges(serial: changes.serial)
   }
 }

@@ -48,25 +48,35 @@ struct PendingChanges {
 
 /// A set of objects that remembers the order they came in.
 struct OrderedObjects {
-  private var order: [NSManagedObject] = []
-  private(set) var members: Set<NSManagedObject> = []
+  /// With gaps where objects were removed.
+  private var order: [NSManagedObject?] = []
+  private var positions: [ObjectIdentifier: Int] = [:]
 
-  var isEmpty: Bool { members.isEmpty }
+  var isEmpty: Bool { positions.isEmpty }
 
   mutating func insert(_ object: NSManagedObject) {
-    if members.insert(object).inserted { order.append(object) }
+    let id = ObjectIdentifier(object)
+    guard positions[id] == nil else { return }
+    positions[id] = order.count
+    order.append(object)
   }
 
   mutating func remove(_ object: NSManagedObject) {
-    members.remove(object)
+    guard let position = positions.removeValue(forKey: ObjectIdentifier(object)) else { return }
+    order[position] = nil
   }
 
   func contains(_ object: NSManagedObject) -> Bool {
-    members.contains(object)
+    positions[ObjectIdentifier(object)] != nil
   }
 
   /// The objects in the order of their (last) insertion.
   var array: [NSManagedObject] {
-    order.count == members.count ? order : order.filter(members.contains)
+    order.compactMap { $0 }
+  }
+
+  /// The objects in no order.
+  var members: Set<NSManagedObject> {
+    Set(array)
   }
 }

@@ -39,9 +39,9 @@ extension NSManagedObject {
     didTurnIntoFault()
   }
 
-  /// Makes an object whose row is gone deleted and empty.
+  /// Makes a fault whose row is gone say that it is deleted; its values are nil.
   final func becomeInaccessible() {
-    state = [.deleted, .inaccessible]
+    state = state.intersection(.changed).union(.inaccessible)
   }
 
   private func fire() {

@@ -55,14 +55,14 @@ struct RowCache: ~Copyable {
   /// - Returns: The row that stands in the cache now, or `row` itself, with one count for the caller.
   func install(_ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double) -> Row {
     guard let entry = tables[rootIndex].entries.find(key) else { return row }
-    if let present = entry.pointee.row {
-      if entry.pointee.commit > commit {
-        row.release()
-        present.retain()
-        return present
-      }
-      present.release()
+    if entry.pointee.commit > commit {
+      // Newer: another row, or none because it was deleted since.
+      guard let present = entry.pointee.row else { return row }
+      row.release()
+      present.retain()
+      return present
     }
+    entry.pointee.row?.release()
     row.retain()
     entry.pointee.row = row
     entry.pointee.commit = commit
@@ -80,11 +80,12 @@ struct RowCache: ~Copyable {
     }
   }
 
-  /// Empties a key's entry; owners stay.
-  func forget(rootIndex: Int, key: Int64) {
+  /// Empties a key's entry; owners stay. Rows read before `commit` do not fill it again.
+  func forget(rootIndex: Int, key: Int64, commit: UInt64) {
     guard let entry = tables[rootIndex].entries.find(key) else { return }
     entry.pointee.row?.release()
     entry.pointee.row = nil
+    entry.pointee.commit = max(entry.pointee.commit, commit)
   }
 
   /// Whether any entry of a key exists, with or without a row.
