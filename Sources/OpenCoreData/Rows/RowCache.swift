@@ -28,6 +28,11 @@ struct RowCache: ~Copyable {
     tables.reduce(0) { $0 + $1.rowCount }
   }
 
+  /// The owners of all entries, for tests.
+  var ownerCount: Int {
+    tables.reduce(0) { $0 + $1.ownerCount }
+  }
+
   /// The row of a key, with one count for the caller; nil when there is none or it is older than
   /// `oldest` (seconds since 2001).
   func row(rootIndex: Int, key: Int64, notBefore oldest: Double) -> Row? {
@@ -103,6 +108,12 @@ private final class RowTable {
     entries.forEach { _, entry in
       if entry.pointee.row != nil { count += 1 }
     }
+    return count
+  }
+
+  var ownerCount: Int {
+    var count = 0
+    entries.forEach { _, entry in count += Int(entry.pointee.owners) }
     return count
   }
 
