@@ -85,7 +85,10 @@ extension NSManagedObjectContext {
       object.state.remove(.changed)
       object.turnIntoFault()
     }
-    for object in inserted { leave(object) }
+    for object in inserted {
+      leave(object)
+      object.dropRelated()
+    }
   }
 
   /// Notes that a property of an object is being set.
@@ -136,6 +139,7 @@ extension NSManagedObjectContext {
       changes.eventDeleted.remove(object)
     }
     leave(object)
+    object.dropRelated()
   }
 
   private func carry(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {

@@ -35,6 +35,7 @@ extension NSManagedObjectContext {
           NSInsertedObjectsKey: Set(plan.inserted), NSUpdatedObjectsKey: Set(plan.updated),
           NSDeletedObjectsKey: Set(plan.deleted),
         ])
+      for object in plan.deleted { object.dropRelated() }
     }
   }
 

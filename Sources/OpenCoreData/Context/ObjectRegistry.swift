@@ -117,6 +117,8 @@ struct ObjectRegistry: ~Copyable {
   /// Takes every object out and returns the permanent keys, by root.
   mutating func removeAll() -> [[Int64]] {
     var released = tables.map { _ in [Int64]() }
+    // First, while all are held: else a chain of objects would be freed in one deep recursion.
+    forEach { $0.dropRelated() }
     for (rootIndex, table) in tables.enumerated() {
       table.objects.removeAll { _, _ in
         true

@@ -44,6 +44,13 @@ extension NSManagedObject {
     state = state.intersection(.changed).union(.inaccessible)
   }
 
+  /// Lets go of related objects and of rows loaded ahead, because the object leaves its context: two
+  /// sides of a relationship would keep each other alive for ever.
+  final func dropRelated() {
+    values?.forgetObjects()
+    prefetched = nil
+  }
+
   private func fire() {
     guard let context else {
       preconditionFailure(

@@ -55,6 +55,16 @@ final class ObjectValues {
     }
   }
 
+  /// Drops the objects of relationships, changed or not.
+  func forgetObjects() {
+    for index in held.indices {
+      switch held[index] {
+      case .object, .toMany: forget(index)
+      default: break
+      }
+    }
+  }
+
   /// Whether an object of a relationship is held, so that letting go of this one may free more.
   var holdsObjects: Bool {
     held.contains { value in
