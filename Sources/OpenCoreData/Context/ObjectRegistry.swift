@@ -30,22 +30,6 @@ struct ObjectRegistry: ~Copyable {
     tables[rootIndex].objects.find(key)?.pointee
   }
 
-  /// The object of a key, made and registered when there is none; tells which.
-  mutating func object(
-    _ layout: EntityLayout, key: Int64, orMake make: () -> NSManagedObject
-  ) -> (object: NSManagedObject, isNew: Bool) {
-    let table = tables[layout.rootIndex]
-    if let known = table.objects.find(key) { return (known.pointee, false) }
-    // Made before its place is looked for: an initialiser of the application's may register others.
-    let made = make()
-    let slot = table.objects.find(key, orInsert: made)
-    if slot.pointee === made {
-      counts[layout.index] += 1
-      count += 1
-    }
-    return (slot.pointee, slot.pointee === made)
-  }
-
   /// Makes room for as many more objects of a root.
   func reserve(rootIndex: Int, _ additional: Int) {
     tables[rootIndex].objects.reserve(additional)
@@ -138,6 +122,8 @@ struct ObjectRegistry: ~Copyable {
   /// Takes every object out and returns the permanent keys, by root.
   mutating func removeAll() -> [[Int64]] {
     var released = tables.map { _ in [Int64]() }
+    // First, while all are held: else a chain of objects would be freed in one deep recursion.
+    forEach { $0.dropRelated() }
     for (rootIndex, table) in tables.enumerated() {
       table.objects.removeAll { _, _ in
         true
