@@ -13,7 +13,9 @@ enum Signals {
   /// Ends the program until something else was said; the shell takes more.
   private static let ending = [SIGINT, SIGTERM, SIGHUP]
 
-  /// Begins to listen. Call it first of all.
+  /// Begins to listen.
+  ///
+  /// Call it first of all.
   static func listen() {
     // Made now: a handler may not be the first to ask for it.
     let reading = pipe.fileHandleForReading.fileDescriptor
