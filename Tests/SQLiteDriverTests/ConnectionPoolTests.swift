@@ -40,7 +40,7 @@ struct ConnectionPoolTests {
   }
 
   @Test func aNewStoreMayBeOpenedByManyAtOnce() async throws {
-    for _ in 0..<5 {
+    for _ in 0..<20 {
       let folder = try TemporaryFolder()
       let path = folder.file("store")
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -2,10 +2,17 @@ extension ModelArchiveReader {
   /// Adds the indexes and uniqueness constraints of an entity.
   ///
   /// Newer archives repeat every fetch index as a compound index; those are left out.
-  func addIndexes(to entity: NSEntityDescription, from object: KeyedArchive.Object) {
-    entity.indexes = archive.list(object.fields["NSFetchIndexDescriptions"]).compactMap {
-      archive.object($0).flatMap { index($0, of: entity) }
+  func addIndexes(
+    to entity: NSEntityDescription, from object: KeyedArchive.Object
+  ) throws(ModelError) {
+    var indexes: [NSFetchIndexDescription] = []
+    for value in archive.list(object.fields["NSFetchIndexDescriptions"]) {
+      guard let object = archive.object(value), let index = try index(object, of: entity) else {
+        continue
+      }
+      indexes.append(index)
     }
+    entity.indexes = indexes
     let indexed = Set(entity.indexes.map { $0.elements.compactMap(\.propertyName) })
     entity.compoundIndexes = groups(object.fields["NSCompoundIndexes"]).filter {
       !indexed.contains($0)
@@ -25,13 +32,21 @@ extension ModelArchiveReader {
 
   private func index(
     _ object: KeyedArchive.Object, of entity: NSEntityDescription
-  ) -> NSFetchIndexDescription? {
+  ) throws(ModelError) -> NSFetchIndexDescription? {
     guard let name = archive.string(object.fields["NSIndexName"]) else { return nil }
     let elements = archive.list(object.fields["NSIndexElements"]).compactMap {
       archive.object($0).flatMap { element($0, of: entity) }
     }
     let index = NSFetchIndexDescription(name: name, elements: elements)
-    index.partialIndexPredicateFormat = archive.string(object.fields[ArchiveKey.partialIndex])
+    if let format = archive.string(object.fields[ArchiveKey.partialIndex]) {
+      do {
+        index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
+      } catch {
+        throw ModelError(
+          "The predicate of the index \(name) cannot be read: \(error.message).",
+          entity: entity.name)
+      }
+    }
     return index
   }
 

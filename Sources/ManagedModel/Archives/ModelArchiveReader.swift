@@ -32,7 +32,7 @@ final class ModelArchiveReader {
     try linkParents()
     for (entity, object) in sortedByDepth() { try addProperties(to: entity, from: object) }
     for (relationship, object) in relationships { try link(relationship, object) }
-    for (entity, object) in entities { addIndexes(to: entity, from: object) }
+    for (entity, object) in entities { try addIndexes(to: entity, from: object) }
     model.entities = entities.map(\.entity)
     model.versionIdentifiers = Set(
       archive.list(root.fields["NSVersionIdentifiers"]).compactMap {

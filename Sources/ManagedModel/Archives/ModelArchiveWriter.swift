@@ -139,7 +139,7 @@ struct ModelArchiveWriter {
       "NSEntity": reference(to: index.entity),
       "$class": classReference("NSFetchIndexDescription"),
     ]
-    if let format = index.partialIndexPredicateFormat {
+    if let format = index.partialIndexPredicate?.predicateFormat {
       fields[ArchiveKey.partialIndex] = string(format)
     }
     return fields

@@ -50,7 +50,16 @@ extension ModelBuilder {
       elements: element.children(named: "fetchIndexElement").compactMap {
         indexElement($0, of: entity, index: name)
       })
-    index.partialIndexPredicateFormat = reader.text("partialIndexPredicate")
+    if let format = reader.text("partialIndexPredicate") {
+      do {
+        index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
+      } catch {
+        reader.report(
+          "The predicate \"\(format)\" cannot be read: \(error.message) (character \(error.column)).",
+          error.suggestion.map { "Did you mean \($0)?" } ?? "Write a whole predicate, or none.",
+          at: "partialIndexPredicate")
+      }
+    }
     return index
   }
 

@@ -39,14 +39,27 @@ extension ModelBuilder {
     attribute.preservesValueInHistoryOnDeletion = reader.flag("preserveAfterDeletion")
     attribute.usesScalarValueType = reader.flag("usesScalarValueType", otherwise: true)
     attribute.valueRule = ValueRule(
-      minimum: reader.text("minValueString") ?? reader.text("minDateTimeInterval"),
-      maximum: reader.text("maxValueString") ?? reader.text("maxDateTimeInterval"),
+      minimum: limit(reader, ["minDateTimeInterval", "minValueString"], attribute.attributeType),
+      maximum: limit(reader, ["maxDateTimeInterval", "maxValueString"], attribute.attributeType),
       pattern: reader.text("regularExpressionString"))
     if reader.flag("derived") {
       attribute.derivationExpression = reader.required("derivationExpression")
     }
     attribute.defaultValue = defaultValue(reader, type: attribute.attributeType)
     return attribute
+  }
+
+  /// The first limit of some that an element gives.
+  private func limit(_ reader: ElementReader, _ keys: [String], _ type: NSAttributeType) -> String?
+  {
+    for key in keys {
+      guard let text = reader.text(key) else { continue }
+      if ValueRule.isLimit(text, for: type) { return text }
+      reader.report(
+        "\(key) is \"\(text)\", which is no limit for the type \(type.documentName).",
+        type == .stringAttributeType ? "Write a length." : DefaultValueText.hint(type), at: key)
+    }
+    return nil
   }
 
   private func defaultValue(_ reader: ElementReader, type: NSAttributeType) -> Any? {

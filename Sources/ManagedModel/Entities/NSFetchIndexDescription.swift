@@ -20,8 +20,8 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   /// The entity that the index belongs to.
   public package(set) weak var entity: NSEntityDescription?
 
-  /// The format text of the predicate that limits the index to some rows, or nil for all rows.
-  package var partialIndexPredicateFormat: String? { willSet { requireMutable() } }
+  /// The predicate that limits the index to some rows, or nil for all rows.
+  public var partialIndexPredicate: NSPredicate? { willSet { requireMutable() } }
 
   /// Makes an index.
   ///

@@ -53,7 +53,12 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// The renaming identifier where one was set.
   package final var explicitRenamingIdentifier: String? { willSet { requireMutable() } }
 
-  /// The bounds and the pattern that values are checked against.
+  /// The validation predicates and warnings where they were set.
+  final var explicitValidation: (predicates: [NSPredicate], warnings: [Any])? {
+    willSet { requireMutable() }
+  }
+
+  /// The limits that the model document puts on values.
   package final var valueRule = ValueRule() { willSet { requireMutable() } }
 
   /// Whether the property takes part in syncing, as the model document says.

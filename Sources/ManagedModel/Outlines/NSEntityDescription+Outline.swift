@@ -35,7 +35,7 @@ extension NSFetchIndexDescription {
       (element.propertyName ?? "?") + (element.isAscending ? "" : " descending")
         + (element.collationType == .rTree ? " range" : "")
     }
-    let condition = partialIndexPredicateFormat.map { " where \($0)" } ?? ""
+    let condition = partialIndexPredicate.map { " where \($0.predicateFormat)" } ?? ""
     return "index \(name): \(parts.joined(separator: ", "))\(condition)"
   }
 }

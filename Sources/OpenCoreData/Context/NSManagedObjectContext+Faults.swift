@@ -70,21 +70,30 @@ extension NSManagedObjectContext {
     return Date.timeIntervalSinceReferenceDate - stalenessInterval
   }
 
-  /// A connection for one read: the burst's inside a perform block, else one of its own.
+  /// Reads through the burst's connection inside a perform block, else through one of its own.
+  ///
+  /// Whatever goes wrong is thrown as an `NSError`.
   @discardableResult
   final func read<R>(_ store: SQLiteStore, _ body: (Connection, UInt64) throws -> R) throws -> R {
-    if depth == 0 {
-      let single = try ReadBurst(store: store)
-      defer { single.end() }
-      return try body(single.connection, single.commit)
+    do {
+      if depth == 0 {
+        let single = try ReadBurst(store: store)
+        defer { single.end() }
+        return try body(single.connection, single.commit)
+      }
+      let current = try currentBurst(of: store)
+      return try body(current.connection, current.commit)
+    } catch {
+      throw NSError.from(error, store: store)
     }
-    if let burst, burst.store === store, burst.isFresh {
-      return try body(burst.connection, burst.commit)
-    }
+  }
+
+  private func currentBurst(of store: SQLiteStore) throws -> ReadBurst {
+    if let burst, burst.store === store, burst.isFresh { return burst }
     endBurst()
     let fresh = try ReadBurst(store: store)
     burst = fresh
-    return try body(fresh.connection, fresh.commit)
+    return fresh
   }
 
   private func destinations(

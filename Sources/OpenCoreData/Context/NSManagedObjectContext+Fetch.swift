@@ -211,8 +211,14 @@ extension NSManagedObjectContext {
     return values
   }
 
+  /// Gives fetched objects the class the caller asked for, at the price of a look at each entity.
   private func castObjects<T>(_ objects: [NSManagedObject], of plan: FetchPlan) throws -> [T] {
-    try cast(objects)
+    if T.self is NSManagedObject.Type, plan.classes.allSatisfy({ $0 is T.Type }) {
+      // Every object is of a class of the plan's entities, all of them T or below it; arrays of
+      // class references are laid out alike.
+      return unsafeBitCast(objects, to: [T].self)
+    }
+    return try cast(objects)
   }
 }
 

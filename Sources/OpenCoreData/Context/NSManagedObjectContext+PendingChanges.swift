@@ -32,7 +32,6 @@ extension NSManagedObjectContext {
       "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
     object.context = self
     object.primaryKey = TemporaryKeys.next()
-    object.state.insert(.inserted)
     registry.add(object)
     registry.notePeaks()
     changes.inserted.insert(object)
@@ -50,7 +49,6 @@ extension NSManagedObjectContext {
   public final func delete(_ object: NSManagedObject) {
     guard !object.isDeleted else { return }
     precondition(object.context === self, "an object is deleted in its own context")
-    object.state.insert(.deleted)
     changes.deleted.insert(object)
     changes.unpropagated.append(object)
     changes.eventDeleted.insert(object)
@@ -76,16 +74,12 @@ extension NSManagedObjectContext {
   /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
   public final func rollback() {
     endBurst()
-    let all = changes.all
     let inserted = changes.inserted.array
-    changes = PendingChanges(serial: changes.serial + 1)
-    for object in all where !object.isInserted {
-      object.state.remove(.changed)
-      object.turnIntoFault()
-    }
+    let saved = changes.all.filter { !$0.isInserted }
+    changes.removeAll()
+    for object in saved { object.turnIntoFault() }
     for object in inserted {
       registry.remove(object)
-      object.state.remove(.changed)
       object.context = nil
     }
   }
@@ -94,7 +88,6 @@ extension NSManagedObjectContext {
   final func noteChange(of object: NSManagedObject) {
     changes.serial += 1
     if !object.isInserted {
-      object.state.insert(.updated)
       changes.updated.insert(object)
     }
     changes.eventUpdated.insert(object)

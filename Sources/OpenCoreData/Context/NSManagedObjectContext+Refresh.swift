@@ -16,7 +16,6 @@ extension NSManagedObjectContext {
     } else {
       changes.updated.remove(object)
       changes.deleted.remove(object)
-      object.state.remove(.changed)
       object.turnIntoFault()
     }
   }
@@ -31,7 +30,7 @@ extension NSManagedObjectContext {
   /// Lets go of every object and every change; objects still held elsewhere must not be used again.
   public final func reset() {
     endBurst()
-    changes = PendingChanges(serial: changes.serial + 1)
+    changes.removeAll()
     disown(registry.removeAll())
     registry.resetPeaks()
   }

@@ -101,7 +101,6 @@ extension NSManagedObjectContext {
     registry.remove(object)
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
-    object.state.remove(.changed)
     object.context = nil
   }
 
@@ -110,7 +109,7 @@ extension NSManagedObjectContext {
       registry.remove(object)
       object.context = nil
     }
-    changes = PendingChanges(serial: changes.serial)
+    changes.removeAll()
   }
 }
 
@@ -123,6 +122,6 @@ extension NSManagedObject {
     for index in layout.toMany.indices {
       if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] { value.settle() }
     }
-    state.remove([.inserted, .updated, .overridden])
+    state.remove(.overridden)
   }
 }

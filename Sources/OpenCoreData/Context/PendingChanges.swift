@@ -5,28 +5,23 @@ import ManagedModel
 /// Changed objects are held strongly until they are saved or rolled back.
 struct PendingChanges {
   /// In the order of insertion, which is the order of INSERTs and of new primary keys.
-  var inserted: OrderedObjects = .init()
-  var updated: OrderedObjects = .init()
-  var deleted: OrderedObjects = .init()
+  var inserted = ChangedObjects(.inserted)
+  var updated = ChangedObjects(.updated)
+  var deleted = ChangedObjects(.deleted)
   /// Counted up by each change, so that a round of `willSave` can tell whether it changed anything.
   var serial = 0
   /// Deletions not yet carried through their relationships.
   var unpropagated: [NSManagedObject] = []
 
-  var eventInserted: OrderedObjects = .init()
-  var eventUpdated: OrderedObjects = .init()
-  var eventDeleted: OrderedObjects = .init()
-  var eventRefreshed: OrderedObjects = .init()
-
-  init(serial: Int = 0) {
-    self.serial = serial
-  }
+  var eventInserted = ChangedObjects(.eventInserted)
+  var eventUpdated = ChangedObjects(.eventUpdated)
+  var eventDeleted = ChangedObjects(.eventDeleted)
+  var eventRefreshed = ChangedObjects(.eventRefreshed)
 
   /// Every changed object once.
   var all: [NSManagedObject] {
-    var all = inserted
-    for object in updated.array + deleted.array { all.insert(object) }
-    return all.array
+    var seen: Set<NSManagedObject> = []
+    return (inserted.array + updated.array + deleted.array).filter { seen.insert($0).inserted }
   }
 
   var isEmpty: Bool {
@@ -38,35 +33,57 @@ struct PendingChanges {
       || !eventRefreshed.isEmpty
   }
 
+  /// Forgets every change.
+  mutating func removeAll() {
+    clearEvents()
+    inserted.removeAll()
+    updated.removeAll()
+    deleted.removeAll()
+    unpropagated = []
+    serial += 1
+  }
+
+  /// Empties the sets of the next notification.
   mutating func clearEvents() {
-    eventInserted = .init()
-    eventUpdated = .init()
-    eventDeleted = .init()
-    eventRefreshed = .init()
+    eventInserted.removeAll()
+    eventUpdated.removeAll()
+    eventDeleted.removeAll()
+    eventRefreshed.removeAll()
   }
 }
 
-/// A set of objects that remembers the order they came in.
-struct OrderedObjects {
-  private var order: [NSManagedObject] = []
-  private(set) var members: Set<NSManagedObject> = []
+/// Objects that are marked by one flag of their state, in the order in which they were marked.
+///
+/// The flag is the membership, so that marking an object again costs a test of a bit.
+struct ChangedObjects {
+  private let flag: ObjectState
+  private(set) var array: [NSManagedObject] = []
 
-  var isEmpty: Bool { members.isEmpty }
+  init(_ flag: ObjectState) {
+    self.flag = flag
+  }
 
+  var isEmpty: Bool { array.isEmpty }
+
+  var members: Set<NSManagedObject> { Set(array) }
+
+  /// Marks an object; one that is marked stays where it is.
   mutating func insert(_ object: NSManagedObject) {
-    if members.insert(object).inserted { order.append(object) }
+    guard !object.state.contains(flag) else { return }
+    object.state.insert(flag)
+    array.append(object)
   }
 
+  /// Takes an object's mark away. Cost: the number of marked objects.
   mutating func remove(_ object: NSManagedObject) {
-    members.remove(object)
+    guard object.state.contains(flag) else { return }
+    object.state.remove(flag)
+    array.removeAll { $0 === object }
   }
 
-  func contains(_ object: NSManagedObject) -> Bool {
-    members.contains(object)
-  }
-
-  /// The objects in the order of their (last) insertion.
-  var array: [NSManagedObject] {
-    order.count == members.count ? order : order.filter(members.contains)
+  /// Takes all marks away.
+  mutating func removeAll() {
+    for object in array { object.state.remove(flag) }
+    array.removeAll()
   }
 }

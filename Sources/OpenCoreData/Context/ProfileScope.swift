@@ -24,15 +24,18 @@ final class ProfileScope {
     return open(kind)
   }
 
-  /// Ends an event and tells it.
-  ///
-  /// `complete` fills in what is known only now.
+  /// Ends an event and tells it. `complete` fills in what is known only now.
   @inline(__always)
   func end(_ open: OpenEvent?, _ complete: (inout Event) -> Void = { _ in }) {
     guard let open else { return }
     parent = open.parent
-    var event = open.event
-    event.duration = MonotonicClock.now() &- event.begin
+    let now = MonotonicClock.now()
+    var event = Event(
+      id: open.id, parent: open.parent, kind: open.kind, begin: open.begin,
+      duration: now &- open.begin, thread: MonotonicClock.threadID())
+    event.context = contextName
+    event.callSite = callSite
+    if hub.detail.contains(.stacks) { event.stack = CallStack.addresses() }
     complete(&event)
     hub.emit(event)
   }
@@ -44,13 +47,7 @@ final class ProfileScope {
 
   private func open(_ kind: EventKind) -> OpenEvent {
     let id = hub.nextID()
-    var event = Event(
-      id: id, parent: parent, kind: kind, begin: MonotonicClock.now(), duration: 0,
-      thread: MonotonicClock.threadID())
-    event.context = contextName
-    event.callSite = callSite
-    if hub.detail.contains(.stacks) { event.stack = CallStack.addresses() }
-    let open = OpenEvent(event: event, parent: parent)
+    let open = OpenEvent(id: id, parent: parent, kind: kind, begin: MonotonicClock.now())
     parent = id
     return open
   }
@@ -58,7 +55,9 @@ final class ProfileScope {
 
 /// An event that has begun and not ended.
 struct OpenEvent {
-  var event: Event
+  let id: Int
   /// The event to go back to when this one ends.
   let parent: Int
+  let kind: EventKind
+  let begin: UInt64
 }

@@ -39,6 +39,12 @@ struct FetchPlan {
       || (includesSubentities && candidate.entity.isKind(of: entity))
   }
 
+  /// The classes of the objects the request may give.
+  var classes: [NSManagedObject.Type] {
+    let entities = includesSubentities ? entity.withSubentities : [entity]
+    return entities.map { EntityLayout.of($0).objectClass }
+  }
+
   private static func entity(
     named name: String?, in model: NSManagedObjectModel
   ) throws -> NSEntityDescription {

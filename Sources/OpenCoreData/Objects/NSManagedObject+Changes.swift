@@ -56,8 +56,7 @@ extension NSManagedObject {
     case .object(let object):
       let number = context?.entityNumber(of: object) ?? 0
       return .toOne(primaryKey: object.primaryKey, entityNumber: Int64(number))
-    case .string(let text): return RowValue(text, kind: slot.kind)
-    case .value(let value): return RowValue(value, kind: slot.kind)
+    case .raw(let value): return value
     default: return .null
     }
   }

@@ -35,13 +35,13 @@ extension NSManagedObject {
     row = layout.faultRow
     values = nil
     prefetched = nil
-    state = .fault
+    state = state.intersection(.noted).union(.fault)
     didTurnIntoFault()
   }
 
   /// Makes an object whose row is gone deleted and empty.
   final func becomeInaccessible() {
-    state = [.deleted, .inaccessible]
+    state = state.intersection(.noted).union([.deleted, .inaccessible])
   }
 
   private func fire() {

@@ -12,6 +12,29 @@ extension NSManagedObject: KeyValueReadable {
     return read(place)
   }
 
+  /// The value at the end of a path of relationships, as in `country.continent.name`.
+  ///
+  /// A nil on the way is the result; a to-many on the way gives the values of all its objects; the
+  /// collection operators work as in predicates. Cost: that of each property on the way.
+  public final func value(forKeyPath keyPath: String) -> Any? {
+    var rest = Substring(keyPath)
+    var object = self
+    while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+      guard let place = object.layout.place(of: String(rest[..<dot])), case .slot(let index) = place,
+        object.layout.slots[index].kind.isToOne
+      else { return object.resolve(keyPath: String(rest)) }
+      object.willAccess()
+      guard let next = object.destination(object.layout.slots[index]) else { return nil }
+      object = next
+      rest = rest[rest.index(after: dot)...]
+    }
+    guard let place = object.layout.place(of: String(rest)) else {
+      return object.resolve(keyPath: String(rest))
+    }
+    object.willAccess()
+    return object.read(place)
+  }
+
   /// Sets a property and notes the change; a relationship's other side follows at once.
   ///
   /// Numbers of any width are taken for numeric attributes. Traps for an unknown key, for a value of
@@ -68,6 +91,7 @@ extension NSManagedObject: KeyValueReadable {
   /// What is held for a place, as a Swift value; nil when nothing is held or it is nil.
   final func heldValue(_ place: PropertyPlace) -> Any? {
     switch values?[layout.holdingIndex(place)] {
+    case .raw(let value): heldKind(place).flatMap { value.value($0) }
     case .value(let value): value
     case .string(let text): text
     case .object(let object): object
@@ -97,12 +121,13 @@ extension NSManagedObject: KeyValueReadable {
     if let values {
       switch values[slot.index] {
       case .null: return nil
+      case .raw(let value): return value.value(slot.kind)
       case .value(let value): return value
       case .string(let text): return text
       default: break
       }
     }
-    guard let value = materialised(slot) else { return nil }
+    guard let value = row.value(slot) else { return nil }
     switch slot.kind {
     case .string: keep(.string(value as? String ?? ""), at: slot.index)
     case .uri, .decimal, .data, .transformable: keep(.value(value), at: slot.index)
@@ -111,9 +136,9 @@ extension NSManagedObject: KeyValueReadable {
     return value
   }
 
-  /// The row's value, a transformable through its transformer.
-  private func materialised(_ slot: RowSlot) -> Any? {
-    row.value(slot)
+  private func heldKind(_ place: PropertyPlace) -> RowSlot.Kind? {
+    if case .slot(let index) = place { return layout.slots[index].kind }
+    return nil
   }
 
   /// Keeps a value that follows from the row.
@@ -137,12 +162,12 @@ extension NSManagedObject: KeyValueReadable {
       if slot.kind.isToOne {
         setDestination(checkedDestination(value, slot.name), slot)
       } else {
-        precondition(
-          RowValue.fits(value, kind: slot.kind),
-          "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(type(of: value))")
+        guard let raw = RowValue(value, kind: slot.kind) else {
+          preconditionFailure(
+            "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(value ?? "nil")")
+        }
         noteChange()
-        // A number is kept in the width of its attribute, so that reading gives the type it says.
-        change(RowValue(value, kind: slot.kind).held(slot.kind), at: slot.index)
+        change(.raw(raw), at: slot.index)
       }
     case .toMany(let index):
       setDestinations(checkedDestinations(value, layout.toMany[index].name), layout.toMany[index])
@@ -156,29 +181,5 @@ extension NSManagedObject: KeyValueReadable {
   final func change(_ value: HeldValue, at index: Int) {
     storage.change(value, at: index)
     state.insert(.overridden)
-  }
-}
-
-extension RowValue {
-  /// The value as an object holds it, in the type that reading the slot gives.
-  func held(_ kind: RowSlot.Kind) -> HeldValue {
-    switch (self, kind) {
-    case (.null, _): .null
-    case (.int64(let value), .int16): .value(Int16(truncatingIfNeeded: value))
-    case (.int64(let value), .int32): .value(Int32(truncatingIfNeeded: value))
-    case (.int64(let value), .bool): .value(value != 0)
-    case (.int64(let value), _): .value(value)
-    case (.double(let value), .float): .value(Float(value))
-    case (.double(let value), .date): .value(Date(timeIntervalSinceReferenceDate: value))
-    case (.double(let value), _): .value(value)
-    case (.text(let text), .uri): URL(string: text).map { .value($0) } ?? .null
-    case (.text(let text), .decimal):
-      Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map { .value($0) } ?? .null
-    case (.text(let text), _): .string(text)
-    case (.bytes(let data), .uuid) where data.count == 16:
-      .value(data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
-    case (.bytes(let data), _): .value(data)
-    case (.toOne, _): .null
-    }
   }
 }

@@ -181,12 +181,19 @@ struct ObjectState: OptionSet {
   static let deleted = ObjectState(rawValue: 8)
   /// Some slot's value differs in place from the row: read `values` first.
   static let overridden = ObjectState(rawValue: 16)
-  /// The context has noted the object for the next did-change notification.
-  static let pending = ObjectState(rawValue: 32)
   /// `awakeFromInsert` or `awakeFromFetch` is running: what is set is no change.
   static let awaking = ObjectState(rawValue: 64)
   /// The row is gone: `shouldDeleteInaccessibleFaults` made the object deleted with nil values.
   static let inaccessible = ObjectState(rawValue: 128)
 
+  /// The context has noted the object for the next did-change notification.
+  static let eventInserted = ObjectState(rawValue: 256)
+  static let eventUpdated = ObjectState(rawValue: 512)
+  static let eventDeleted = ObjectState(rawValue: 1024)
+  static let eventRefreshed = ObjectState(rawValue: 2048)
+
   static let changed: ObjectState = [.inserted, .updated, .deleted]
+  static let noted: ObjectState = [
+    .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,
+  ]
 }

@@ -65,7 +65,9 @@ enum HeldValue {
   case none
   /// Set to nil.
   case null
-  /// An attribute's value as its Swift type.
+  /// A changed attribute, in the form in which it is saved.
+  case raw(RowValue)
+  /// An attribute's value as its Swift type, decoded from the row or transient.
   case value(Any)
   case string(String)
   case object(NSManagedObject)

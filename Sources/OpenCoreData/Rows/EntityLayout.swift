@@ -68,7 +68,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       if let attribute = slot.property as? NSAttributeDescription,
         let value = attribute.defaultValue
       {
-        nulls.set(RowValue(value, kind: slot.kind), at: slot)
+        nulls.set(RowValue(value, kind: slot.kind) ?? .null, at: slot)
       }
     }
     self.defaultRow = nulls.finish(primaryKey: 0, version: 0, immortal: true)

@@ -40,6 +40,11 @@ extension EntityLayout {
 }
 
 extension NSEntityDescription {
+  /// This entity and everything below it.
+  var withSubentities: [NSEntityDescription] {
+    [self] + subentities.flatMap(\.withSubentities)
+  }
+
   /// The entity at the top of the hierarchy, whose table the rows live in.
   var rootEntity: NSEntityDescription {
     var entity = self

@@ -13,21 +13,24 @@ enum RowValue {
   case bytes(Data)
   case toOne(primaryKey: Int64, entityNumber: Int64)
 
-  /// Takes a property's Swift value apart.
+  /// Takes a property's Swift value apart; nil when it does not fit the kind.
   ///
-  /// A value that does not fit the kind becomes `null`, which `fits` lets a caller find out before.
-  init(_ value: Any?, kind: RowSlot.Kind) {
-    self = RowValue.convert(value, kind) ?? .null
+  /// Numbers of any width are taken where they fit; `NSNull` is nil.
+  init?(_ value: Any?, kind: RowSlot.Kind) {
+    guard let value else {
+      self = .null
+      return
+    }
+    if let made = RowValue.make(value, kind) {
+      self = made
+    } else if value is NSNull {
+      self = .null
+    } else {
+      return nil
+    }
   }
 
-  /// Whether a value can be stored in a slot of that kind; nil always can.
-  static func fits(_ value: Any?, kind: RowSlot.Kind) -> Bool {
-    guard value != nil else { return true }
-    return convert(value, kind) != nil
-  }
-
-  private static func convert(_ value: Any?, _ kind: RowSlot.Kind) -> RowValue? {
-    guard let value, !(value is NSNull) else { return .null }
+  private static func make(_ value: Any, _ kind: RowSlot.Kind) -> RowValue? {
     switch kind {
     case .int16, .int32, .int64, .bool, .toOne, .toOnePolymorphic:
       return integer(value).map { .int64($0) }
@@ -48,33 +51,66 @@ enum RowValue {
     }
   }
 
-  private static func integer(_ value: Any) -> Int64? {
-    switch value {
-    case let value as Bool: value ? 1 : 0
-    case let value as any BinaryInteger: Int64(exactly: value)
-    case let value as Double: Int64(exactly: value)
-    case let value as NSNumber: value.int64Value
-    default: nil
+  /// The value as reading a slot of that kind gives it.
+  func value(_ kind: RowSlot.Kind) -> Any? {
+    switch self {
+    case .null: return nil
+    case .int64(let number):
+      switch kind {
+      case .int16: return Int16(truncatingIfNeeded: number)
+      case .int32: return Int32(truncatingIfNeeded: number)
+      case .bool: return number != 0
+      default: return number
+      }
+    case .double(let number):
+      switch kind {
+      case .float: return Float(number)
+      case .date: return Date(timeIntervalSinceReferenceDate: number)
+      default: return number
+      }
+    case .text(let text):
+      switch kind {
+      case .uri: return URL(string: text)
+      case .decimal: return Decimal(string: text, locale: RowValue.posix)
+      default: return text
+      }
+    case .bytes(let data):
+      guard kind == .uuid else { return data }
+      return data.count == 16
+        ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil
+    case .toOne(let primaryKey, _): return primaryKey
     }
+  }
+
+  static let posix = Locale(identifier: "en_US_POSIX")
+
+  // Types are compared before a value is cast: a cast that fails is slow.
+
+  private static func integer(_ value: Any) -> Int64? {
+    let type = type(of: value)
+    if type == Int16.self { return (value as? Int16).map(Int64.init) }
+    if type == Int.self { return (value as? Int).map(Int64.init) }
+    if type == Int64.self { return value as? Int64 }
+    if type == Int32.self { return (value as? Int32).map(Int64.init) }
+    if type == Bool.self { return (value as? Bool).map { $0 ? 1 : 0 } }
+    if let number = value as? any BinaryInteger { return Int64(exactly: number) }
+    if let number = value as? any BinaryFloatingPoint { return Int64(exactly: Double(number)) }
+    return (value as? NSNumber)?.int64Value
   }
 
   private static func floating(_ value: Any) -> Double? {
-    switch value {
-    case let value as Double: value
-    case let value as Float: Double(value)
-    case let value as any BinaryInteger: Double(value)
-    case let value as Decimal: NSDecimalNumber(decimal: value).doubleValue
-    case let value as NSNumber: value.doubleValue
-    default: nil
-    }
+    let type = type(of: value)
+    if type == Double.self { return value as? Double }
+    if type == Float.self { return (value as? Float).map(Double.init) }
+    if let number = value as? any BinaryInteger { return Double(number) }
+    if let number = value as? Decimal { return NSDecimalNumber(decimal: number).doubleValue }
+    return (value as? NSNumber)?.doubleValue
   }
 
   private static func decimal(_ value: Any) -> Decimal? {
-    switch value {
-    case let value as Decimal: value
-    case let value as NSNumber: value.decimalValue
-    default: integer(value).map { Decimal($0) } ?? floating(value).map { Decimal($0) }
-    }
+    if let number = value as? Decimal { return number }
+    if let number = integer(value) { return Decimal(number) }
+    return floating(value).map { Decimal($0) } ?? (value as? NSNumber)?.decimalValue
   }
 }
 
@@ -95,7 +131,7 @@ extension Row {
     case .date: return Date(timeIntervalSinceReferenceDate: double(slot))
     case .string: return string(slot)
     case .uri: return URL(string: string(slot))
-    case .decimal: return Decimal(string: string(slot), locale: Locale(identifier: "en_US_POSIX"))
+    case .decimal: return Decimal(string: string(slot), locale: RowValue.posix)
     case .uuid: return uuid(slot)
     case .data, .transformable: return Data(bytes(slot))
     }

@@ -21,6 +21,8 @@ final class ReadBurst {
   /// Leases a connection and begins a read transaction.
   init(store: SQLiteStore) throws {
     self.store = store
+    // Somebody else may have written to a store that is looked at: what was read is old then.
+    if store.isReadOnly, try store.pool.refreshLooking() { _ = store.countCommit() }
     commit = store.commitNumber
     begun = MonotonicClock.now()
     connection = try store.pool.lease()

@@ -117,7 +117,7 @@ extension SQLiteStore {
     _ object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws {
     let entity = entity(object.layout)
-    let statement = translator.insert(entity: entity)
+    let statement = statements.insert(entity)
     try change(
       statement.sql, binds(statement, object, version: 1, locked: 0), kind: .insert,
       for: entity.name, on: connection, in: scope)
@@ -127,8 +127,7 @@ extension SQLiteStore {
     _ object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws -> Bool {
     let entity = entity(object.layout)
-    let statement = translator.update(
-      entity: entity, slots: object.changedSlots().map(\.index))
+    let statement = statements.update(entity, slots: object.changedSlots().map(\.index))
     let version = object.row.version
     return try change(
       statement.sql, binds(statement, object, version: version + 1, locked: version),
@@ -146,7 +145,7 @@ extension SQLiteStore {
           in: scope)
       }
     }
-    let statement = translator.delete(entity: entity)
+    let statement = statements.delete(entity)
     return try change(
       statement.sql, binds(statement, object, version: 0, locked: object.row.version),
       kind: .delete, for: entity.name, on: connection, in: scope) == 1
@@ -237,7 +236,7 @@ extension SQLiteStore {
   /// relationships in the keys kept beside the rows.
   private func remember(_ plan: SavePlan, commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
-    let rows = plan.written.map { object in newRow(of: object) }
+    let rows = newRows(of: plan.written)
     return withShared { shared in
       for object in plan.written { object.followLinks(in: &shared.toMany, commit: commit) }
       for object in plan.deleted {
@@ -254,11 +253,26 @@ extension SQLiteStore {
     }
   }
 
-  private func newRow(of object: NSManagedObject) -> Row {
-    var builder = RowBuilder(layout: object.layout)
-    for slot in object.layout.slots { builder.set(object.rawValue(slot), at: slot) }
-    return builder.finish(
-      primaryKey: object.primaryKey, version: object.isInserted ? 1 : object.row.version + 1)
+  /// The rows as they were written, one builder serving the objects of one entity in a row.
+  private func newRows(of objects: [NSManagedObject]) -> [Row] {
+    var rows: [Row] = []
+    rows.reserveCapacity(objects.count)
+    var start = 0
+    while start < objects.count {
+      let layout = objects[start].layout
+      var builder = RowBuilder(layout: layout)
+      while start < objects.count, objects[start].layout === layout {
+        let object = objects[start]
+        builder.reset()
+        for slot in layout.slots { builder.set(object.rawValue(slot), at: slot) }
+        rows.append(
+          builder.finish(
+            primaryKey: object.primaryKey,
+            version: object.isInserted ? 1 : object.row.version + 1))
+        start += 1
+      }
+    }
+    return rows
   }
 }
 

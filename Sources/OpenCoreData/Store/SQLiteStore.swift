@@ -11,6 +11,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
   let mapping: SQLModel
   let layouts: StoreLayouts
   let translator: SQLTranslator
+  let statements: WriteStatements
   private let shared: Mutex<SharedRows>
   private let commits = Atomic<UInt64>(1)
 
@@ -28,6 +29,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     self.mapping = mapping
     self.layouts = StoreLayouts(mapping)
     self.translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
+    self.statements = WriteStatements(translator: translator)
     self.shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
     super.init(
       type: NSSQLiteStoreType, url: url, identifier: identifier, isReadOnly: isReadOnly,

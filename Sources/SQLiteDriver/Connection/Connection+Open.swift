@@ -1,4 +1,6 @@
 import CSQLite
+import Foundation
+import ProfileEvents
 
 extension Connection {
   static func open(
@@ -27,8 +29,26 @@ extension Connection {
         try run("PRAGMA \(name) = \(value)")
       }
     }
-    if access == .writing, !namesJournal { try run("PRAGMA journal_mode = WAL") }
+    if access == .writing, !namesJournal { try turnToLog(options) }
     try run("PRAGMA schema_version")
+  }
+
+  /// Turns to WAL, waiting as long as for any other lock.
+  ///
+  /// Of two connections that turn a new file at once each holds what the other waits for. SQLite
+  /// then does not wait but fails at once, so that one lets go.
+  private func turnToLog(_ options: Options) throws(SQLiteError) {
+    let patience = UInt64(max(0, options.busyTimeoutMilliseconds)) * 1_000_000
+    let start = MonotonicClock.now()
+    while true {
+      do throws(SQLiteError) {
+        return try run("PRAGMA journal_mode = WAL")
+      } catch {
+        let isOver = MonotonicClock.now() - start >= patience
+        if isOver || error.code.primary != .busy { throw error }
+        usleep(UInt32.random(in: 500..<3_000))
+      }
+    }
   }
 
   /// Pragmas that change the file or how it is kept: for the writer alone.

@@ -44,6 +44,9 @@ package struct ScenarioRunner {
     let contents = try ScenarioData.make(
       plan, model: scenario.model, scale: scale, at: data
     ) { progress(.data(rows: $0, of: $1)) }
+    for expectation in scenario.expectations {
+      _ = try expectation.law.bounds(in: contents.scope)
+    }
     try keep(data)
     var variants: [VariantResult] = []
     for (index, variant) in scenario.variants.enumerated() {

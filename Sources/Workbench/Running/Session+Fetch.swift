@@ -38,14 +38,28 @@ extension Session {
   func touch(_ step: Step) -> String {
     guard let result = held[step.subject] else { return "" }
     let range = step.part(of: result.count)
-    let keyPaths = step.reads
+    // Cut once: a key path is read as often as there are objects.
+    let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     result.forEach(in: range) { object in
-      for keyPath in keyPaths {
-        _ = object.value(forKeyPath: keyPath)
-      }
+      for path in paths { object.read(path[...]) }
     }
-    return "read \(NumberText.counted(keyPaths.count, "key path")) of "
+    return "read \(NumberText.counted(paths.count, "key path")) of "
       + NumberText.counted(range.count, "object")
+  }
+}
+
+extension NSManagedObject {
+  /// Reads what a key path leads to, through every object of a to-many, and keeps nothing of it.
+  fileprivate func read(_ path: ArraySlice<String>) {
+    guard let key = path.first else { return }
+    let value = value(forKey: key)
+    let rest = path.dropFirst()
+    guard !rest.isEmpty else { return }
+    if let object = value as? NSManagedObject {
+      object.read(rest)
+    } else if let objects = value as? Set<NSManagedObject> {
+      for object in objects { object.read(rest) }
+    }
   }
 }
 

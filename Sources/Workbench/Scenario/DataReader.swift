@@ -37,7 +37,7 @@ struct DataReader {
             LanguageProblem(
               "a copied store has its own rows", at: entry.key.place,
               nextStep: "leave `\(entry.key.text)` out, or `store`"), at: entry.keyPath)
-        } else if let entityPlan = entityPlan(of: entry) {
+        } else if let entityPlan = entityPlan(of: entry, above: plans.map(\.entity)) {
           plans.append(entityPlan)
         }
       }
@@ -46,7 +46,8 @@ struct DataReader {
     return plan
   }
 
-  private func entityPlan(of entry: YAMLEntry) -> EntityPlan? {
+  /// - Parameter above: the entities whose rows a count may use.
+  private func entityPlan(of entry: YAMLEntry, above: [String]) -> EntityPlan? {
     guard let entity = entity(of: entry) else { return nil }
     guard
       let entries = document.entries(
@@ -58,7 +59,7 @@ struct DataReader {
     for entry in entries {
       if entry.key.text == "count" {
         hasCount = true
-        count = expression(of: entry)
+        count = expression(of: entry, above: above)
       } else if let generator = generator(of: entry, for: entity) {
         properties.append(EntityPlan.Property(name: entry.key.text, generator: generator))
       }
@@ -94,7 +95,7 @@ struct DataReader {
     }
   }
 
-  private func expression(of entry: YAMLEntry) -> CountExpression? {
+  private func expression(of entry: YAMLEntry, above: [String]) -> CountExpression? {
     guard let word = document.text(of: entry, wanted: "a number such as `5000 * scale`") else {
       return nil
     }
@@ -102,6 +103,11 @@ struct DataReader {
       let expression = try CountExpression(word)
       for name in expression.names {
         try scopes.check(name)
+        guard above.contains(name.text) else {
+          throw LanguageProblem(
+            "nothing above says how many rows `\(name.text)` has", at: name.place,
+            nextStep: "a count may use the entities written before it: \(ModelNames.list(above))")
+        }
       }
       return expression
     }

@@ -17,7 +17,7 @@ struct ModelLookup {
   /// The folder of the scenario file.
   let folder: URL
 
-  private static let extensions = ["xcdatamodeld", "xcdatamodel"]
+  private static let extensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
 
   /// The model; nil when there is none, which is noted.
   func model(named entry: YAMLEntry?, data: YAMLEntry?) -> Found? {

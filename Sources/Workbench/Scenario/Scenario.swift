@@ -19,6 +19,13 @@ package struct Scenario: Sendable {
   /// At least one.
   package var variants: [Variant]
 
+  /// The expectations of all variants and of all steps.
+  package var expectations: [Expectation] {
+    let steps = self.steps + variants.flatMap { $0.first + $0.then }
+    return variants.flatMap(\.expect.expectations)
+      + steps.flatMap { $0.expect?.expectations ?? [] }
+  }
+
   /// A name for files: the scenario file's own, without its extension.
   package var fileName: String {
     file.deletingPathExtension().lastPathComponent

@@ -1,6 +1,4 @@
 package import Foundation
-import OpenCoreData
-internal import Yams
 
 /// Reads a scenario file and checks every word of it before anything runs.
 package enum ScenarioReader {
@@ -44,100 +42,5 @@ package enum ScenarioReader {
       throw ScenarioDiagnostics(document.diagnostics)
     }
     return scenario
-  }
-}
-
-/// Puts a scenario together from the entries of its root.
-private struct ScenarioAssembly {
-  let document: YAMLDocument
-  let url: URL
-
-  func scenario(of root: Node) -> Scenario? {
-    guard
-      let list = document.entries(
-        of: root, at: "", known: ScenarioReader.keys, what: "a scenario")
-    else { return nil }
-    let entries = Dictionary(
-      list.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
-    for key in ["name", "steps"] where entries[key] == nil {
-      document.report(
-        LanguageProblem(
-          "the scenario has no `\(key)`", at: SourcePlace(line: 1, column: 1),
-          nextStep: "write `\(key):`"), at: key)
-    }
-    let source = entries["source"].flatMap(document.sourceMark) ?? .derived
-    let lookup = ModelLookup(document: document, folder: url.deletingLastPathComponent())
-    guard let found = lookup.model(named: entries["model"], data: entries["data"]) else {
-      return nil
-    }
-    let names = ModelNames(found.model)
-    let scopes = ScopeResolver(names: names, stepNames: [])
-    let data = entries["data"].flatMap {
-      DataReader(document: document, scopes: scopes, folder: lookup.folder)
-        .plan(of: $0, copying: found.store)
-    }
-    let steps = StepReader(
-      document: document,
-      expects: ExpectReader(document: document, scopes: scopes, source: source))
-    let shared = entries["steps"].map(steps.steps) ?? []
-    let variants = VariantReader(
-      document: document, names: names, check: StepCheck(model: found.model), shared: shared,
-      source: source, steps: steps)
-    let name = entries["name"].flatMap { document.text(of: $0) }?.text ?? ""
-    return Scenario(
-      name: name, file: url, path: document.file,
-      chapter: entries["chapter"].flatMap(document.number),
-      covers: entries["covers"].map { covers(of: $0, source: source) } ?? [],
-      story: entries["story"].flatMap { document.text(of: $0) }?.text ?? "",
-      modelName: entries["model"].flatMap { document.word(of: $0.node) }?.text,
-      modelURL: found.url, model: found.model,
-      data: data ?? DataPlan(source: .generated([])), steps: shared,
-      variants: self.variants(of: entries, reader: variants, named: name))
-  }
-
-  private func variants(
-    of entries: [String: YAMLEntry], reader: VariantReader, named name: String
-  ) -> [Variant] {
-    guard let entry = entries["variants"] else {
-      let line = entries["steps"]?.key.place.line ?? 1
-      return [reader.onlyVariant(named: name, expect: entries["expect"], line: line)]
-    }
-    if let expect = entries["expect"] {
-      document.report(
-        LanguageProblem(
-          "a scenario with variants expects in each of them", at: expect.key.place,
-          nextStep: "move `expect` into a variant"), at: expect.keyPath)
-    }
-    return reader.variants(of: entry)
-  }
-
-  private func covers(of entry: YAMLEntry, source: SourceMark) -> [CatalogueReference] {
-    (document.list(of: entry, what: "catalogue ids") ?? []).compactMap { node, keyPath in
-      var mark = source
-      var word = document.word(of: node)
-      if let pair = node.mapping?.first, node.mapping?.count == 1,
-        let key = document.word(of: pair.key)
-      {
-        let entry = YAMLEntry(key: key, node: pair.value, keyPath: keyPath)
-        mark = document.sourceMark(of: entry) ?? source
-        word = key
-      }
-      guard let word, CatalogueReference.isID(word.text) else {
-        document.report(
-          LanguageProblem(
-            "this is no catalogue id", at: word?.place ?? document.place(of: node),
-            nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
-        )
-        return nil
-      }
-      return CatalogueReference(id: word.text, source: mark)
-    }
-  }
-}
-
-extension CatalogueReference {
-  /// Whether a word is formed as an id of the catalogue: `S6.01`, `S15-10`, `S-C33`.
-  fileprivate static func isID(_ text: String) -> Bool {
-    text.wholeMatch(of: /S(\d+[.\-]\d+|-[A-Z]\d+)/) != nil
   }
 }

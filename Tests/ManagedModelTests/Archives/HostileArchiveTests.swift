@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: [1, 2, 3, 4])
   func damagedArchivesNeverTrap(seed: UInt64) throws {
     let bytes = ModelArchive.bytes(of: try Self.document())
-    var random = SplitMix(state: seed)
+    var random = SeededNumbers(seed: seed)
     var refused = 0
     for _ in 0..<150 {
       var damaged = bytes

@@ -81,6 +81,15 @@ import Testing
         + "Add the property or take the name out.",
       "8:50: There is no entity Animl. Did you mean Animal?"),
     Case(
+      "limits and predicates that make no sense",
+      document(
+        #"<attribute name="age" attributeType="Integer 16" minValueString="young"/>"#
+          + #"<fetchIndex name="old" partialIndexPredicate="name =="/>"#),
+      #"5:70: Animal.age: minValueString is "young", which is no limit for the type Integer 16. "#
+        + "Write a whole number from -32768 to 32767.",
+      "5:124: Animal: The predicate \"name ==\" cannot be read: the predicate ends too early "
+        + "(character 8). Write a whole predicate, or none."),
+    Case(
       "an attribute without a type",
       document(#"<attribute name="age"/>"#),
       "5:22: Animal.age: The attribute has no type, so no store can hold it. "
@@ -146,7 +155,7 @@ extension BrokenModelTests {
   func damagedDocumentsNeverTrap(seed: UInt64) {
     let bytes = Array(ModelDocumentTests.document.utf8)
     let pool = Array("<>\"/=abNY09 ".utf8)
-    var random = SplitMix(state: seed)
+    var random = SeededNumbers(seed: seed)
     var refused = 0
     for _ in 0..<150 {
       var damaged = bytes

@@ -119,7 +119,7 @@ import Testing
         "  attribute text, String, default a & b, matching [a-z]+, indexed, formerly words",
         "  attribute uri, URI, default https://example.org",
         "  attribute uuid, UUID, default E621E1F8-C36C-495A-93FC-0C247A3E6E5F, kept in history",
-        "  index byDate: date descending, double range where flag == YES",
+        "  index byDate: date descending, double range where flag == 1",
         "  compound index text, a16",
         "entity Lion, class NSManagedObject, below Animal",
         "  unique text",
@@ -131,5 +131,8 @@ import Testing
     #expect(!animal.isSyncable)
     #expect(animal.attributesByName["date"]?.usesScalarValueType == false)
     #expect(animal.attributesByName["a16"]?.typedDefaultValue is Int16)
+    let index = try #require(animal.indexes.first)
+    #expect(index.partialIndexPredicate?.evaluate(with: ["flag": true]) == true)
+    #expect(index.partialIndexPredicate?.evaluate(with: ["flag": false]) == false)
   }
 }

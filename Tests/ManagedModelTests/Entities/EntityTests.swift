@@ -112,6 +112,38 @@ import Testing
       ])
   }
 
+  @Test(
+    arguments: [
+      (
+        NSAttributeType.integer16AttributeType, ValueRule(minimum: "2", maximum: "5"), [2, 5],
+        [1, 6]
+      ),
+      (
+        .stringAttributeType, ValueRule(minimum: "2", pattern: "[a-z]*"), ["ab", "abc"],
+        ["a", "aB"]
+      ),
+      (
+        .dateAttributeType, ValueRule(maximum: "600"), [Date(timeIntervalSinceReferenceDate: 600)],
+        [Date(timeIntervalSinceReferenceDate: 601)]
+      ),
+      (.decimalAttributeType, ValueRule(minimum: "0.5"), [Decimal(1)], [Decimal(0)]),
+    ] as [(NSAttributeType, ValueRule, [any Sendable], [any Sendable])])
+  func limitsBecomeValidationPredicates(
+    type: NSAttributeType, rule: ValueRule, good: [any Sendable], bad: [any Sendable]
+  ) {
+    let attribute = NSAttributeDescription()
+    attribute.attributeType = type
+    attribute.valueRule = rule
+    func isValid(_ value: Any) -> Bool {
+      attribute.validationPredicates.allSatisfy { $0.evaluate(with: value) }
+    }
+    #expect(!attribute.validationPredicates.isEmpty)
+    #expect(good.allSatisfy(isValid))
+    #expect(!bad.contains(where: isValid))
+    attribute.setValidationPredicates([NSPredicate(value: false)], withValidationWarnings: ["no"])
+    #expect(!good.contains(where: isValid) && attribute.validationWarnings as? [String] == ["no"])
+  }
+
   @Test func configurationsHoldEntitiesOfTheModel() throws {
     let model = Self.model()
     let person = try #require(model.entitiesByName["Person"])
@@ -161,5 +193,22 @@ import Testing
       return await group.reduce(into: []) { $0.append($1) }
     }
     #expect(counts == Array(repeating: 1_000, count: 8))
+  }
+}
+
+extension EntityTests {
+  @Test func aCopyOfAModelInUseIsEqualAndMayBeChanged() throws {
+    let data = Data(ModelDocumentTests.document.utf8)
+    let model = try ModelDocument.read(data: data, file: "Zoo")
+    model.freeze()
+    let copy = try #require(model.copy() as? NSManagedObjectModel)
+    #expect(copy.outline == model.outline)
+    #expect(copy.validate() == [])
+    copy.entitiesByName["Animal"]?.attributesByName["a16"]?.name = "other"
+    copy.entitiesByName["Animal"]?.indexes.first?.name = "another"
+    #expect(model.entitiesByName["Lion"]?.attributesByName["a16"] != nil)
+    #expect(copy.entitiesByName["Lion"]?.attributesByName["a16"] == nil)
+    #expect(model.entitiesByName["Animal"]?.indexes.first?.name == "byDate")
+    #expect(copy.entitiesByName["Animal"]?.codeGenerationType == "class")
   }
 }

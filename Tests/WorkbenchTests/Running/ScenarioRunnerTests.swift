@@ -153,6 +153,34 @@ struct ScenarioRunnerTests {
     #expect(try Data(contentsOf: store) == before)
   }
 
+  @Test
+  func whatWasTypedHoldsWhenItIsRun() throws {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))
+    let store = folder.file("scratch.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: store)
+    let session = try Session(storeURL: store, model: scenario.model, readOnly: false)
+    var tries: [SavedTry] = []
+    for option in ["values no", "faults no", "prefetch country"] {
+      let outcomes = try [
+        "fetch Mood sort date- \(option) as moods", "touch moods date country.updatedAt",
+      ].map { try session.run(try ShellLine.parse($0, number: 1)) }
+      tries.append(
+        SavedTry(
+          steps: outcomes.map(\.step), counters: session.recording.counters,
+          findings: outcomes.flatMap(\.findings).map(\.name)))
+      try session.reset()
+    }
+    let draft = ScenarioDraft(
+      name: "Mine", modelURL: scenario.modelURL, data: scenario.data, tries: tries)
+    let url = folder.file("mine.yml")
+    try Data(draft.yaml(in: folder.url).utf8).write(to: url)
+    let result = try run(url, scale: 1).result
+    #expect(missed(result) == [])
+    #expect(result.verdict == "3 of 3 variants, 12 of 12 expectations")
+  }
+
   private func missed(_ result: RunResult) -> [String] {
     result.variants.flatMap { variant in
       variant.expectations.filter { !$0.holds }.map { expectation in

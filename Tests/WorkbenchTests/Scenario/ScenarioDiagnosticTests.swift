@@ -83,6 +83,12 @@ struct ScenarioDiagnosticTests {
       8, "  Mood: {count: 50 * scal}", 22, "data.Mood.count",
       "`scal` is no entity whose rows could be counted", "scale"),
     Mistake(
+      7, "  Country: {count: Mood / 2}", 20, "data.Country.count",
+      "nothing above says how many rows `Mood` has"),
+    Mistake(
+      15, "    expect: {selects: Country / 7}", 14, "selects",
+      "`Country / 7` has no value: its value 60/7 is not whole; put ceil() around the division"),
+    Mistake(
       10, "  - {fecth: Mood, as: moods}", 6, "steps[0].fecth", "unknown verb `fecth`", "fetch"),
     Mistake(
       10, "  - {fetch: Moood, as: moods}", 13, "steps[0]", "the model has no entity `Moood`", "Mood"

@@ -15,6 +15,11 @@ extension KeyValueReadable {
   /// A single value is what `value(forKey:)` gave; what was computed is an `NSNumber`. Traps for a
   /// key that a Swift value on the way does not have.
   public func value(forKeyPath keyPath: String) -> Any? {
+    resolve(keyPath: keyPath)
+  }
+
+  /// What the default `value(forKeyPath:)` does, for a type that has a faster way for plain paths.
+  package func resolve(keyPath: String) -> Any? {
     do {
       return try KeyPathReader.plainValue(of: PredicateKeyPath(keyPath), from: self)
     } catch {

@@ -1,0 +1,121 @@
+/// Takes the tokens of a line one by one.
+struct LineReader {
+  let tokens: [LineWords.Token]
+  /// Where the line begins, for errors about what is missing.
+  let start: SourcePlace
+  private var position = 0
+
+  init(tokens: [LineWords.Token], start: SourcePlace) {
+    self.tokens = tokens
+    self.start = start
+  }
+
+  /// The step as words: verb, subject, key paths, options.
+  mutating func form() throws(LanguageProblem) -> StepForm {
+    guard let verb = nextWord() else {
+      throw LanguageProblem(
+        "there is no step here", at: tokens.first?.place ?? start,
+        nextStep: "begin with a verb, for example `fetch`")
+    }
+    var form = StepForm(verb: verb)
+    let known = Verb(rawValue: verb.text)
+    if known?.subject != Verb.Subject.none, !isAtKeyword {
+      form.subject = nextWord()
+    }
+    if known == .touch {
+      form.reads = reads()
+    }
+    while position < tokens.count {
+      form.entries.append(try entry())
+    }
+    return form
+  }
+
+  private mutating func reads() -> [Word] {
+    var reads = [Word]()
+    while !isAtKeyword {
+      if let word = nextWord() {
+        reads.append(word)
+      } else if case .comma? = current, !reads.isEmpty {
+        position += 1
+      } else {
+        break
+      }
+    }
+    return reads
+  }
+
+  private mutating func entry() throws(LanguageProblem) -> StepForm.Entry {
+    guard let key = nextWord() else {
+      throw LanguageProblem(
+        "an option's word is missing here", at: current?.place ?? start,
+        nextStep: "write for example `\(OptionWord.limit.example)`")
+    }
+    guard !isAtKeyword else {
+      return StepForm.Entry(key: key, value: .words([]))
+    }
+    switch OptionWord(rawValue: key.text)?.kind {
+    case .assignments:
+      return StepForm.Entry(key: key, value: .pairs(try pairs(of: key)))
+    case .sortKeys, .keyPaths:
+      return StepForm.Entry(key: key, value: .words(try list()))
+    default:
+      // An unknown word keeps its value, so that the word itself is what the error points at.
+      return StepForm.Entry(key: key, value: .words(nextWord().map { [$0] } ?? []))
+    }
+  }
+
+  private mutating func list() throws(LanguageProblem) -> [Word] {
+    var words = [Word]()
+    let opening = current
+    if case .open(let place)? = opening {
+      position += 1
+      while let word = nextWord() {
+        words.append(word)
+        if case .comma? = current { position += 1 }
+      }
+      guard case .close? = current else {
+        throw LanguageProblem(
+          "the list that begins here has no end", at: place, nextStep: "close it with ]")
+      }
+      position += 1
+      return words
+    }
+    while let word = nextWord() {
+      words.append(word)
+      guard case .comma? = current else { break }
+      position += 1
+    }
+    return words
+  }
+
+  private mutating func pairs(of option: Word) throws(LanguageProblem) -> [StepForm.Pair] {
+    var pairs = [StepForm.Pair]()
+    while let key = nextWord() {
+      guard let value = nextWord() else {
+        throw LanguageProblem(
+          "`\(key.text)` needs a value", at: key.place,
+          nextStep: "write for example `\(OptionWord.assignments.example)`")
+      }
+      pairs.append(StepForm.Pair(key: key, value: value))
+      guard case .comma? = current else { break }
+      position += 1
+    }
+    return pairs
+  }
+
+  private var current: LineWords.Token? {
+    position < tokens.count ? tokens[position] : nil
+  }
+
+  private var isAtKeyword: Bool {
+    guard case .word(let word)? = current else { return position >= tokens.count }
+    return !word.isQuoted && LineWords.keywords.contains(word.text)
+  }
+
+  private mutating func nextWord() -> Word? {
+    guard case .word(let word)? = current else { return nil }
+    position += 1
+    return word
+  }
+}
