@@ -9,7 +9,7 @@ struct LookedAtStoreTests {
     try #require(SharedData.moodyStores).appendingPathComponent("Moody.moody")
   }
 
-  @Test("S6.30 a batched fetch is its IDs and the page that is looked at")
+  @Test
   func aStoreOfApplesOpensWithNothingButItsFile() throws {
     let shell = try ShellSession(try moody())
     #expect(shell.engine.banner().hasPrefix("Moody.moody · Continent 2, Country 3, Mood 4 · "))

@@ -25,7 +25,7 @@ struct ShellEngineTests {
     ).write(to: small)
   }
 
-  @Test("S15-8 the ten lines of the fault-storm lesson have these counts")
+  @Test
   func theTenLines() throws {
     let shell = try ShellSession(faults)
     #expect(
