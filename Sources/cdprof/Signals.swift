@@ -11,7 +11,7 @@ enum Signals {
   private static let pipe = Pipe()
 
   /// Ends the program until something else was said; the shell takes more.
-  private static let ending = [SIGINT, SIGTERM, SIGHUP]
+  private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
 
   /// Begins to listen.
   ///
