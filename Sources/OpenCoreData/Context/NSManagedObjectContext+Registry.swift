@@ -56,6 +56,13 @@ extension NSManagedObjectContext {
     return registry.peaks[EntityLayout.of(entity).index]
   }
 
+  /// The most objects, whatever their entity, that were registered at once.
+  ///
+  /// Less than the sum of the entities' peaks when those were not at the same time.
+  package final var peakRegisteredCount: Int {
+    registry.peak
+  }
+
   /// All registered objects, whatever their entity.
   package final var registeredCount: Int {
     sweep()

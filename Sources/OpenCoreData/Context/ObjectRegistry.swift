@@ -9,9 +9,11 @@ struct ObjectRegistry: ~Copyable {
   private var tables: [RegistryTable] = []
   /// Registered objects of each entity, sub-entities not included, by layout index.
   private(set) var counts: [Int] = []
-  /// The most there were at once.
+  /// The most there were of each entity at once.
   private(set) var peaks: [Int] = []
   private(set) var count = 0
+  /// The most there were of all entities together at once.
+  private(set) var peak = 0
   /// The count right after the last sweep; a load sweeps once it has doubled.
   private var countAfterSweep = 0
 
@@ -53,11 +55,13 @@ struct ObjectRegistry: ~Copyable {
   /// Notes the present counts as peaks where they are higher; called after each load.
   mutating func notePeaks() {
     for index in counts.indices where counts[index] > peaks[index] { peaks[index] = counts[index] }
+    peak = max(peak, count)
   }
 
   /// Forgets the peaks, so that the next part of a run starts from what is registered now.
   mutating func resetPeaks() {
     peaks = counts
+    peak = count
   }
 
   /// Whether a load should sweep before it registers more.
