@@ -16,14 +16,14 @@ enum Messages {
     """
 
   static func unknownCommand(_ word: String, commands: [String]) -> String {
-    let near = NearestWord.to(word, in: commands).map { "; did you mean `\($0)`?" } ?? ""
+    let near = NearestName.of(word, among: commands).map { "; did you mean `\($0)`?" } ?? ""
     return "unknown command `\(word)`\(near)\n"
       + "the commands are: \(commands.joined(separator: ", ")); `cdprof help` says more"
   }
 
   static func unknownFormat(_ word: String) -> String {
     let known = ReportFormat.allCases.map(\.rawValue)
-    let near = NearestWord.to(word, in: known).map { "; did you mean `\($0)`?" } ?? ""
+    let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
     return "unknown report format `\(word)`\(near) Write one or both of: "
       + known.joined(separator: ",")
   }
