@@ -48,5 +48,5 @@ enum Messages {
   static let prompt = "cdprof> "
 
   static let stillRunning =
-    "the step runs to its end; press Ctrl-C once more to leave the shell at once"
+    "this statement runs to its end; press Ctrl-C once more to leave the shell at once"
 }

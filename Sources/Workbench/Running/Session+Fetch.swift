@@ -35,12 +35,13 @@ extension Session {
   }
 
   /// Reads each key path of each object of a result, in order, and keeps nothing of it.
-  func touch(_ step: Step) -> String {
+  func touch(_ step: Step) throws -> String {
     guard let result = held[step.subject] else { return "" }
     let range = step.part(of: result.count)
     // Cut once: a key path is read as often as there are objects.
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
-    result.forEach(in: range) { object in
+    try result.forEach(in: range) { object in
+      try interruption.check()
       for path in paths { object.read(path[...]) }
     }
     return "read \(NumberText.counted(paths.count, "key path")) of "
