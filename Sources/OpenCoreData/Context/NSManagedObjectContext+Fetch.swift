@@ -135,15 +135,17 @@ extension NSManagedObjectContext {
   ) -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(rows.count)
-    var isNew = [Bool](repeating: false, count: rows.count)
-    for (index, fetched) in rows.enumerated() {
-      let layout = fetched.layout
-      if let known = registry.object(rootIndex: layout.rootIndex, key: fetched.primaryKey) {
-        objects.append(known)
-      } else {
-        isNew[index] = true
-        objects.append(makeFault(layout, fetched.primaryKey))
+    var isNew: [Bool] = []
+    isNew.reserveCapacity(rows.count)
+    if let first = rows.first {
+      registry.reserve(rootIndex: first.layout.rootIndex, rows.count)
+    }
+    for fetched in rows {
+      let (object, isFresh) = registry.object(fetched.layout, key: fetched.primaryKey) {
+        makeFault(fetched.layout, fetched.primaryKey)
       }
+      objects.append(object)
+      isNew.append(isFresh)
     }
     registry.notePeaks()
     let current = store.install(rows, owning: isNew, commit: commit)
@@ -160,18 +162,24 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// Faults of fetched keys; the row cache learns nothing but that they are owned.
+  /// Faults of fetched keys, which are of one root entity.
+  ///
+  /// The row cache learns nothing but that they are owned.
   final func register(_ keys: [FetchedIdentity], from store: SQLiteStore) -> [NSManagedObject] {
-    var fresh: [Int: [Int64]] = [:]
-    let objects = keys.map { identity -> NSManagedObject in
-      let layout = identity.layout
-      if let known = registry.object(rootIndex: layout.rootIndex, key: identity.primaryKey) {
-        return known
+    guard let rootIndex = keys.first?.layout.rootIndex else { return [] }
+    registry.reserve(rootIndex: rootIndex, keys.count)
+    var objects: [NSManagedObject] = []
+    objects.reserveCapacity(keys.count)
+    var fresh: [Int64] = []
+    fresh.reserveCapacity(keys.count)
+    for identity in keys {
+      let (object, isNew) = registry.object(identity.layout, key: identity.primaryKey) {
+        makeFault(identity.layout, identity.primaryKey)
       }
-      fresh[layout.rootIndex, default: []].append(identity.primaryKey)
-      return makeFault(layout, identity.primaryKey)
+      objects.append(object)
+      if isNew { fresh.append(identity.primaryKey) }
     }
-    for (rootIndex, keys) in fresh { store.own(rootIndex: rootIndex, keys: keys) }
+    store.own(rootIndex: rootIndex, keys: fresh)
     registry.notePeaks()
     return objects
   }
@@ -189,10 +197,10 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// A fault that is not registered yet.
   private func makeFault(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
     object.becomeFault(primaryKey: key, in: self)
-    registry.add(object)
     return object
   }
 

@@ -22,7 +22,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let queue: DispatchQueue
   /// Perform blocks around the present call.
   var depth = 0
-  var registry = ObjectRegistry()
+  @exclusivity(unchecked) var registry = ObjectRegistry()
   let scope: ProfileScope
   /// The connection that a burst of faults reads from.
   var burst: ReadBurst?

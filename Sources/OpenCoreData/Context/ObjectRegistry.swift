@@ -30,6 +30,27 @@ struct ObjectRegistry: ~Copyable {
     tables[rootIndex].objects.find(key)?.pointee
   }
 
+  /// The object of a key, made and registered when there is none; tells which.
+  mutating func object(
+    _ layout: EntityLayout, key: Int64, orMake make: () -> NSManagedObject
+  ) -> (object: NSManagedObject, isNew: Bool) {
+    let table = tables[layout.rootIndex]
+    if let known = table.objects.find(key) { return (known.pointee, false) }
+    // Made before its place is looked for: an initialiser of the application's may register others.
+    let made = make()
+    let slot = table.objects.find(key, orInsert: made)
+    if slot.pointee === made {
+      counts[layout.index] += 1
+      count += 1
+    }
+    return (slot.pointee, slot.pointee === made)
+  }
+
+  /// Makes room for as many more objects of a root.
+  func reserve(rootIndex: Int, _ additional: Int) {
+    tables[rootIndex].objects.reserve(additional)
+  }
+
   /// Adds an object under its primary key, which must be free.
   mutating func add(_ object: NSManagedObject) {
     let layout = object.layout
@@ -134,5 +155,5 @@ struct ObjectRegistry: ~Copyable {
 
 /// The objects below one root entity.
 private final class RegistryTable {
-  var objects = KeyTable<NSManagedObject>()
+  @exclusivity(unchecked) var objects = KeyTable<NSManagedObject>()
 }

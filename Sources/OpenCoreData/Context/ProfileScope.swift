@@ -6,12 +6,12 @@ import ProfileEvents
 /// asked for. Used on the context's queue alone.
 final class ProfileScope {
   var hub: EventHub
-  var counters = Counters()
+  @exclusivity(unchecked) var counters = Counters()
   /// The call site of whatever happens until it is changed.
   var callSite: CallSite?
   /// The context's name.
   var contextName: String?
-  private var parent = 0
+  @exclusivity(unchecked) private var parent = 0
 
   init(hub: EventHub) {
     self.hub = hub

@@ -4,13 +4,24 @@ import Synchronization
 /// Finds the Swift class of an entity's objects.
 ///
 /// Registered classes come first, then `Module.Class` as the model writes it, then the class in the
-/// module that the model is named after, then `NSManagedObject` with one warning.
+/// program's own module, then `NSManagedObject` with one warning on stderr.
 package enum ManagedObjectClasses {
-  private static let registered = Mutex<[String: NSManagedObject.Type]>([:])
+  private struct State {
+    var registered: [String: NSManagedObject.Type] = [:]
+    var missing: Set<String> = []
+    var isSilent = false
+  }
+
+  private static let state = Mutex(State())
+
+  /// Keeps the warnings back, for a program that opens stores without having their classes.
+  package static func silenceWarnings() {
+    state.withLock { $0.isSilent = true }
+  }
 
   /// Registers a class under the name a model uses for it; generated code calls this.
   static func register(_ type: NSManagedObject.Type, as name: String) {
-    registered.withLock { $0[name] = type }
+    state.withLock { $0.registered[name] = type }
   }
 
   static func find(for entity: NSEntityDescription) -> NSManagedObject.Type {
@@ -18,11 +29,33 @@ package enum ManagedObjectClasses {
       return NSManagedObject.self
     }
     let bare = name.split(separator: ".").last.map(String.init) ?? name
-    if let type = registered.withLock({ $0[name] ?? $0[bare] }) { return type }
-    if name.contains("."), let type = NSClassFromString(name) as? NSManagedObject.Type {
+    if let type = state.withLock({ $0.registered[name] ?? $0.registered[bare] }) { return type }
+    for candidate in [name, "\(programModule).\(bare)"] where !candidate.hasPrefix(".") {
+      // A bare name is never found on Linux, and asking for one is slow.
+      guard candidate.contains("."),
+        let type = NSClassFromString(candidate) as? NSManagedObject.Type
+      else { continue }
       return type
     }
+    warn(of: name, entity)
     return NSManagedObject.self
+  }
+
+  /// The module of the program that runs: its file's name as an identifier.
+  private static var programModule: String {
+    let file = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+    return String(file.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+  }
+
+  private static func warn(of name: String, _ entity: NSEntityDescription) {
+    let isNew = state.withLock { state in
+      !state.isSilent && state.missing.insert(name).inserted
+    }
+    guard isNew else { return }
+    let line =
+      "CoreData: warning: The class '\(name)' of the entity '\(entity.name ?? "")' was not found; "
+      + "its objects are plain NSManagedObjects. Register the class with registerClass().\n"
+    FileHandle.standardError.write(Data(line.utf8))
   }
 }
 

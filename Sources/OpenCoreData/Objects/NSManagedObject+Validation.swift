@@ -3,14 +3,10 @@ import ManagedModel
 extension NSManagedObject {
   /// Error 1570 for a property that must have a value and has none.
   final func validateMandatory(_ value: Any?, forKey key: String) throws {
-    guard let property = layout.entity.propertiesByName[key], !property.isOptional else { return }
-    let isMissing: Bool
-    if let relationship = property as? NSRelationshipDescription, relationship.isToMany {
-      isMissing = false
-    } else {
-      isMissing = value == nil || value is NSNull
+    guard value == nil || value is NSNull, case .slot(let index)? = layout.place(of: key) else {
+      return
     }
-    if isMissing {
+    if !layout.slots[index].isOptional {
       throw NSError.validation(
         NSValidationMissingMandatoryPropertyError, object: self, key: key, value: value,
         message: "\(key) is a required value.")

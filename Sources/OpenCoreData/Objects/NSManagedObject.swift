@@ -12,17 +12,17 @@ open class NSManagedObject: NSObject {
   /// The last values known from the store; the snapshot that saving compares.
   ///
   /// Counted once by this object. Written by +Faulting and +Save.
-  final var row: Row
+  @exclusivity(unchecked) final var row: Row
   /// `Z_PK`; below zero while the object is temporary.
-  final var primaryKey: Int64
+  @exclusivity(unchecked) final var primaryKey: Int64
   final let layout: EntityLayout
   /// Nil for an object of no context, and after its context has gone or let go of it.
-  final unowned(unsafe) var context: NSManagedObjectContext?
-  final var state: ObjectState
+  @exclusivity(unchecked) final unowned(unsafe) var context: NSManagedObjectContext?
+  @exclusivity(unchecked) final var state: ObjectState
   /// Changed, decoded and related values; nil while there are none.
-  final var values: ObjectValues?
+  @exclusivity(unchecked) final var values: ObjectValues?
   /// Rows that were loaded ahead for this object live as long as this reference.
-  final var prefetched: PrefetchedRows?
+  @exclusivity(unchecked) final var prefetched: PrefetchedRows?
 
   /// Makes an object with its model defaults and, unless `context` is nil, inserts it there.
   ///

@@ -4,8 +4,8 @@ import ManagedModel
 ///
 /// Values that are changed say so; the others are decoded or related values kept to be read again.
 final class ObjectValues {
-  private var held: ContiguousArray<HeldValue>
-  private var changed: ContiguousArray<Bool>
+  @exclusivity(unchecked) private var held: ContiguousArray<HeldValue>
+  @exclusivity(unchecked) private var changed: ContiguousArray<Bool>
 
   init(count: Int) {
     held = ContiguousArray(repeating: .none, count: count)

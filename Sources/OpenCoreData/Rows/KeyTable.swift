@@ -54,6 +54,11 @@ struct KeyTable<Value>: ~Copyable {
     return values + index
   }
 
+  /// Makes room for `additional` more entries, so that adding them moves nothing.
+  mutating func reserve(_ additional: Int) {
+    while (count + additional) * 4 > (mask + 1) * 3 { grow() }
+  }
+
   /// Takes a key's value out of the table.
   @discardableResult
   mutating func remove(_ key: Int64) -> Value? {

@@ -55,6 +55,12 @@ struct RowCache: ~Copyable {
   /// - Returns: The row that stands in the cache now, or `row` itself, with one count for the caller.
   func install(_ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double) -> Row {
     guard let entry = tables[rootIndex].entries.find(key) else { return row }
+    return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
+  }
+
+  private static func place(
+    _ row: Row, in entry: UnsafeMutablePointer<Entry>, commit: UInt64, timestamp: Double
+  ) -> Row {
     if let present = entry.pointee.row {
       if entry.pointee.commit > commit {
         row.release()
@@ -68,6 +74,20 @@ struct RowCache: ~Copyable {
     entry.pointee.commit = commit
     entry.pointee.timestamp = timestamp
     return row
+  }
+
+  /// Makes room for as many more keys of a root.
+  func reserve(rootIndex: Int, _ additional: Int) {
+    tables[rootIndex].entries.reserve(additional)
+  }
+
+  /// Adds an owner to a key and puts a row there, as `own` and `install` do, in one look-up.
+  func own(
+    _ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double
+  ) -> Row {
+    let entry = tables[rootIndex].entry(key)
+    entry.pointee.owners += 1
+    return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
   }
 
   /// Takes an owner away; the entry goes with the last.
@@ -95,7 +115,7 @@ struct RowCache: ~Copyable {
 
 /// The rows of one root entity; a class so that an array of them is not copied with its tables.
 private final class RowTable {
-  var entries = KeyTable<RowCache.Entry>()
+  @exclusivity(unchecked) var entries = KeyTable<RowCache.Entry>()
 
   var rowCount: Int {
     var count = 0

@@ -9,7 +9,7 @@ final class RowDecoder {
   private let projection: Projection
   private let layouts: StoreLayouts
   private var plans: [Int: DecodingPlan] = [:]
-  private var last: DecodingPlan?
+  @exclusivity(unchecked) private var last: DecodingPlan?
 
   /// `projection` says which column holds which slot.
   init(projection: Projection, layouts: StoreLayouts) {
@@ -56,7 +56,8 @@ final class RowDecoder {
 
 /// An entity and a key, as an identifier fetch gives them.
 struct FetchedIdentity {
-  let layout: EntityLayout
+  /// Not counted: the store holds its layouts.
+  unowned(unsafe) let layout: EntityLayout
   let primaryKey: Int64
 }
 
@@ -64,7 +65,8 @@ struct FetchedIdentity {
 ///
 /// Whoever holds it owns one count of `row`.
 struct FetchedRow {
-  let layout: EntityLayout
+  /// Not counted: the store holds its layouts.
+  unowned(unsafe) let layout: EntityLayout
   let primaryKey: Int64
   let row: Row
 }
@@ -75,7 +77,7 @@ private final class DecodingPlan {
   let entityNumber: Int
   private let columns: [Int32]
   private let entityColumns: [Int32]
-  private var builder: RowBuilder
+  @exclusivity(unchecked) private var builder: RowBuilder
 
   init(layout: EntityLayout, entityNumber: Int, projection: Projection) {
     self.layout = layout
@@ -89,7 +91,7 @@ private final class DecodingPlan {
     builder.reset()
     for slot in layout.slots {
       let column = columns[slot.index]
-      guard column >= 0, statement.type(column) != .null else { continue }
+      guard column >= 0, !statement.isNull(column) else { continue }
       switch slot.kind {
       case .int16, .int32, .int64, .bool, .toOne:
         builder.set(statement.int64(column), at: slot)

@@ -10,6 +10,8 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
   /// Bytes from the row's base.
   let offset: Int
   let kind: Kind
+  /// Whether a save takes nil.
+  let isOptional: Bool
 
   /// How the bytes of a slot are read.
   enum Kind: Sendable, Equatable {
@@ -37,6 +39,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
   init(property: NSPropertyDescription, index: Int, offset: Int) {
     self.property = property
     self.name = property.name
+    self.isOptional = property.isOptional
     self.index = index
     self.offset = offset
     if let relationship = property as? NSRelationshipDescription {

@@ -44,13 +44,17 @@ extension SQLiteStore {
     return withShared { shared in
       var current: [Row] = []
       current.reserveCapacity(rows.count)
+      if let first = rows.first { shared.rows.reserve(rootIndex: first.layout.rootIndex, rows.count) }
       for (index, fetched) in rows.enumerated() {
         let rootIndex = fetched.layout.rootIndex
-        if owning[index] { shared.rows.own(rootIndex: rootIndex, key: fetched.primaryKey) }
         current.append(
-          shared.rows.install(
-            fetched.row, rootIndex: rootIndex, key: fetched.primaryKey, commit: commit,
-            timestamp: timestamp))
+          owning[index]
+            ? shared.rows.own(
+              fetched.row, rootIndex: rootIndex, key: fetched.primaryKey, commit: commit,
+              timestamp: timestamp)
+            : shared.rows.install(
+              fetched.row, rootIndex: rootIndex, key: fetched.primaryKey, commit: commit,
+              timestamp: timestamp))
       }
       return current
     }

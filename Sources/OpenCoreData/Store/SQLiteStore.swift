@@ -70,6 +70,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
   /// Adds an owner to each key.
   func own(rootIndex: Int, keys: some Sequence<Int64>) {
     withShared { shared in
+      shared.rows.reserve(rootIndex: rootIndex, keys.underestimatedCount)
       for key in keys { shared.rows.own(rootIndex: rootIndex, key: key) }
     }
   }

@@ -1,0 +1,14 @@
+/// One row of the table: the same work in several programs.
+struct Workload {
+  /// What `--only` is compared with.
+  let name: String
+  /// What one operation is, for the column of nanoseconds.
+  let unit: String
+  let operations: Int
+  /// The highest ratio of ours to the first arm that meets the floor; nil for a row that is only told.
+  let limit: Double?
+  /// The first one is the floor.
+  let arms: [Arm]
+  /// What the reader must know to judge the row.
+  var note = ""
+}

@@ -1,0 +1,54 @@
+import CFloor
+import OpenCoreData
+
+/// Faults that fire one by one, in random order.
+struct FaultWorkloads {
+  let bed: Bed
+
+  func fromDatabase() throws -> Workload {
+    let count = min(20_000, bed.rows)
+    let positions = bed.shuffledPositions(count)
+    let request = Bed.allMoods()
+    request.includesPropertyValues = false
+    let sql = try bed.trace { context in
+      try context.fetch(request).first?.willAccessValue(forKey: "rank")
+    }.statement("SELECT", containing: "Z_PK = ?")
+    let floor = Arm(program: .floor) { [bed] in
+      let keys = positions.map { Int64($0 + 1) }
+      let rows = UnsafeMutablePointer<cfloor_mood>.allocate(capacity: count)
+      let start = now()
+      try bed.floor.run("BEGIN")
+      let found = cfloor_moods_by_key(bed.floor.handle, sql, keys, count, rows)
+      try bed.floor.run("COMMIT")
+      let time = now() - start
+      try bed.floor.check(found, is: count, sql)
+      // The rows were allocated by Swift, which uses malloc for this alignment.
+      cfloor_free_moods(rows, found)
+      return time
+    }
+    return Workload(
+      name: "fault from the database", unit: "fault", operations: count, limit: 1.6,
+      arms: [
+        floor, Arm(program: .ours) { [bed] in try FaultWorkloads.fire(positions, request, bed) },
+        GRDBArms(bed: bed).lookups(positions, isCached: true),
+      ],
+      note: "Inside `perform`; objects are registered faults before the clock starts; "
+        + "an integer of each is read. The floor holds one read transaction.")
+  }
+
+  /// Fires the objects at these positions of a fetch.
+  static func fire(
+    _ positions: [Int], _ request: NSFetchRequest<Mood>, _ bed: Bed
+  ) throws -> UInt64 {
+    try bed.measured { context in
+      let moods = try context.fetch(request)
+      let start = now()
+      for position in positions { moods[position].willAccessValue(forKey: "rank") }
+      let time = now() - start
+      guard positions.allSatisfy({ !moods[$0].isFault }) else {
+        throw BenchError("an object is still a fault")
+      }
+      return time
+    }
+  }
+}

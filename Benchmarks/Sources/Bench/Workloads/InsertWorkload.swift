@@ -1,0 +1,53 @@
+import CFloor
+import OpenCoreData
+
+/// New objects and one save, into a store without rows.
+struct InsertWorkload {
+  let builder: StoreBuilder
+  let count: Int
+
+  func make() throws -> Workload {
+    let values = (0..<count).map { MoodValues(number: $0) }
+    let url = try builder.emptyStore("insert-trace.sqlite")
+    let trace = try StatementTrace {
+      _ = try InsertWorkload.insert(Array(values.prefix(2)), url, builder.model)
+    }
+    let statements = try SaveStatements(trace)
+    let source = FloorRows(values)
+    return Workload(
+      name: "insert and save", unit: "object", operations: count, limit: 2.0,
+      arms: [
+        Arm(program: .floor) { [builder] in
+          let url = try builder.emptyStore("insert-floor.sqlite")
+          let database = try FloorDatabase(url: url, pragmas: statements.pragmas)
+          let start = now()
+          try statements.run(source, on: database)
+          return now() - start
+        },
+        Arm(program: .ours) { [builder] in
+          let url = try builder.emptyStore("insert-ours.sqlite")
+          return try InsertWorkload.insert(values, url, builder.model)
+        },
+        Arm(program: .grdb) { [builder] in
+          let url = try builder.emptyStore("insert-grdb.sqlite")
+          return try GRDBArms.insert(values, url)
+        },
+      ],
+      note: "\(count) objects, nine attributes each set by its accessor; keys, validation and "
+        + "notifications included. Both commit with the same durability.")
+  }
+
+  private static func insert(
+    _ values: [MoodValues], _ url: URL, _ model: NSManagedObjectModel
+  ) throws -> UInt64 {
+    let context = try Stack(url: url, model: model).context()
+    return try context.performAndWait {
+      let start = now()
+      for value in values {
+        Mood(context: context).set(value)
+      }
+      try context.save()
+      return now() - start
+    }
+  }
+}
