@@ -1,3 +1,4 @@
+import OpenCoreData
 import Workbench
 
 /// What the program says of itself; what it found out is put into words by `Workbench`.
@@ -48,5 +49,5 @@ enum Messages {
   static let prompt = "cdprof> "
 
   static let stillRunning =
-    "the step runs to its end; press Ctrl-C once more to leave the shell at once"
+    "this statement runs to its end; press Ctrl-C once more to leave the shell at once"
 }
