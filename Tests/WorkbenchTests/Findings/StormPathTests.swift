@@ -32,7 +32,11 @@ struct StormPathTests {
   func throughAToManyBothAreTold() throws {
     let outcome = try touch("fetch Place as places", "touch places residents.name")
     #expect(
-      outcome.findings.map(\.name) == ["fault-storm(Place.residents)"], "\(outcome.costs.line)")
+      outcome.findings.map(\.name)
+        == ["fault-storm(Place.residents)", "fault-storm(Place.residents)"])
+    #expect(
+      outcome.findings.map(\.what) == ["SELECTs, one a relationship,", "single-row SELECTs"])
+    #expect(outcome.findings.map(\.count) == [60, 40])
   }
 
   private func touch(_ fetch: String, _ touch: String) throws -> StepOutcome {
