@@ -6,9 +6,8 @@ enum Messages {
   /// Versions of everything that counts and times depend on.
   static var version: String {
     let environment = RunEnvironment.current
-    return
-      "cdprof \(environment.cdprof) (SQLite \(environment.sqlite), Swift \(environment.swift), "
-      + "\(environment.build) build)"
+    return "cdprof \(environment.cdprof) (SQLite \(environment.sqlite), "
+      + "Swift \(environment.swift), \(environment.build) build)"
   }
 
   static let discussion = """
@@ -50,5 +49,5 @@ enum Messages {
   static let prompt = "cdprof> "
 
   static let stillRunning =
-    "the step runs to its end; press Ctrl-C once more to leave the shell at once"
+    "this statement runs to its end; press Ctrl-C once more to leave the shell at once"
 }

@@ -11,6 +11,7 @@ struct LanguageDocumentationTests {
     ("enum SourceMark: String", "Documentation/scenario-format.md"),
     ("enum Rule: String", "Documentation/scenario-format.md"),
     ("enum Metric: String", "Documentation/metrics.md"),
+    ("enum ShellCommand: String", "Documentation/shell.md"),
     ("enum ExitStatus: Int32", "Documentation/cli.md"),
   ])
   func everyWordIsOnItsPage(declaration: String, page: String) throws {
@@ -37,6 +38,14 @@ struct LanguageDocumentationTests {
     for key in keys where !page.contains("\n| `\(key)` |") {
       Issue.record("Documentation/scenario-format.md has no row for \(key)")
     }
+  }
+
+  /// The shell's table has its commands and no other.
+  @Test func noShellCommandIsInvented() throws {
+    let known = try #require(StringEnum("enum ShellCommand: String")).words
+    let page = try Repository.lines(of: "Documentation/shell.md")
+    let written = page.compactMap { $0.firstMatch(of: /^\| `([a-z ]+)` \|/).map { String($0.1) } }
+    #expect(Set(written) == Set(known))
   }
 
   /// Exit statuses of the page, and of the code.

@@ -33,6 +33,14 @@ struct LayeringTests {
     }
   }
 
+  @Test func packageDeclaresWhatTheTableAllows() throws {
+    let declared = try ModuleTable.declared()
+    #expect(Set(declared.keys) == Set(table.rows.map(\.module)))
+    for row in table.rows {
+      #expect(declared[row.module] == row.imports, "\(row.module) in Package.swift")
+    }
+  }
+
   @Test func everyFolderOfSourcesIsInTheTable() throws {
     let folders = Set(
       Repository.files(below: "Sources").compactMap { path in

@@ -37,6 +37,22 @@ struct ModuleTable {
     rows.first { $0.module == module }?.imports
   }
 
+  /// The modules and products that each target of Package.swift depends on, tests left out.
+  static func declared() throws -> [String: Set<String>] {
+    let text = try Repository.text(of: "Package.swift")
+    let target = /\.(target|executableTarget|systemLibrary|testTarget)\(\s*name: "(\w+)"/
+    let starts = text.matches(of: target)
+    var targets: [String: Set<String>] = [:]
+    for (index, start) in starts.enumerated() where start.1 != "testTarget" {
+      let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : text.endIndex
+      let names = text[start.range.upperBound..<end].firstMatch(of: /dependencies: \[([^\]]*)\]/)
+      targets[String(start.2)] = Set(
+        names.map { $0.1.replacing(/package: "[^"]*"/, with: "") }
+          .map { $0.matches(of: /"(\w+)"/).map { String($0.1) } } ?? [])
+    }
+    return targets
+  }
+
   private static func words(of cell: String) -> [String] {
     cell.matches(of: /`(\w+)`/).map { String($0.1) }
   }

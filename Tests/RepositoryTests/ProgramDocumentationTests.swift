@@ -37,7 +37,18 @@ struct ProgramDocumentationTests {
       ).subtracting(["help", "version"])
       let written = Set(section.matches(of: /`--([\w-]+)/).map { String($0.1) })
       #expect(written == options, "options of `cdprof \(command.commandName)`")
+      let usage = try usage(of: command.commandName)
+      #expect(
+        Set(usage.matches(of: /--([\w-]+)/).map { String($0.1) }) == options,
+        "the first lines of the page: \(usage)")
     }
+  }
+
+  /// The line of a command among the first ones of its page.
+  private func usage(of command: String) throws -> String {
+    let lines = try Repository.lines(of: "Documentation/cli.md")
+    return try #require(
+      lines.first { $0.hasPrefix("cdprof \(command) ") || $0 == "cdprof \(command)" })
   }
 
   /// The text below each heading "## `cdprof NAME`".

@@ -8,10 +8,20 @@ struct RecordsTests {
   func everyPathExists(document: String) throws {
     let tops = [
       "Sources", "Tests", "Scripts", "Scenarios", "Documentation", "Benchmarks", "Examples",
+      ".ci",
     ]
     for match in try Repository.text(of: document).matches(of: /`([\w.+\/-]+\/[\w.+\/-]*)`/) {
       let path = String(match.1)
       guard let top = path.split(separator: "/").first, tops.contains(String(top)) else { continue }
+      #expect(Repository.has(path), "\(document) names \(path)")
+    }
+  }
+
+  /// A scenario that a page tells to run, in a line of commands too.
+  @Test(arguments: Documents.all)
+  func everyScenarioThatIsNamedExists(document: String) throws {
+    for match in try Repository.text(of: document).matches(of: /Scenarios\/[\w.+\/-]+/) {
+      let path = String(match.0).trimmingCharacters(in: CharacterSet(charactersIn: "."))
       #expect(Repository.has(path), "\(document) names \(path)")
     }
   }

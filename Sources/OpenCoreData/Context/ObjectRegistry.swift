@@ -32,22 +32,6 @@ struct ObjectRegistry: ~Copyable {
     tables[rootIndex].objects.find(key)?.pointee
   }
 
-  /// The object of a key, made and registered when there is none; tells which.
-  mutating func object(
-    _ layout: EntityLayout, key: Int64, orMake make: () -> NSManagedObject
-  ) -> (object: NSManagedObject, isNew: Bool) {
-    let table = tables[layout.rootIndex]
-    if let known = table.objects.find(key) { return (known.pointee, false) }
-    // Made before its place is looked for: an initialiser of the application's may register others.
-    let made = make()
-    let slot = table.objects.find(key, orInsert: made)
-    if slot.pointee === made {
-      counts[layout.index] += 1
-      count += 1
-    }
-    return (slot.pointee, slot.pointee === made)
-  }
-
   /// Makes room for as many more objects of a root.
   func reserve(rootIndex: Int, _ additional: Int) {
     tables[rootIndex].objects.reserve(additional)
@@ -59,6 +43,8 @@ struct ObjectRegistry: ~Copyable {
     _ = tables[layout.rootIndex].objects.find(object.primaryKey, orInsert: object)
     counts[layout.index] += 1
     count += 1
+    peaks[layout.index] = max(peaks[layout.index], counts[layout.index])
+    peak = max(peak, count)
   }
 
   /// Takes an object out.
@@ -66,12 +52,6 @@ struct ObjectRegistry: ~Copyable {
     guard tables[object.layout.rootIndex].objects.remove(object.primaryKey) != nil else { return }
     counts[object.layout.index] -= 1
     count -= 1
-  }
-
-  /// Notes the present counts as peaks where they are higher; called after each load.
-  mutating func notePeaks() {
-    for index in counts.indices where counts[index] > peaks[index] { peaks[index] = counts[index] }
-    peak = max(peak, count)
   }
 
   /// Forgets the peaks, so that the next part of a run starts from what is registered now.
@@ -142,6 +122,8 @@ struct ObjectRegistry: ~Copyable {
   /// Takes every object out and returns the permanent keys, by root.
   mutating func removeAll() -> [[Int64]] {
     var released = tables.map { _ in [Int64]() }
+    // First, while all are held: else a chain of objects would be freed in one deep recursion.
+    forEach { $0.dropRelated() }
     for (rootIndex, table) in tables.enumerated() {
       table.objects.removeAll { _, _ in
         true
