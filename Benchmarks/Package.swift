@@ -14,13 +14,23 @@ let package = Package(
   dependencies: [
     .package(name: "cdprof", path: ".."),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [
     .target(name: "CFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
+    // The framework's events are for its own package, which this is not: the one target that listens
+    // to them, to measure what that costs, is compiled without access control.
+    .target(
+      name: "Recording",
+      dependencies: [.product(name: "OpenCoreData", package: "cdprof")],
+      swiftSettings: settings + [
+        .unsafeFlags(["-Xfrontend", "-disable-access-control"])
+      ]),
     .executableTarget(
       name: "bench",
       dependencies: [
-        "CFloor",
+        "CFloor", "Recording",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "OpenCoreData", package: "cdprof"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

@@ -5,8 +5,8 @@ enum Messages {
   /// Versions of everything that counts and times depend on.
   static var version: String {
     let environment = RunEnvironment.current
-    return "cdprof \(environment.cdprof) (SQLite \(environment.sqlite), Swift \(environment.swift), "
-      + "\(environment.build) build)"
+    return "cdprof \(environment.cdprof) (SQLite \(environment.sqlite), "
+      + "Swift \(environment.swift), \(environment.build) build)"
   }
 
   static let discussion = """

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import OpenCoreData
 import Workbench
 
 /// From arguments to exit status.
@@ -10,6 +11,8 @@ enum Program {
   static func run(_ arguments: [String]) -> ExitStatus {
     let console = Console()
     atexit { ScratchFolders.removeAll() }
+    // An app's classes are never here; that its objects are plain ones goes without saying.
+    ManagedObjectClasses.silenceWarnings()
     if let wrong = unknownCommand(in: arguments) {
       console.complain(wrong)
       return .usage

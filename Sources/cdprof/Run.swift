@@ -14,7 +14,8 @@ struct Run: Executable {
   @Argument(help: ArgumentHelp("The scenario files.", valueName: "file"))
   var files: [String]
 
-  @Option(help: ArgumentHelp("Write reports: html, json, or both with a comma.", valueName: "formats"))
+  @Option(
+    help: ArgumentHelp("Write reports: html, json, or both with a comma.", valueName: "formats"))
   var report: String?
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))

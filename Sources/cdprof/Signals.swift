@@ -11,9 +11,11 @@ enum Signals {
   private static let pipe = Pipe()
 
   /// Ends the program until something else was said; the shell takes more.
-  private static let ending = [SIGINT, SIGTERM, SIGHUP]
+  private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
 
-  /// Begins to listen. Call it first of all.
+  /// Begins to listen.
+  ///
+  /// Call it first of all.
   static func listen() {
     // Made now: a handler may not be the first to ask for it.
     let reading = pipe.fileHandleForReading.fileDescriptor

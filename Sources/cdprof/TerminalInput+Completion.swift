@@ -12,7 +12,7 @@ extension TerminalInput {
     TerminalInput.vocabulary.withLock { $0 = vocabulary }
   }
 
-  /// Readline's question: which words may stand where the cursor is?
+  /// Answers readline's question, which words may stand where the cursor is.
   ///
   /// - Returns: an array that readline frees, or nil for no words, or for files to be completed.
   static func completions(upTo end: Int32) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {

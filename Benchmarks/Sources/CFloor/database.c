@@ -65,3 +65,5 @@ uint64_t cfloor_now(void) {
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
+
+const char *cfloor_sqlite_version(void) { return sqlite3_libversion(); }

@@ -138,7 +138,7 @@ struct EntityCheck {
 
   private mutating func reportUnknown(_ name: String, in place: String) {
     guard errors.count < ModelLimits.errors else { return }
-    let near = NearestName.of(name, among: entity.propertiesByName.keys)
+    let near = NearestName.of(name, among: entity.propertiesByName.keys.sorted())
     report(
       "The \(place) names \(name), which the entity does not have.",
       near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.")

@@ -1,19 +1,41 @@
-/// Finds the name that somebody probably meant.
+/// Finds the name that somebody probably meant, for "did you mean".
 package enum NearestName {
-  /// The name that takes the fewest changes to reach from a word, or nil when none is near.
+  /// The name nearest to a word, or nil when none is near or the word is one of the names.
   ///
-  /// Case does not count. A third of the letters may differ, and at least one. Of equally near
-  /// names the first in the alphabet wins.
+  /// Near is: a third of the word's letters mistyped, left out, added or swapped with a neighbour,
+  /// at least one; or, less near, one being a part of the other and half as long or longer. Case
+  /// does not count. Of equally near names the first given wins, so give them in a fixed order.
   ///
   /// - Parameters:
-  ///   - word: What was written.
+  ///   - word: What was written; of a long one the first 64 letters are looked at.
   ///   - names: What could have been meant.
   package static func of(_ word: String, among names: some Sequence<String>) -> String? {
-    let letters = Array(word.lowercased().prefix(64))
-    let limit = max(1, letters.count / 3)
-    return names.map { (distance(letters, Array($0.lowercased().prefix(64))), $0) }
-      .filter { $0.0 <= limit }
-      .min { $0 < $1 }?.1
+    let wanted = letters(of: word)
+    guard !wanted.isEmpty else { return nil }
+    let limit = max(1, (wanted.count + 1) / 3)
+    var best: (name: String, cost: Int)?
+    for name in names {
+      guard name != word else { return nil }
+      let candidate = letters(of: name)
+      var cost = distance(wanted, candidate)
+      if cost > limit {
+        guard isPart(wanted, candidate) else { continue }
+        cost += limit
+      }
+      if cost < best?.cost ?? .max { best = (name, cost) }
+    }
+    return best?.name
+  }
+
+  private static func letters(of word: String) -> [Character] {
+    Array(word.lowercased().prefix(64))
+  }
+
+  /// Whether one is a part of the other that is long enough not to be there by chance.
+  private static func isPart(_ one: [Character], _ other: [Character]) -> Bool {
+    let (short, long) = one.count < other.count ? (one, other) : (other, one)
+    return short.count >= 4 && 2 * short.count >= long.count
+      && String(long).contains(String(short))
   }
 
   /// The number of letters to insert, delete, replace or swap with their neighbour.

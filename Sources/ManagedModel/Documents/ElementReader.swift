@@ -20,7 +20,9 @@ struct ElementReader {
   func suggestion(
     for word: String, among names: some Sequence<String>, otherwise: String
   ) -> String {
-    guard !errors.isFull, let near = NearestName.of(word, among: names) else { return otherwise }
+    guard !errors.isFull, let near = NearestName.of(word, among: names.sorted()) else {
+      return otherwise
+    }
     return "Did you mean \(near)?"
   }
 

@@ -25,12 +25,16 @@ extension NSManagedObjectContext {
     plan.includesPropertyValues = request.includesPropertyValues
     if plan.batchSize <= 0 { plan.batchSize = max(ids.count, 1) }
     let keys = ids.map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) }
-    return BatchedPages(keys: keys, plan: plan, context: self)
+    // A save gives these another key.
+    let unsaved = ids.filter(\.isTemporaryID).compactMap { registeredObject(for: $0) }
+    return BatchedPages(keys: keys, unsaved: unsaved, plan: plan, context: self)
   }
 
   /// Loads one page: one SELECT of its rows, and its prefetches, in one snapshot.
+  ///
+  /// `unsaved` are the objects that had no permanent key when the keys were fetched.
   final func loadPage(
-    _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan
+    _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
     let store = requiredCoordinator.store(for: plan.layout)
     let event = scope.begin(.batchLoad)
@@ -41,7 +45,9 @@ extension NSManagedObjectContext {
       }
     }
     sweepBeforeLoad()
-    guard plan.includesPropertyValues else { return register(Array(keys), from: store) }
+    guard plan.includesPropertyValues else {
+      return keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+    }
     var query = store.translator.page(entity: store.entity(plan.layout), limit: plan.batchSize)
     query.intArrays = [ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })]
     return try read(store) { connection, commit in
@@ -49,7 +55,9 @@ extension NSManagedObjectContext {
       let loaded = materialise(rows, from: store, commit: commit, plan)
       // Rows come in the order of their keys, the page is in the order of the fetch; a row that is
       // gone leaves a fault in its place.
-      let page = withExtendedLifetime(loaded) { keys.map { registered($0.layout, $0.primaryKey) } }
+      let page = withExtendedLifetime(loaded) {
+        keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+      }
       try prefetch(plan.prefetchPaths, from: page, of: plan.entity, in: store)
       return page
     }

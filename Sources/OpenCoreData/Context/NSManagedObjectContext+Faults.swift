@@ -3,12 +3,13 @@ import ProfileEvents
 import SQLiteDriver
 
 extension NSManagedObjectContext {
-  /// Fills a fault that was read; one whose row is gone becomes deleted, or traps.
+  /// Fills a fault that was read; one whose row is gone, or cannot be read, becomes deleted, or
+  /// traps.
   final func fire(_ object: NSManagedObject) {
     do {
       if try fill(object) { return }
     } catch {
-      preconditionFailure("a fault of \(object.objectID) could not be filled: \(error)")
+      noteFailure(error, "a fault of \(object.objectID) could not be filled")
     }
     guard shouldDeleteInaccessibleFaults else {
       preconditionFailure("the row of \(object.objectID) does not exist any more")
@@ -24,7 +25,7 @@ extension NSManagedObjectContext {
     let store = requiredCoordinator.store(for: layout)
     let event = scope.begin(.objectFault)
     var source = FaultSource.rowCache
-    var row = cachedRow(of: object, in: store)
+    var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
     tellLookup(row != nil, of: object, in: store)
     if row == nil {
       source = .database
@@ -53,15 +54,23 @@ extension NSManagedObjectContext {
   /// Fills a to-many: its keys from the cache beside the rows or from the database, its objects as
   /// faults.
   ///
-  /// One relationship fault.
+  /// One relationship fault. One that cannot be read stays a fault and reads as empty.
   final func fireRelationship(
     _ relationship: NSRelationshipDescription, of object: NSManagedObject, into value: ToManyValue
   ) {
     do {
       value.fill(try destinations(of: relationship, of: object))
     } catch {
-      preconditionFailure("'\(relationship.name)' of \(object.objectID) failed to load: \(error)")
+      noteFailure(error, "'\(relationship.name)' of \(object.objectID) could not be read")
     }
+  }
+
+  /// Keeps the error of a read that has nobody to throw it to, and says so on stderr.
+  final func noteFailure(_ error: any Error, _ what: String) {
+    let error = NSError.from(error, store: coordinator?.firstSQLiteStore)
+    faultError = error
+    let line = "CoreData: error: \(what): \(error.localizedDescription)\n"
+    FileHandle.standardError.write(Data(line.utf8))
   }
 
   /// The oldest timestamp that a row of the row cache may have.
@@ -70,18 +79,22 @@ extension NSManagedObjectContext {
     return Date.timeIntervalSinceReferenceDate - stalenessInterval
   }
 
-  /// Reads through the burst's connection inside a perform block, else through one of its own.
+  /// Reads through the burst's connection; reads inside the body share its snapshot.
   ///
-  /// Whatever goes wrong is thrown as an `NSError`.
+  /// Outside a perform block the burst ends with the outermost read. Whatever goes wrong is thrown
+  /// as an `NSError`.
   @discardableResult
   final func read<R>(_ store: SQLiteStore, _ body: (Connection, UInt64) throws -> R) throws -> R {
     do {
-      if depth == 0 {
-        let single = try ReadBurst(store: store)
-        defer { single.end() }
-        return try body(single.connection, single.commit)
-      }
       let current = try currentBurst(of: store)
+      readDepth += 1
+      defer {
+        readDepth -= 1
+        if readDepth == 0 {
+          if burst !== current { current.end() }
+          if depth == 0 { endBurst() }
+        }
+      }
       return try body(current.connection, current.commit)
     } catch {
       throw NSError.from(error, store: store)
@@ -89,7 +102,7 @@ extension NSManagedObjectContext {
   }
 
   private func currentBurst(of store: SQLiteStore) throws -> ReadBurst {
-    if let burst, burst.store === store, burst.isFresh { return burst }
+    if let burst, burst.store === store, readDepth > 0 || burst.isFresh { return burst }
     endBurst()
     let fresh = try ReadBurst(store: store)
     burst = fresh
@@ -106,7 +119,11 @@ extension NSManagedObjectContext {
     let event = scope.begin(.relationshipFault)
     var source = FaultSource.rowCache
     let oldest = oldestAccepted
-    var found = store.withShared { $0.toMany.destinations(key, notBefore: oldest) }
+    var found = store.withShared { shared in
+      shared.toMany.destinations(
+        key, ownerVersion: shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey),
+        notBefore: oldest)
+    }
     defer {
       switch source {
       case .rowCache: scope.counters.relationshipFaultHits += 1
@@ -125,7 +142,10 @@ extension NSManagedObjectContext {
       found = try storedDestinations(of: relationship, of: object, key: key, in: store)
     }
     sweepBeforeLoad()
-    let objects = (found ?? []).map { registered($0.layout, $0.primaryKey) }
+    let objects = (found ?? []).map { identity in
+      known(identity.layout, identity.primaryKey)
+        ?? registered(identity.layout, identity.primaryKey)
+    }
     registry.notePeaks()
     return objects
   }
@@ -140,33 +160,55 @@ extension NSManagedObjectContext {
     var query = store.translator.toMany(mapped)
     query.binds = [.integer(object.primaryKey)]
     return try read(store) { connection, commit in
-      let found = try store.keys(
+      var found = try store.keys(
         query, on: connection, for: relationship.destinationEntity?.name ?? "", in: scope)
-      let entry = ToManyCache.Entry(
-        destinations: found, commit: commit, timestamp: Date.timeIntervalSinceReferenceDate)
-      store.withShared { $0.toMany.install(entry, for: key) }
+      if let destination = relationship.destinationEntity {
+        // A damaged row of another entity of the table may name this owner.
+        found.removeAll { !$0.layout.entity.isKind(of: destination) }
+      }
+      store.remember(found, for: key, commit: commit)
       return found
     }
   }
 
-  private func cachedRow(of object: NSManagedObject, in store: SQLiteStore) -> Row? {
-    let (rootIndex, key, oldest) = (object.layout.rootIndex, object.primaryKey, oldestAccepted)
-    return store.withShared {
+  /// The row cache's row, with a count for the caller; nil when there is none, or one of another
+  /// entity than the object was made for.
+  final func cachedRow(
+    of object: NSManagedObject, in store: SQLiteStore, notBefore oldest: Double
+  ) -> Row? {
+    let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
+    let found = store.withShared {
       $0.rows.row(rootIndex: rootIndex, key: key, notBefore: oldest)
     }
+    guard let found else { return nil }
+    guard found.layoutIndex == object.layout.index else {
+      found.release()
+      return nil
+    }
+    return found
   }
 
-  /// Reads one row by its key and puts it into the row cache; nil when it does not exist.
-  private func storedRow(of object: NSManagedObject, in store: SQLiteStore) throws -> Row? {
+  /// Reads one row by its key and puts it into the row cache; nil when it does not exist, or is of
+  /// another entity than the object was made for.
+  final func storedRow(of object: NSManagedObject, in store: SQLiteStore) throws -> Row? {
     let plan = faultPlan(object.layout, in: store)
     var query = plan.query
     query.binds = [.integer(object.primaryKey)]
     return try read(store) { connection, commit in
       var fetched: FetchedRow?
-      try store.select(query, on: connection, for: object.layout.entity.name ?? "", in: scope) {
-        fetched = try plan.decoder.row($0)
+      do {
+        try store.select(query, on: connection, for: object.layout.entity.name ?? "", in: scope) {
+          fetched = try plan.decoder.row($0)
+        }
+      } catch {
+        fetched?.row.release()
+        throw error
       }
       guard let fetched else { return nil }
+      guard fetched.layout === object.layout else {
+        fetched.row.release()
+        return nil
+      }
       return store.install(fetched, commit: commit)
     }
   }

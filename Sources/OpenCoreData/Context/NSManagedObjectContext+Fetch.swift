@@ -102,8 +102,10 @@ extension NSManagedObjectContext {
       }
     }
     guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
-    let objects = overlay(plan, on: ids.map { object(with: $0) })
-    ids = objects.map(\.objectID)
+    let fetched = ids.map { object(with: $0) }
+    // The IDs of the fetch own their rows: those are the ones to give.
+    let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
+    ids = overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
     return ids
   }
 
@@ -141,11 +143,9 @@ extension NSManagedObjectContext {
       registry.reserve(rootIndex: first.layout.rootIndex, rows.count)
     }
     for fetched in rows {
-      let (object, isFresh) = registry.object(fetched.layout, key: fetched.primaryKey) {
-        makeFault(fetched.layout, fetched.primaryKey)
-      }
-      objects.append(object)
-      isNew.append(isFresh)
+      let known = known(fetched.layout, fetched.primaryKey)
+      objects.append(known ?? makeFault(fetched.layout, fetched.primaryKey))
+      isNew.append(known == nil)
     }
     registry.notePeaks()
     let current = store.install(rows, owning: isNew, commit: commit)
@@ -173,11 +173,12 @@ extension NSManagedObjectContext {
     var fresh: [Int64] = []
     fresh.reserveCapacity(keys.count)
     for identity in keys {
-      let (object, isNew) = registry.object(identity.layout, key: identity.primaryKey) {
-        makeFault(identity.layout, identity.primaryKey)
+      if let known = known(identity.layout, identity.primaryKey) {
+        objects.append(known)
+      } else {
+        objects.append(makeFault(identity.layout, identity.primaryKey))
+        fresh.append(identity.primaryKey)
       }
-      objects.append(object)
-      if isNew { fresh.append(identity.primaryKey) }
     }
     store.own(rootIndex: rootIndex, keys: fresh)
     registry.notePeaks()
@@ -197,10 +198,11 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A fault that is not registered yet.
+  /// A fault of a row that is not registered yet; the caller adds its owner to the row cache.
   private func makeFault(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
     object.becomeFault(primaryKey: key, in: self)
+    registry.add(object)
     return object
   }
 

@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
   /// Calls `awakeFromInsert`. No statement.
   public final func insert(_ object: NSManagedObject) {
     precondition(object.context == nil, "an object is inserted into one context, once")
+    checkModel(of: object.layout)
     precondition(
       !object.layout.entity.isAbstract,
       "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
@@ -44,7 +45,8 @@ extension NSManagedObjectContext {
 
   /// Marks an object for deletion; its row goes with the next save.
   ///
-  /// The delete rules of its relationships are carried out in `processPendingChanges`, which may fire
+  /// An object that was never saved leaves the context with the next `processPendingChanges`. The
+  /// delete rules of its relationships are carried out in `processPendingChanges`, which may fire
   /// faults.
   public final func delete(_ object: NSManagedObject) {
     guard !object.isDeleted else { return }
@@ -79,8 +81,8 @@ extension NSManagedObjectContext {
     changes.removeAll()
     for object in saved { object.turnIntoFault() }
     for object in inserted {
-      registry.remove(object)
-      object.context = nil
+      leave(object)
+      object.dropRelated()
     }
   }
 
@@ -90,20 +92,48 @@ extension NSManagedObjectContext {
     if !object.isInserted {
       changes.updated.insert(object)
     }
-    changes.eventUpdated.insert(object)
+    if !changes.eventInserted.contains(object) { changes.eventUpdated.insert(object) }
+  }
+
+  /// Takes an object that has no row, or no longer one, out of the context.
+  final func leave(_ object: NSManagedObject) {
+    registry.remove(object)
+    object.state.remove(.changed)
+    object.context = nil
   }
 
   /// Carries out the delete rules of what was deleted, which may delete more.
   final func propagateDeletions() {
-    while let object = changes.unpropagated.first {
-      changes.unpropagated.removeFirst()
+    var next = 0
+    while next < changes.unpropagated.count {
+      let object = changes.unpropagated[next]
+      next += 1
+      // It may have been refreshed or rolled back since.
+      guard object.state.contains(.deleted), object.context === self else { continue }
       object.prepareForDeletion()
+      // Saving compares the version of the row, so the row has to be there.
+      object.willAccess()
       for relationship in object.layout.entity.relationshipsByName.values
-        .sorted(by: { $0.name < $1.name })
+        .sorted(by: { $0.name < $1.name }) where object.layout.place(of: relationship.name) != nil
       {
         carry(relationship, of: object)
       }
+      if object.isInserted { forgetInserted(object) }
     }
+    changes.unpropagated.removeAll()
+  }
+
+  /// Takes a deleted object that was never saved out of the context: there is nothing to write.
+  private func forgetInserted(_ object: NSManagedObject) {
+    changes.inserted.remove(object)
+    changes.deleted.remove(object)
+    if changes.eventInserted.contains(object) {
+      // Nobody was told that it came.
+      changes.eventInserted.remove(object)
+      changes.eventDeleted.remove(object)
+    }
+    leave(object)
+    object.dropRelated()
   }
 
   private func carry(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {

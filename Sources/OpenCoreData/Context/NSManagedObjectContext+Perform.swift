@@ -1,5 +1,7 @@
 import Dispatch
 import ManagedModel
+import ProfileEvents
+import Synchronization
 
 extension NSManagedObjectContext {
   /// Runs a block on the context's queue and waits for it; on that queue already, runs it in place.
@@ -39,20 +41,19 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Whether the caller is on the context's queue.
+  /// Whether the caller is on the context's queue, through other contexts' `performAndWait` too.
   final var isOnQueue: Bool {
-    switch concurrencyType {
-    case .mainQueueConcurrencyType: Thread.isMainThread
-    case .privateQueueConcurrencyType:
-      DispatchQueue.getSpecific(key: NSManagedObjectContext.queueKey) == ObjectIdentifier(self)
-    }
+    if concurrencyType == .mainQueueConcurrencyType, Thread.isMainThread { return true }
+    return runner.load(ordering: .relaxed) == MonotonicClock.threadID()
   }
 
   private func run<T>(_ block: () throws -> T) rethrows -> T {
+    if depth == 0 { runner.store(MonotonicClock.threadID(), ordering: .relaxed) }
     depth += 1
     defer {
+      if depth == 1 { endBlock() }
       depth -= 1
-      if depth == 0 { endBlock() }
+      if depth == 0 { runner.store(0, ordering: .relaxed) }
     }
     return try block()
   }
@@ -65,7 +66,8 @@ extension NSManagedObjectContext {
 
   /// Ends the burst of reads: its snapshot is given up and its connection given back.
   final func endBurst() {
-    burst?.end()
+    // A read that is running keeps its snapshot; it ends it when it is done.
+    if readDepth == 0 { burst?.end() }
     burst = nil
   }
 }

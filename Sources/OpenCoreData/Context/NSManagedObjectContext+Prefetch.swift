@@ -10,34 +10,48 @@ extension NSManagedObjectContext {
     _ paths: [String], from objects: [NSManagedObject], of entity: NSEntityDescription,
     in store: SQLiteStore
   ) throws {
-    guard !paths.isEmpty, !objects.isEmpty else { return }
-    let owner = PrefetchedRows(store: store)
+    guard !paths.isEmpty else { return }
+    let steps = try paths.map { try relationships(along: $0, from: entity) }
+    guard !objects.isEmpty else { return }
+    let owner = PrefetchedRows(store: store, paths: Set(paths))
     let sources = objects.filter { $0.primaryKey > 0 }.map {
       FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey)
     }
     var loaded: [String: [FetchedIdentity]] = [:]
-    for path in paths {
-      var (reached, present, current) = ("", sources, entity)
-      for name in path.split(separator: ".").map(String.init) {
-        guard let relationship = current.relationshipsByName[name],
-          let destination = relationship.destinationEntity
-        else {
-          throw NSError.fetch(
-            "'\(name)' in the prefetched path '\(path)' is no relationship of "
-              + "'\(current.name ?? "")'. It has: "
-              + current.relationshipsByName.keys.sorted().joined(separator: ", ") + ".")
-        }
-        reached += "." + name
+    for path in steps {
+      var (reached, present) = ("", sources)
+      for relationship in path {
+        reached += "." + relationship.name
         if let known = loaded[reached] {
           present = known
         } else {
           present = try prefetch(relationship, from: present, owner: owner, in: store)
           loaded[reached] = present
         }
-        current = destination
       }
     }
-    for object in objects { object.prefetched = owner }
+    for object in objects {
+      object.prefetched = object.prefetched.map { $0.joined(with: owner) } ?? owner
+    }
+  }
+
+  /// The relationships that a path of names leads along.
+  private func relationships(
+    along path: String, from entity: NSEntityDescription
+  ) throws -> [NSRelationshipDescription] {
+    var current = entity
+    return try path.split(separator: ".").map(String.init).map { name in
+      guard let relationship = current.relationshipsByName[name],
+        let destination = relationship.destinationEntity
+      else {
+        throw NSError.fetch(
+          "'\(name)' in the prefetched path '\(path)' is no relationship of "
+            + "'\(current.name ?? "")'. It has: "
+            + current.relationshipsByName.keys.sorted().joined(separator: ", ") + ".")
+      }
+      current = destination
+      return relationship
+    }
   }
 
   /// One step: loads the destinations and gives their identities.

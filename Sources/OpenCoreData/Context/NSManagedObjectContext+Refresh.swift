@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
   /// Cost: none for a clean object; the row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     endBurst()
-    guard !object.isInserted, !object.isFault else { return }
+    guard !object.isInserted, !object.isFault || object.hasChanges else { return }
     changes.eventRefreshed.insert(object)
     if mergeChanges, object.hasChanges {
       merge(object)
@@ -35,15 +35,21 @@ extension NSManagedObjectContext {
     registry.resetPeaks()
   }
 
-  /// Gives a changed object the row cache's row below its changes; without one, it keeps its own.
+  /// Gives a changed object the row cache's row below its changes, or the database's when that has
+  /// none; without either, or when it cannot be read, the object keeps its own.
   private func merge(_ object: NSManagedObject) {
-    let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
-    let cached = store(for: object)?.withShared {
-      $0.rows.row(rootIndex: rootIndex, key: key, notBefore: -.infinity)
+    guard !object.isFault, let store = store(for: object) else { return }
+    var row = cachedRow(of: object, in: store, notBefore: -.infinity)
+    if row == nil {
+      do {
+        row = try storedRow(of: object, in: store)
+      } catch {
+        noteFailure(error, "\(object.objectID) could not be refreshed")
+      }
     }
-    guard let row = cached ?? nil else { return }
+    guard let row else { return }
     object.row.release()
     object.row = row
-    object.values?.forgetUnchanged()
+    object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)
   }
 }

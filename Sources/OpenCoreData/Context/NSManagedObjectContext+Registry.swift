@@ -15,7 +15,8 @@ extension NSManagedObjectContext {
   ///
   /// No statement.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-    registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
+    checkModel(of: objectID.layout)
+    return registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
   }
 
   /// The object of that ID: the registered one, or a fault that was not checked against the store.
@@ -23,7 +24,8 @@ extension NSManagedObjectContext {
   /// No statement. Reading a fault of a row that does not exist makes it deleted (or traps, see
   /// `shouldDeleteInaccessibleFaults`).
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-    registered(objectID.layout, objectID.primaryKey)
+    checkModel(of: objectID.layout)
+    return registered(objectID.layout, objectID.primaryKey)
   }
 
   /// The object of that ID when its row exists.
@@ -31,6 +33,7 @@ extension NSManagedObjectContext {
   /// Cost: none for a filled object; otherwise at most one SELECT, which is a fault's.
   /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when there is no such row.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    checkModel(of: objectID.layout)
     if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
     {
       if !object.isFault { return object }
@@ -53,6 +56,13 @@ extension NSManagedObjectContext {
     return registry.peaks[EntityLayout.of(entity).index]
   }
 
+  /// The most objects, whatever their entity, that were registered at once.
+  ///
+  /// Less than the sum of the entities' peaks when those were not at the same time.
+  package final var peakRegisteredCount: Int {
+    registry.peak
+  }
+
   /// All registered objects, whatever their entity.
   package final var registeredCount: Int {
     sweep()
@@ -71,24 +81,53 @@ extension NSManagedObjectContext {
     let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
     object.becomeFault(primaryKey: key, in: self)
     registry.add(object)
-    store(for: object)?.own(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
+    if key > 0 {
+      store(for: object)?.own(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
+    }
     return object
   }
 
-  /// The destination of a to-one, whose concrete entity the row names where it may be another.
+  /// The registered object of a key whose entity the database has told.
+  ///
+  /// A fault that was made for another entity, from a damaged reference or an ID that names one, is
+  /// no object of that row: it becomes deleted and leaves.
+  final func known(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject? {
+    guard let object = registry.object(rootIndex: layout.rootIndex, key: key) else { return nil }
+    if object.layout === layout { return object }
+    object.becomeInaccessible()
+    store(for: object)?.disown(rootIndex: layout.rootIndex, keys: CollectionOfOne(key))
+    leave(object)
+    return nil
+  }
+
+  /// Traps for an entity of another model than the coordinator's: its objects are laid out
+  /// differently.
+  final func checkModel(of layout: EntityLayout) {
+    precondition(
+      layout.entity.managedObjectModel === requiredCoordinator.managedObjectModel,
+      "the entity '\(layout.entity.name ?? "")' belongs to another model than this context's")
+  }
+
+  /// The destination of a to-one, whose concrete entity the row names where it may be another; nil
+  /// when the key names an object of an entity that the relationship does not lead to.
   final func object(
-    primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int
-  ) -> NSManagedObject {
+    primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int64
+  ) -> NSManagedObject? {
+    guard primaryKey > 0 else { return nil }
     guard let destination = relationship.destinationEntity else {
       preconditionFailure("the relationship '\(relationship.name)' has no destination entity")
     }
     let declared = EntityLayout.of(destination)
     if let object = registry.object(rootIndex: declared.rootIndex, key: primaryKey) {
-      return object
+      return object.layout.entity.isKind(of: destination) ? object : nil
     }
-    let concrete = requiredCoordinator.store(for: declared).layouts.layout(
-      entityNumber: entityNumber)
-    return registered(concrete ?? declared, primaryKey)
+    let concrete = Int(exactly: entityNumber).flatMap {
+      requiredCoordinator.store(for: declared).layouts.layout(entityNumber: $0)
+    }
+    guard let concrete, concrete.entity.isKind(of: destination) else {
+      return registered(declared, primaryKey)
+    }
+    return registered(concrete, primaryKey)
   }
 
   /// Lets go of the clean objects that the registry alone holds.

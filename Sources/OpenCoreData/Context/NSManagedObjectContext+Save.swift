@@ -35,6 +35,7 @@ extension NSManagedObjectContext {
           NSInsertedObjectsKey: Set(plan.inserted), NSUpdatedObjectsKey: Set(plan.updated),
           NSDeletedObjectsKey: Set(plan.deleted),
         ])
+      for object in plan.deleted { object.dropRelated() }
     }
   }
 
@@ -66,6 +67,9 @@ extension NSManagedObjectContext {
       try $0.validateForUpdate()
     }
     check(changes.deleted.array) { try $0.validateForDelete() }
+    check((changes.inserted.array + changes.updated.array).filter { !$0.isDeleted }) {
+      try $0.validateReferences()
+    }
     try NSError.throwValidation(failures)
   }
 
@@ -73,7 +77,10 @@ extension NSManagedObjectContext {
     var plan = SavePlan()
     plan.inserted = changes.inserted.array.filter { !$0.isDeleted }
     plan.updated = changes.updated.array.filter { !$0.isDeleted && !$0.isInserted }
-    plan.deleted = changes.deleted.array.filter { $0.primaryKey > 0 && !$0.isInserted }
+    // What has no row any more needs no DELETE.
+    plan.deleted = changes.deleted.array.filter {
+      !$0.isInserted && !$0.state.contains(.inaccessible)
+    }
     return plan
   }
 
@@ -91,24 +98,22 @@ extension NSManagedObjectContext {
       forgetChanges()
     } catch {
       for (object, key) in zip(plan.inserted, temporary) { object.primaryKey = key }
-      if let conflicts = error as? SaveConflicts { throw NSError.mergeConflicts(conflicts) }
+      if let conflicts = error as? SaveConflicts {
+        store.forget(conflicts)
+        throw NSError.mergeConflicts(conflicts)
+      }
       throw NSError.from(error, store: store)
     }
   }
 
   /// Takes an object whose row was deleted out of the context.
   private func detach(_ object: NSManagedObject) {
-    registry.remove(object)
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
-    object.context = nil
+    leave(object)
   }
 
   private func forgetChanges() {
-    for object in changes.deleted.array where object.isInserted {
-      registry.remove(object)
-      object.context = nil
-    }
     changes.removeAll()
   }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import ManagedModel
 package import ProfileEvents
+import Synchronization
 
 /// A scratch pad of objects over a coordinator's stores.
 ///
@@ -22,6 +23,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let queue: DispatchQueue
   /// Perform blocks around the present call.
   var depth = 0
+  /// Reads around the present call; they share a snapshot.
+  var readDepth = 0
+  /// The thread that runs a block of this context; 0 between blocks.
+  let runner = Atomic<UInt64>(0)
+  /// The last error of a fault that could not be read, which has no caller to throw to.
+  ///
+  /// Such a fault becomes deleted with nil values, a to-many reads as empty; set to nil to look for
+  /// the next one. On the context's queue.
+  package final var faultError: NSError?
   @exclusivity(unchecked) var registry = ObjectRegistry()
   let scope: ProfileScope
   /// The connection that a burst of faults reads from.

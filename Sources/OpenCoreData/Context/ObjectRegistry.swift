@@ -9,9 +9,11 @@ struct ObjectRegistry: ~Copyable {
   private var tables: [RegistryTable] = []
   /// Registered objects of each entity, sub-entities not included, by layout index.
   private(set) var counts: [Int] = []
-  /// The most there were at once.
+  /// The most there were of each entity at once.
   private(set) var peaks: [Int] = []
   private(set) var count = 0
+  /// The most there were of all entities together at once.
+  private(set) var peak = 0
   /// The count right after the last sweep; a load sweeps once it has doubled.
   private var countAfterSweep = 0
 
@@ -28,22 +30,6 @@ struct ObjectRegistry: ~Copyable {
   /// The object of a key, if there is one.
   func object(rootIndex: Int, key: Int64) -> NSManagedObject? {
     tables[rootIndex].objects.find(key)?.pointee
-  }
-
-  /// The object of a key, made and registered when there is none; tells which.
-  mutating func object(
-    _ layout: EntityLayout, key: Int64, orMake make: () -> NSManagedObject
-  ) -> (object: NSManagedObject, isNew: Bool) {
-    let table = tables[layout.rootIndex]
-    if let known = table.objects.find(key) { return (known.pointee, false) }
-    // Made before its place is looked for: an initialiser of the application's may register others.
-    let made = make()
-    let slot = table.objects.find(key, orInsert: made)
-    if slot.pointee === made {
-      counts[layout.index] += 1
-      count += 1
-    }
-    return (slot.pointee, slot.pointee === made)
   }
 
   /// Makes room for as many more objects of a root.
@@ -69,11 +55,13 @@ struct ObjectRegistry: ~Copyable {
   /// Notes the present counts as peaks where they are higher; called after each load.
   mutating func notePeaks() {
     for index in counts.indices where counts[index] > peaks[index] { peaks[index] = counts[index] }
+    peak = max(peak, count)
   }
 
   /// Forgets the peaks, so that the next part of a run starts from what is registered now.
   mutating func resetPeaks() {
     peaks = counts
+    peak = count
   }
 
   /// Whether a load should sweep before it registers more.
@@ -138,6 +126,8 @@ struct ObjectRegistry: ~Copyable {
   /// Takes every object out and returns the permanent keys, by root.
   mutating func removeAll() -> [[Int64]] {
     var released = tables.map { _ in [Int64]() }
+    // First, while all are held: else a chain of objects would be freed in one deep recursion.
+    forEach { $0.dropRelated() }
     for (rootIndex, table) in tables.enumerated() {
       table.objects.removeAll { _, _ in
         true

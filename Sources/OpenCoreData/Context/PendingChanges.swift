@@ -67,6 +67,10 @@ struct ChangedObjects {
 
   var members: Set<NSManagedObject> { Set(array) }
 
+  func contains(_ object: NSManagedObject) -> Bool {
+    object.state.contains(flag)
+  }
+
   /// Marks an object; one that is marked stays where it is.
   mutating func insert(_ object: NSManagedObject) {
     guard !object.state.contains(flag) else { return }

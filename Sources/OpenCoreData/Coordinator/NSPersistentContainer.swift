@@ -50,7 +50,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
           options: description.storeOptions)
         block(description, nil)
       } catch {
-        block(description, error)
+        block(description, error as NSError)
       }
     }
   }

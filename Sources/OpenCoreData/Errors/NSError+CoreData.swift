@@ -48,6 +48,13 @@ extension NSError {
         + "which the model does not have.")
   }
 
+  /// A row whose key no object can have.
+  static func damagedKey(_ key: Int64, entity: String) -> NSError {
+    coreData(
+      CocoaError.Code.fileReadCorruptFile.rawValue,
+      "A row of '\(entity)' has the Z_PK \(key); keys begin with 1.")
+  }
+
   /// One value that is not valid.
   static func validation(
     _ code: Int, object: NSManagedObject, key: String, value: Any?, message: String

@@ -26,16 +26,13 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
 
   /// The object at a position.
   ///
-  /// Traps when its page cannot be read or holds another type.
+  /// When its page cannot be read, it is a fault: reading that tells on stderr what is wrong. Traps
+  /// when the object is of another type.
   public subscript(position: Int) -> Element {
-    do {
-      guard let object = try pages.object(at: position) as? Element else {
-        preconditionFailure("the object at \(position) is no \(Element.self)")
-      }
-      return object
-    } catch {
-      preconditionFailure("the page of position \(position) could not be read: \(error)")
+    guard let object = pages.objectOrFault(at: position) as? Element else {
+      preconditionFailure("the object at \(position) is no \(Element.self)")
     }
+    return object
   }
 }
 
@@ -43,6 +40,8 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
 final class BatchedPages {
   let keys: [FetchedIdentity]
   let pageSize: Int
+  /// By the temporary key they were fetched under.
+  private let unsaved: [Int64: NSManagedObject]
   private let plan: FetchPlan
   private let context: NSManagedObjectContext
   private var pages: [Int: [NSManagedObject]] = [:]
@@ -54,8 +53,13 @@ final class BatchedPages {
   /// Ours: Apple's number is not known.
   private static let kept = 4
 
-  init(keys: [FetchedIdentity], plan: FetchPlan, context: NSManagedObjectContext) {
+  init(
+    keys: [FetchedIdentity], unsaved: [NSManagedObject], plan: FetchPlan,
+    context: NSManagedObjectContext
+  ) {
     self.keys = keys
+    self.unsaved = Dictionary(
+      unsaved.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
     self.plan = plan
     self.pageSize = plan.batchSize
     self.context = context
@@ -71,13 +75,25 @@ final class BatchedPages {
     return page[position - number * pageSize]
   }
 
+  /// The object at a position, as a fault when its page cannot be read.
+  func objectOrFault(at position: Int) -> NSManagedObject {
+    do {
+      return try object(at: position)
+    } catch {
+      context.noteFailure(error, "the page of position \(position) could not be read")
+      let key = keys[position]
+      return unsaved[key.primaryKey] ?? context.registered(key.layout, key.primaryKey)
+    }
+  }
+
   private func page(_ number: Int) throws -> [NSManagedObject] {
     if let page = pages[number] {
       touch(number)
       return page
     }
     let start = number * pageSize
-    let page = try context.loadPage(keys[start..<min(start + pageSize, count)], plan)
+    let page = try context.loadPage(
+      keys[start..<min(start + pageSize, count)], plan, unsaved: unsaved)
     pages[number] = page
     touch(number)
     if recent.count > BatchedPages.kept {

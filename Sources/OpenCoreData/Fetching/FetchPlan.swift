@@ -17,7 +17,9 @@ struct FetchPlan {
   let prefetchPaths: [String]
 
   init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
-    let entity = try request.entity ?? FetchPlan.entity(named: request.entityName, in: model)
+    // An entity of another instance of the model stands for the one of that name here.
+    let given = request.entity.flatMap { $0.managedObjectModel === model ? $0 : nil }
+    let entity = try given ?? FetchPlan.entity(named: request.entityName, in: model)
     self.entity = entity
     layout = EntityLayout.of(entity)
     predicate = request.predicate

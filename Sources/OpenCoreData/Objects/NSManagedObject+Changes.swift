@@ -73,7 +73,7 @@ extension NSManagedObject {
 
   private func committedDestination(_ slot: RowSlot) -> NSManagedObject? {
     guard let context, !row.isNull(slot) else { return nil }
-    let entityNumber = slot.kind == .toOnePolymorphic ? Int(row.entityNumber(slot)) : 0
+    let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
     return context.object(
       primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
   }

@@ -39,9 +39,16 @@ extension NSManagedObject {
     didTurnIntoFault()
   }
 
-  /// Makes an object whose row is gone deleted and empty.
+  /// Makes a fault whose row is gone say that it is deleted; its values are nil.
   final func becomeInaccessible() {
-    state = state.intersection(.noted).union([.deleted, .inaccessible])
+    state = state.intersection(ObjectState.changed.union(.noted)).union(.inaccessible)
+  }
+
+  /// Lets go of related objects and of rows loaded ahead, because the object leaves its context: two
+  /// sides of a relationship would keep each other alive for ever.
+  final func dropRelated() {
+    values?.forgetObjects()
+    prefetched = nil
   }
 
   private func fire() {

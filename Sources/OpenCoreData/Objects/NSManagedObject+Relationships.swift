@@ -13,9 +13,11 @@ extension NSManagedObject {
       }
     }
     guard let context, !row.isNull(slot) else { return nil }
-    let entityNumber = slot.kind == .toOnePolymorphic ? Int(row.entityNumber(slot)) : 0
-    let object = context.object(
-      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
+    let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
+    guard
+      let object = context.object(
+        primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
+    else { return nil }
     keep(.object(object), at: slot.index)
     return object
   }
@@ -34,7 +36,9 @@ extension NSManagedObject {
   /// The state of a to-many, made at first need.
   final func toManyValue(at index: Int) -> ToManyValue {
     if case .toMany(let value)? = values?[index] { return value }
-    let value = ToManyValue(isNew: primaryKey <= 0)
+    // A transient one is in no store, so there is nothing to fire.
+    let isTransient = layout.toMany[index - layout.slots.count].isTransient
+    let value = ToManyValue(isNew: primaryKey <= 0 || isTransient)
     storage.keep(.toMany(value), at: index)
     return value
   }

@@ -35,6 +35,11 @@ extension NSManagedObject {
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany else { continue }
       edit(&cache, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
     }
+    // Where the rule changed the other ends, they say so themselves.
+    for relationship in layout.toMany where relationship.deleteRule == .noActionDeleteRule {
+      guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
+      cache.removeEverywhere(primaryKey, relationship: inverse.name)
+    }
   }
 
   private func edit(

@@ -46,6 +46,31 @@ extension NSManagedObject {
     try NSError.throwValidation(failures)
   }
 
+  /// Error 1550 for each changed relationship that leads to an object of no context: one that was
+  /// deleted, or never inserted.
+  final func validateReferences() throws {
+    guard values != nil else { return }
+    var failures: [NSError] = []
+    func check(_ object: NSManagedObject, _ name: String) {
+      guard object.context == nil else { return }
+      failures.append(
+        NSError.validation(
+          NSManagedObjectValidationError, object: self, key: name, value: object,
+          message: "\(name) leads to an object that is not, or no longer, in a context."))
+    }
+    for slot in layout.slots where slot.kind.isToOne {
+      if case .object(let object)? = values?[slot.index], values?.isChanged(slot.index) == true {
+        check(object, slot.name)
+      }
+    }
+    for (index, relationship) in layout.toMany.enumerated() {
+      if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] {
+        for object in value.added { check(object, relationship.name) }
+      }
+    }
+    try NSError.throwValidation(failures)
+  }
+
   /// The objects at the other end, whichever kind of relationship it is.
   ///
   /// Fires what is a fault.

@@ -89,7 +89,7 @@ open class NSManagedObject: NSObject {
 
   /// Whether the next save will remove the object's row, or it has found its row gone.
   public final var isDeleted: Bool {
-    state.contains(.deleted)
+    !state.isDisjoint(with: [.deleted, .inaccessible])
   }
 
   /// Whether the object is inserted, updated or deleted.
@@ -183,7 +183,8 @@ struct ObjectState: OptionSet {
   static let overridden = ObjectState(rawValue: 16)
   /// `awakeFromInsert` or `awakeFromFetch` is running: what is set is no change.
   static let awaking = ObjectState(rawValue: 64)
-  /// The row is gone: `shouldDeleteInaccessibleFaults` made the object deleted with nil values.
+  /// The row is gone: the object says that it is deleted and has nil values. Nothing is left to
+  /// save, so this is no change.
   static let inaccessible = ObjectState(rawValue: 128)
 
   /// The context has noted the object for the next did-change notification.

@@ -43,9 +43,26 @@ final class ObjectValues {
     changed[index] = false
   }
 
-  /// Drops what follows from the row and keeps what was changed.
-  func forgetUnchanged() {
-    for index in held.indices where !changed[index] { held[index] = .none }
+  /// Drops what follows from the store and keeps what was changed, and the transients from
+  /// `firstTransient` on.
+  func forgetUnchanged(firstTransient: Int) {
+    for index in 0..<firstTransient where !changed[index] {
+      if case .toMany(let value) = held[index], value.hasChanges {
+        value.unfire()
+      } else {
+        held[index] = .none
+      }
+    }
+  }
+
+  /// Drops the objects of relationships, changed or not.
+  func forgetObjects() {
+    for index in held.indices {
+      switch held[index] {
+      case .object, .toMany: forget(index)
+      default: break
+      }
+    }
   }
 
   /// Whether an object of a relationship is held, so that letting go of this one may free more.

@@ -42,8 +42,14 @@ final class ToManyValue {
   }
 
   func remove(_ object: NSManagedObject) {
-    objects?.remove(object)
+    if objects != nil, objects?.remove(object) == nil { return }
     if added.remove(object) == nil { removed.insert(object) }
+  }
+
+  /// Makes it a fault again; what was added and removed stays noted.
+  func unfire() {
+    objects = nil
+    committed = nil
   }
 
   /// Says that the store has what the object has.

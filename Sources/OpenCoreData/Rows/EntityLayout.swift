@@ -31,6 +31,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// The class of this entity's objects.
   let objectClass: NSManagedObject.Type
   private let places: [String: PropertyPlace]
+  /// Held for the slots, which do not count them: an entity does not hold its superentity's.
+  private let properties: [NSPropertyDescription]
 
   /// Lays out one entity.
   ///
@@ -42,6 +44,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.objectClass = objectClass
     var slots: [RowSlot] = []
     let properties = entity.slotProperties
+    self.properties = properties
     var offset = Row.headerSize + (properties.count + 63) / 64 * 8
     for property in properties {
       let slot = RowSlot(property: property, index: slots.count, offset: offset)
@@ -62,8 +65,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       places[attribute.name] = .transient(number)
     }
     self.places = places
-    var nulls = RowBuilder(slots: slots, fixedSize: offset)
-    self.faultRow = nulls.finish(primaryKey: 0, version: 0, immortal: true)
+    var nulls = RowBuilder(slots: slots, fixedSize: offset, layoutIndex: index)
+    self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {
       if let attribute = slot.property as? NSAttributeDescription,
         let value = attribute.defaultValue
@@ -71,7 +74,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
         nulls.set(RowValue(value, kind: slot.kind) ?? .null, at: slot)
       }
     }
-    self.defaultRow = nulls.finish(primaryKey: 0, version: 0, immortal: true)
+    self.defaultRow = nulls.finish(version: 0, immortal: true)
   }
 
   deinit {
@@ -87,6 +90,11 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// The number of values an object may hold beside its row.
   var placeCount: Int {
     slots.count + toMany.count + transients.count
+  }
+
+  /// The first of the places that belong to transient attributes.
+  var firstTransient: Int {
+    slots.count + toMany.count
   }
 
   /// The position of a property among the values an object holds beside its row.

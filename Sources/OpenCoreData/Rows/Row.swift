@@ -6,7 +6,7 @@ import Synchronization
 /// counted Swift class would cost more than the read itself. Build with `-DCHECKED_ROWS` to have
 /// every access checked for a freed row, a wrong slot and a read outside the row.
 ///
-///     0  count   Int32, atomic; -1 is never freed        8  primary key   Int64
+///     0  count   Int32, atomic; -1 is never freed        8  layout index  Int64
 ///     4  size    UInt32, bytes of the row               16  Z_OPT         Int64
 ///                                                       24  one bit a slot: nil
 ///     then the slots; then texts and blobs, found by offset and length in their slot
@@ -30,10 +30,10 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     markAlive()
   }
 
-  /// `Z_PK`.
-  var primaryKey: Int64 {
+  /// The index of the layout that says where the slots are: a row is read by no other.
+  var layoutIndex: Int {
     check()
-    return base.load(fromByteOffset: 8, as: Int64.self)
+    return Int(base.load(fromByteOffset: 8, as: Int64.self))
   }
 
   /// `Z_OPT`, the version that saving compares.

@@ -6,16 +6,18 @@ import SQLiteDriver
 struct RowBuilder: ~Copyable {
   private let slots: [RowSlot]
   private let fixedSize: Int
+  private let layoutIndex: Int
   private var buffer: UnsafeMutableRawBufferPointer
   private var used: Int
 
   /// A builder for rows of one layout.
   init(layout: EntityLayout) {
-    self.init(slots: layout.slots, fixedSize: layout.fixedSize)
+    self.init(slots: layout.slots, fixedSize: layout.fixedSize, layoutIndex: layout.index)
   }
 
-  init(slots: [RowSlot], fixedSize: Int) {
+  init(slots: [RowSlot], fixedSize: Int, layoutIndex: Int) {
     self.slots = slots
+    self.layoutIndex = layoutIndex
     self.fixedSize = fixedSize
     self.buffer = .allocate(byteCount: fixedSize + 256, alignment: 8)
     self.used = fixedSize
@@ -101,8 +103,8 @@ struct RowBuilder: ~Copyable {
   }
 
   /// The finished row with a count of one, which the caller owns.
-  mutating func finish(primaryKey: Int64, version: Int64, immortal: Bool = false) -> Row {
-    buffer.storeBytes(of: primaryKey, toByteOffset: 8, as: Int64.self)
+  mutating func finish(version: Int64, immortal: Bool = false) -> Row {
+    buffer.storeBytes(of: Int64(layoutIndex), toByteOffset: 8, as: Int64.self)
     buffer.storeBytes(of: version, toByteOffset: 16, as: Int64.self)
     return Row(
       copying: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[0..<used]),

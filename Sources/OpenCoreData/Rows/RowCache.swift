@@ -28,6 +28,11 @@ struct RowCache: ~Copyable {
     tables.reduce(0) { $0 + $1.rowCount }
   }
 
+  /// The owners of all entries, for tests.
+  var ownerCount: Int {
+    tables.reduce(0) { $0 + $1.ownerCount }
+  }
+
   /// The row of a key, with one count for the caller; nil when there is none or it is older than
   /// `oldest` (seconds since 2001).
   func row(rootIndex: Int, key: Int64, notBefore oldest: Double) -> Row? {
@@ -61,14 +66,14 @@ struct RowCache: ~Copyable {
   private static func place(
     _ row: Row, in entry: UnsafeMutablePointer<Entry>, commit: UInt64, timestamp: Double
   ) -> Row {
-    if let present = entry.pointee.row {
-      if entry.pointee.commit > commit {
-        row.release()
-        present.retain()
-        return present
-      }
-      present.release()
+    if entry.pointee.commit > commit {
+      // Newer: another row, or none because it was deleted since.
+      guard let present = entry.pointee.row else { return row }
+      row.release()
+      present.retain()
+      return present
     }
+    entry.pointee.row?.release()
     row.retain()
     entry.pointee.row = row
     entry.pointee.commit = commit
@@ -100,11 +105,12 @@ struct RowCache: ~Copyable {
     }
   }
 
-  /// Empties a key's entry; owners stay.
-  func forget(rootIndex: Int, key: Int64) {
+  /// Empties a key's entry; owners stay. Rows read before `commit` do not fill it again.
+  func forget(rootIndex: Int, key: Int64, commit: UInt64) {
     guard let entry = tables[rootIndex].entries.find(key) else { return }
     entry.pointee.row?.release()
     entry.pointee.row = nil
+    entry.pointee.commit = max(entry.pointee.commit, commit)
   }
 
   /// Whether any entry of a key exists, with or without a row.
@@ -122,6 +128,12 @@ private final class RowTable {
     entries.forEach { _, entry in
       if entry.pointee.row != nil { count += 1 }
     }
+    return count
+  }
+
+  var ownerCount: Int {
+    var count = 0
+    entries.forEach { _, entry in count += Int(entry.pointee.owners) }
     return count
   }
 

@@ -20,17 +20,23 @@ final class RowDecoder {
   /// The current row's identity.
   func identity(_ statement: Statement) throws -> FetchedIdentity {
     let plan = try plan(for: statement)
-    return FetchedIdentity(
-      layout: plan.layout, primaryKey: statement.int64(Projection.keyColumn))
+    return FetchedIdentity(layout: plan.layout, primaryKey: try primaryKey(statement))
   }
 
   /// The current row, which the caller owns; its layout says of which entity it is.
   func row(_ statement: Statement) throws -> FetchedRow {
     let plan = try plan(for: statement)
-    let primaryKey = statement.int64(Projection.keyColumn)
+    let primaryKey = try primaryKey(statement)
     return FetchedRow(
       layout: plan.layout, primaryKey: primaryKey,
-      row: plan.decode(statement, primaryKey: primaryKey))
+      row: plan.decode(statement))
+  }
+
+  /// Keys from 1 up name rows; the others are temporary objects'.
+  private func primaryKey(_ statement: Statement) throws -> Int64 {
+    let key = statement.int64(Projection.keyColumn)
+    guard key > 0 else { throw NSError.damagedKey(key, entity: projection.entity.name) }
+    return key
   }
 
   private func plan(for statement: Statement) throws -> DecodingPlan {
@@ -87,7 +93,7 @@ private final class DecodingPlan {
     self.builder = RowBuilder(layout: layout)
   }
 
-  func decode(_ statement: Statement, primaryKey: Int64) -> Row {
+  func decode(_ statement: Statement) -> Row {
     builder.reset()
     for slot in layout.slots {
       let column = columns[slot.index]
@@ -107,7 +113,6 @@ private final class DecodingPlan {
         builder.set(bytes: statement.blob(column), at: slot)
       }
     }
-    return builder.finish(
-      primaryKey: primaryKey, version: statement.int64(Projection.versionColumn))
+    return builder.finish(version: statement.int64(Projection.versionColumn))
   }
 }

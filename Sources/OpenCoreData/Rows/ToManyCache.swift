@@ -1,6 +1,7 @@
 /// Keys of to-many destinations, kept beside the rows under the store's lock.
 ///
-/// An entry goes with its owner's row entry, and whenever a save changes the relationship.
+/// An entry goes with its owner's row entry. It is good for one version of the owner's row: when that
+/// was written by somebody else and read again, the relationship may have changed with it.
 struct ToManyCache: ~Copyable {
   struct Key: Hashable {
     let rootIndex: Int
@@ -12,6 +13,8 @@ struct ToManyCache: ~Copyable {
     /// Each destination's entity and key, in the order of the database.
     var destinations: [FetchedIdentity]
     var commit: UInt64
+    /// `Z_OPT` of the owner's cached row when this was read; nil when there was none.
+    var version: Int64?
     /// Seconds since 2001.
     var timestamp: Double
   }
@@ -24,9 +27,13 @@ struct ToManyCache: ~Copyable {
     let primaryKey: Int64
   }
 
-  /// The destinations, unless they are unknown or older than `oldest`.
-  func destinations(_ key: Key, notBefore oldest: Double) -> [FetchedIdentity]? {
+  /// The destinations, unless they are unknown, older than `oldest`, or of another version of the
+  /// owner's row than the one that is cached now.
+  func destinations(
+    _ key: Key, ownerVersion: Int64?, notBefore oldest: Double
+  ) -> [FetchedIdentity]? {
     guard let entry = entries[key], entry.timestamp >= oldest else { return nil }
+    if let then = entry.version, let ownerVersion, then != ownerVersion { return nil }
     return entry.destinations
   }
 
@@ -47,6 +54,23 @@ struct ToManyCache: ~Copyable {
     }
     entry.commit = commit
     entries[key] = entry
+  }
+
+  /// Says that what is known of one owner holds for its newly saved row too.
+  mutating func adopt(version: Int64, rootIndex: Int, key: Int64) {
+    guard !names.isEmpty,
+      let relationships = names[OwnerKey(rootIndex: rootIndex, primaryKey: key)]
+    else { return }
+    for name in relationships {
+      entries[Key(rootIndex: rootIndex, primaryKey: key, relationship: name)]?.version = version
+    }
+  }
+
+  /// Takes a destination out of a relationship of every owner.
+  mutating func removeEverywhere(_ destination: Int64, relationship: String) {
+    for key in entries.keys where key.relationship == relationship {
+      entries[key]?.destinations.removeAll { $0.primaryKey == destination }
+    }
   }
 
   /// Drops all relationships of one owner.

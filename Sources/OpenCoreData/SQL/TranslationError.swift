@@ -25,7 +25,7 @@ struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
     piece = keyPath
     reason = "\(entity.name ?? "The entity") has no property \(key)."
     choices = names
-    suggestion = Self.nearest(to: key, among: names)
+    suggestion = NearestName.of(key, among: names)
   }
 
   var description: String { message }
@@ -36,15 +36,5 @@ struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
     if let suggestion { text += " Did you mean \(suggestion)?" }
     if !choices.isEmpty { text += " There are: \(choices.joined(separator: ", "))." }
     return text
-  }
-
-  /// A name that contains the word or is contained in it, else one that differs by few letters.
-  private static func nearest(to word: String, among names: [String]) -> String? {
-    let lower = word.lowercased()
-    let containing = names.filter {
-      let name = $0.lowercased()
-      return min(name.count, lower.count) > 2 && (name.contains(lower) || lower.contains(name))
-    }
-    return containing.min { $0.count < $1.count } ?? NearestName.of(word, among: names)
   }
 }

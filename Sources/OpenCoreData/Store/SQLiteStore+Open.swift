@@ -38,6 +38,12 @@ extension SQLiteStore {
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(
         NSPersistentStoreOpenError, problem.description, [NSFilePathErrorKey: url.path])
+    } catch let error as ModelError {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "The model inside \(url.path) cannot be read: \(error)",
+        [NSFilePathErrorKey: url.path])
+    } catch {
+      throw error as NSError
     }
   }
 

@@ -76,14 +76,33 @@ extension SQLiteStore {
   ) {
     let timestamp = Date.timeIntervalSinceReferenceDate
     withShared { shared in
+      // A save since then may have changed any of them: it edits what is known under this lock,
+      // after it has counted its commit.
+      guard commitNumber == commit else { return }
       for owner in owners {
         let key = ToManyCache.Key(
           rootIndex: owner.layout.rootIndex, primaryKey: owner.primaryKey,
           relationship: relationship)
+        let version = shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey)
         let entry = ToManyCache.Entry(
-          destinations: links[owner.primaryKey] ?? [], commit: commit, timestamp: timestamp)
+          destinations: links[owner.primaryKey] ?? [], commit: commit, version: version,
+          timestamp: timestamp)
         shared.toMany.install(entry, for: key)
       }
+    }
+  }
+
+  /// Keeps the destinations of one owner beside the rows, as `remember` of several does.
+  func remember(_ found: [FetchedIdentity], for key: ToManyCache.Key, commit: UInt64) {
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    withShared { shared in
+      guard commitNumber == commit,
+        shared.rows.hasEntry(rootIndex: key.rootIndex, key: key.primaryKey)
+      else { return }
+      let version = shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey)
+      shared.toMany.install(
+        ToManyCache.Entry(
+          destinations: found, commit: commit, version: version, timestamp: timestamp), for: key)
     }
   }
 }

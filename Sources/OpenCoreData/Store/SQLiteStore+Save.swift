@@ -43,7 +43,9 @@ extension SQLiteStore {
         for object in plan.updated where try !update(object, on: connection, in: scope) {
           conflicts.append(try conflict(object, on: connection))
         }
-        for object in plan.written { try writeLinks(of: object, on: connection, in: scope) }
+        // All that was removed first: what one object gives up another may have taken.
+        for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
+        for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
         for object in plan.deleted where try !delete(object, on: connection, in: scope) {
           conflicts.append(try conflict(object, on: connection))
         }
@@ -63,6 +65,19 @@ extension SQLiteStore {
           rootIndex: object.layout.rootIndex, key: object.primaryKey, { $0.version })
         guard let cached, cached != old else { return nil }
         return SaveConflict(object: object, oldVersion: old, newVersion: cached)
+      }
+    }
+  }
+
+  /// Empties the entries of rows that a save found changed, so that they are read anew.
+  func forget(_ conflicts: SaveConflicts) {
+    withShared { shared in
+      for conflict in conflicts.conflicts {
+        let (rootIndex, key) = (conflict.object.layout.rootIndex, conflict.object.primaryKey)
+        if shared.rowVersion(rootIndex: rootIndex, key: key) != conflict.newVersion {
+          shared.rows.forget(rootIndex: rootIndex, key: key, commit: 0)
+          shared.toMany.forget(rootIndex: rootIndex, key: key)
+        }
       }
     }
   }
@@ -130,7 +145,7 @@ extension SQLiteStore {
     let statement = statements.update(entity, slots: object.changedSlots().map(\.index))
     let version = object.row.version
     return try change(
-      statement.sql, binds(statement, object, version: version + 1, locked: version),
+      statement.sql, binds(statement, object, version: version &+ 1, locked: version),
       kind: .update, for: entity.name, on: connection, in: scope) == 1
   }
 
@@ -151,27 +166,46 @@ extension SQLiteStore {
       kind: .delete, for: entity.name, on: connection, in: scope) == 1
   }
 
-  /// Writes the pairs of a many-to-many, and the columns of a to-many without inverse.
-  private func writeLinks(
+  /// Removes pairs of a many-to-many, and what the columns of a to-many without inverse say.
+  private func removeLinks(
     of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws {
-    let entity = entity(object.layout)
-    for (index, relationship) in object.layout.toMany.enumerated() {
-      guard let mapped = entity.toMany[relationship.name],
-        case .toMany(let value)? = object.values?[object.layout.holdingIndex(.toMany(index))],
-        value.hasChanges
-      else { continue }
-      if let sql = translator.updateHiddenInverse(mapped) {
-        for other in value.removed { try point(other, nil, sql, connection, scope) }
-        for other in value.added { try point(other, object, sql, connection, scope) }
-      } else if mapped.isManyToMany, writesPairs(relationship) {
-        for other in value.removed {
+    for (mapped, value) in changedLinks(of: object) {
+      for other in value.removed {
+        if let sql = translator.updateHiddenInverse(mapped) {
+          try point(other, nil, sql, connection, scope)
+        } else {
           try pair(translator.deleteJoinRow(mapped), .delete, object, other, connection, scope)
         }
-        for other in value.added {
+      }
+    }
+  }
+
+  /// Adds pairs of a many-to-many, and sets the columns of a to-many without inverse.
+  private func addLinks(
+    of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    for (mapped, value) in changedLinks(of: object) {
+      for other in value.added {
+        if let sql = translator.updateHiddenInverse(mapped) {
+          try point(other, object, sql, connection, scope)
+        } else {
           try pair(translator.insertJoinRow(mapped), .insert, object, other, connection, scope)
         }
       }
+    }
+  }
+
+  /// The changed to-many relationships of an object that are not written with the other end's row.
+  private func changedLinks(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
+    guard let values = object.values else { return [] }
+    let layout = object.layout
+    return layout.toMany.enumerated().compactMap { index, relationship in
+      guard let mapped = entity(layout).toMany[relationship.name],
+        case .toMany(let value) = values[layout.holdingIndex(.toMany(index))], value.hasChanges,
+        mapped.isManyToMany ? writesPairs(relationship) : relationship.inverseRelationship == nil
+      else { return nil }
+      return (mapped, value)
     }
   }
 
@@ -240,13 +274,15 @@ extension SQLiteStore {
     return withShared { shared in
       for object in plan.written { object.followLinks(in: &shared.toMany, commit: commit) }
       for object in plan.deleted {
-        shared.rows.forget(rootIndex: object.layout.rootIndex, key: object.primaryKey)
+        shared.rows.forget(
+          rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
         shared.toMany.forget(rootIndex: object.layout.rootIndex, key: object.primaryKey)
         object.leaveLinks(in: &shared.toMany, commit: commit)
       }
       return zip(plan.written, rows).map { object, row in
         let rootIndex = object.layout.rootIndex
         if object.isInserted { shared.rows.own(rootIndex: rootIndex, key: object.primaryKey) }
+        shared.toMany.adopt(version: row.version, rootIndex: rootIndex, key: object.primaryKey)
         return shared.rows.install(
           row, rootIndex: rootIndex, key: object.primaryKey, commit: commit, timestamp: timestamp)
       }
@@ -266,9 +302,7 @@ extension SQLiteStore {
         builder.reset()
         for slot in layout.slots { builder.set(object.rawValue(slot), at: slot) }
         rows.append(
-          builder.finish(
-            primaryKey: object.primaryKey,
-            version: object.isInserted ? 1 : object.row.version + 1))
+          builder.finish(version: object.isInserted ? 1 : object.row.version &+ 1))
         start += 1
       }
     }

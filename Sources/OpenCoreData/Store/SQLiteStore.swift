@@ -19,6 +19,11 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
   struct SharedRows: ~Copyable {
     var rows: RowCache
     var toMany = ToManyCache()
+
+    /// `Z_OPT` of a cached row; nil when there is none.
+    func rowVersion(rootIndex: Int, key: Int64) -> Int64? {
+      rows.peek(rootIndex: rootIndex, key: key) { $0.version }
+    }
   }
 
   init(

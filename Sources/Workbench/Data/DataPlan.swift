@@ -32,7 +32,8 @@ package struct DataPlan: Sendable {
       guard (0...DataPlan.maximumRows).contains(count) else {
         throw LawError(
           text: plan.count.text,
-          message: "\(count) rows of \(plan.entity) are not between 0 and \(DataPlan.maximumRows)")
+          message: "\(count) rows of \(plan.entity) are not between 0 and \(DataPlan.maximumRows)",
+          place: plan.count.place)
       }
       scope.rows[plan.entity] = count
       counts.append(EntityCount(name: plan.entity, count: count))

@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// How the values of a property are made: `cycle`, `random`, `every 1 minute`, `text 12`,
 /// `one of [draft, sent]`.
 package enum Generator: Sendable, Equatable {
@@ -46,7 +48,7 @@ package enum Generator: Sendable, Equatable {
       throw LanguageProblem(
         "this is no generator: `\(texts.joined(separator: " "))`", at: words.first?.place ?? place,
         didYouMean: texts.first.flatMap { first in
-          known.contains(first) ? nil : NearestWord.to(first, in: known)
+          known.contains(first) ? nil : NearestName.of(first, among: known)
         },
         nextStep: "write one of: \(Generator.usage)")
     }
@@ -63,7 +65,7 @@ package enum Generator: Sendable, Equatable {
       let known = units.keys.sorted()
       throw LanguageProblem(
         "unknown unit `\(unit.text)`", at: unit.place,
-        didYouMean: NearestWord.to(unit.text, in: known),
+        didYouMean: NearestName.of(unit.text, among: known),
         nextStep: "write one of: \(known.joined(separator: ", "))")
     }
     return number * seconds

@@ -22,6 +22,26 @@ package enum StoreFile {
     }
   }
 
+  /// Moves a store to a place on the same volume, in place of one that was there.
+  ///
+  /// The database itself is replaced in one go.
+  /// - Throws: the file system's `NSError`.
+  package static func move(from source: URL, to destination: URL) throws {
+    let files = FileManager.default
+    let (support, moved) = (supportFolder(of: source), supportFolder(of: destination))
+    for path in (companions + ["-shm"]).map({ destination.path + $0 }) + [moved.path]
+    where files.fileExists(atPath: path) {
+      try files.removeItem(atPath: path)
+    }
+    guard rename(source.path, destination.path) == 0 else {
+      throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
+    }
+    for companion in companions where files.fileExists(atPath: source.path + companion) {
+      try files.moveItem(atPath: source.path + companion, toPath: destination.path + companion)
+    }
+    if files.fileExists(atPath: support.path) { try files.moveItem(at: support, to: moved) }
+  }
+
   /// Removes a store; a store that is not there is removed already.
   ///
   /// - Throws: the file system's `NSError`.

@@ -50,7 +50,7 @@ package enum FaultStorm {
     init?(_ event: Event, sql: String?, context: StepContext) {
       guard let entity = event.object?.entity ?? event.entity else { return nil }
       let isHeld = event.object.map { context.held.contains($0) } ?? false
-      let path = isHeld ? nil : context.reachedThrough[entity]
+      let path = isHeld ? nil : context.path(of: event, entity: entity)
       switch event.kind {
       case .objectFault:
         isRelationship = false

@@ -17,6 +17,21 @@ package struct StepContext: Sendable {
     }
   }
 
+  /// That the step was reading through a relationship while some events happened.
+  package struct Route: Sendable, Equatable {
+    /// The greatest event number before.
+    package var after: Int
+    /// The greatest event number when it was over.
+    package var through: Int
+    package var path: Path
+
+    package init(after: Int, through: Int, path: Path) {
+      self.after = after
+      self.through = through
+      self.path = path
+    }
+  }
+
   /// The fetch that brought the objects the step reads; nil when a fetch did not bring them.
   package var fetch: FetchText?
   /// The objects the step was given.
@@ -27,12 +42,29 @@ package struct StepContext: Sendable {
   /// By the name of an object's own entity (each concrete sub-entity of a destination has its own
   /// entry): the key path that leads there.
   package var reachedThrough: [String: Path]
+  /// For a step that reaches one entity in several ways: which way, when. In the order of time, not
+  /// overlapping; what lies in none of them is told by the entity's name.
+  package var routes: [Route]
 
   package init(
-    fetch: FetchText? = nil, held: Set<ObjectReference> = [], reachedThrough: [String: Path] = [:]
+    fetch: FetchText? = nil, held: Set<ObjectReference> = [], reachedThrough: [String: Path] = [:],
+    routes: [Route] = []
   ) {
     self.fetch = fetch
     self.held = held
     self.reachedThrough = reachedThrough
+    self.routes = routes
+  }
+
+  /// The way on which an event's object was reached; nil when none is known.
+  func path(of event: Event, entity: String) -> Path? {
+    var low = 0
+    var high = routes.count
+    while low < high {
+      let middle = (low + high) / 2
+      if routes[middle].through < event.id { low = middle + 1 } else { high = middle }
+    }
+    if low < routes.count, routes[low].after < event.id { return routes[low].path }
+    return reachedThrough[entity]
   }
 }

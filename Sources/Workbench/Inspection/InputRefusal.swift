@@ -46,7 +46,9 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   /// Cost: reads its header, its schema, the names of its tables, and what it says of itself.
   /// - Throws: why it cannot be used.
   package static func check(_ url: URL) throws(InputRefusal) {
-    if let problem = StoreFileProblem.examine(path: url.relativePath) { throw InputRefusal(problem) }
+    if let problem = StoreFileProblem.examine(path: url.relativePath) {
+      throw InputRefusal(problem)
+    }
     let names: Set<String>
     do {
       let connection = try Connection(path: url.relativePath, access: .looking)

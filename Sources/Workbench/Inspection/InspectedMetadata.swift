@@ -9,8 +9,9 @@ struct InspectedMetadata {
   let modelIdentifiers: [String]
   let hasOwnDigests: Bool
 
-  /// Reads the table. One statement.
+  /// Reads the table.
   ///
+  /// One statement.
   /// - Throws: `InputRefusal` when it holds nothing that can be read; `SQLiteError`.
   init(reading connection: Connection, path: String) throws {
     guard let row = try connection.values("SELECT Z_UUID, Z_PLIST FROM Z_METADATA").first,

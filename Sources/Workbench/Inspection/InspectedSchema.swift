@@ -15,7 +15,7 @@ struct InspectedSchema {
 
   /// Columns by the table's name.
   let tables: [String: [Column]]
-  /// Of the model; those of the history are left out. In the order of their numbers.
+  /// Those of the model, in the order of their numbers, without those of the history.
   let entities: [Entity]
   let indexes: [InspectedIndex]
   let hasModelCache: Bool
@@ -23,7 +23,9 @@ struct InspectedSchema {
   /// Entities of the persistent history have numbers from here on.
   private static let firstHistoryEntity: Int64 = 16_000
 
-  /// Reads the schema. Four statements.
+  /// Reads the schema.
+  ///
+  /// Four statements.
   init(reading connection: Connection) throws(SQLiteError) {
     var tables: [String: [Column]] = [:]
     for row in try connection.values(

@@ -97,7 +97,8 @@ package enum InspectionText {
     ]
     if files.reading == .privateCopy {
       lines.append(
-        "  A transaction was cut off; it was rolled back in a private copy, which was read instead.")
+        "  A transaction was cut off; it was rolled back in a private copy, which was read instead."
+      )
     }
     return lines
   }

@@ -8,7 +8,9 @@ struct SchemaEntities {
   let schema: InspectedSchema
   let connection: Connection
 
-  /// Depth first, alphabetically. One COUNT a table.
+  /// Depth first, alphabetically.
+  ///
+  /// One COUNT a table.
   func entities() throws(SQLiteError) -> [InspectedEntity] {
     var result: [InspectedEntity] = []
     for root in children(of: 0) {

@@ -2,7 +2,9 @@ package import Foundation
 import OpenCoreData
 import SQLiteDriver
 
-/// Looks into a store and says what is there. Changes no byte in its folder.
+/// Looks into a store and says what is there.
+///
+/// Changes no byte in its folder.
 package struct StoreInspector {
   private let url: URL
   private let connection: Connection

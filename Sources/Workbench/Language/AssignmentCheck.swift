@@ -49,7 +49,7 @@ struct AssignmentCheck {
     guard let shape = held[assignment.value], shape.kind == .objects else {
       throw LanguageProblem(
         "no result of objects is named `\(assignment.value)`", at: valuePlace,
-        didYouMean: NearestWord.to(assignment.value, in: held.keys.sorted()),
+        didYouMean: NearestName.of(assignment.value, among: held.keys.sorted()),
         nextStep: "fetch or insert them first, with `as \(assignment.value)`, or write nil")
     }
     guard let destination = relationship.destinationEntity,

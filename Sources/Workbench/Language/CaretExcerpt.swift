@@ -1,4 +1,4 @@
-/// A line of a text with carets under a part of it.
+/// A line of a text with carets under a part of it; of a very long line the part around them.
 package struct CaretExcerpt: Sendable {
   private let line: String
   private let place: SourcePlace
@@ -14,17 +14,31 @@ package struct CaretExcerpt: Sendable {
     self.margin = margin
   }
 
+  /// More characters of a line than this are not shown.
+  private static let width = 160
+
   /// Two lines, without an end of line.
   ///
   /// Tabs before the mark are kept, so that both lines align.
   package var text: String {
-    let characters = Array(line)
-    let before = characters.prefix(max(0, place.column - 1))
+    let (characters, column) = shown
+    let before = characters.prefix(max(0, column - 1))
     let padding =
       String(before.map { $0 == "\t" ? "\t" : " " })
-      + String(repeating: " ", count: max(0, place.column - 1 - before.count))
+      + String(repeating: " ", count: max(0, column - 1 - before.count))
     let room = max(1, characters.count - before.count)
     let carets = String(repeating: "^", count: min(max(1, place.length), room))
-    return "\(margin)\(line)\n\(margin)\(padding)\(carets)"
+    return "\(margin)\(String(characters))\n\(margin)\(padding)\(carets)"
+  }
+
+  /// The characters that are shown, and the column of the mark among them.
+  private var shown: ([Character], column: Int) {
+    let characters = Array(line)
+    guard characters.count > Self.width else { return (characters, place.column) }
+    let start = max(0, min(place.column - 1 - Self.width / 2, characters.count - Self.width))
+    let end = start + Self.width
+    let head: [Character] = start > 0 ? ["…"] : []
+    let tail: [Character] = end < characters.count ? ["…"] : []
+    return (head + characters[start..<end] + tail, place.column - start + head.count)
   }
 }

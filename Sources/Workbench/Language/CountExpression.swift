@@ -21,6 +21,8 @@ package struct CountExpression: Sendable, Equatable {
 
   /// As written.
   package let text: String
+  /// Where it is written.
+  package let place: SourcePlace
   /// The names it uses, `scale` left out, in the order of writing.
   package let names: [Name]
   let root: Node
@@ -34,6 +36,7 @@ package struct CountExpression: Sendable, Equatable {
     root = try parser.whole()
     names = parser.names
     text = word.text
+    place = word.place
   }
 
   package static func == (first: CountExpression, second: CountExpression) -> Bool {
@@ -47,8 +50,7 @@ package struct CountExpression: Sendable, Equatable {
   package func value(in scope: LawScope) throws(LawError) -> Int {
     let value = try value(of: root, in: scope)
     guard let whole = value.whole else {
-      throw LawError(
-        text: text, message: "its value \(value.text) is not whole; put ceil() around the division")
+      throw error("its value \(value.text) is not whole; put ceil() around the division")
     }
     return whole
   }
@@ -60,7 +62,7 @@ package struct CountExpression: Sendable, Equatable {
       value = Fraction(number)
     case .name(let name):
       guard let rows = scope.value(of: name) else {
-        throw LawError(text: text, message: "nothing says how many rows `\(name)` has")
+        throw error("nothing says how many rows `\(name)` has")
       }
       value = Fraction(rows)
     case .negated(let inner):
@@ -79,13 +81,17 @@ package struct CountExpression: Sendable, Equatable {
     case .quotient(let first, let second):
       let divisor = try self.value(of: second, in: scope)
       guard divisor != Fraction(0) else {
-        throw LawError(text: text, message: "it divides by 0")
+        throw error("it divides by 0")
       }
       value = try self.value(of: first, in: scope).divided(by: divisor)
     }
     guard let value else {
-      throw LawError(text: text, message: "its value is too large to count")
+      throw error("its value is too large to count")
     }
     return value
+  }
+
+  private func error(_ message: String) -> LawError {
+    LawError(text: text, message: message, place: place)
   }
 }

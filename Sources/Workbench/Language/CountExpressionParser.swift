@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// Reads a `CountExpression` by recursive descent.
 struct CountExpressionParser {
   private let word: Word
@@ -92,7 +94,8 @@ struct CountExpressionParser {
     if position < characters.count, characters[position] == "(" {
       guard text == "ceil" else {
         throw LanguageProblem(
-          "unknown function `\(text)`", at: place, didYouMean: NearestWord.to(text, in: ["ceil"]),
+          "unknown function `\(text)`", at: place,
+          didYouMean: NearestName.of(text, among: ["ceil"]),
           nextStep: "ceil() is the only function")
       }
       position += 1

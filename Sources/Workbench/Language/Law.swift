@@ -11,12 +11,15 @@ package struct Law: Sendable, Equatable {
   /// As written.
   package let text: String
   package let relation: Relation
+  /// Where it is written.
+  package let place: SourcePlace
 
   /// Reads a law.
   ///
   /// - Throws: a problem at the first character that cannot be understood.
   package init(_ word: Word) throws(LanguageProblem) {
     text = word.text
+    place = word.place
     if let bound = Law.rest(of: word, after: "at most") {
       relation = .atMost(try CountExpression(bound))
     } else if let bound = Law.rest(of: word, after: "at least") {
@@ -47,8 +50,18 @@ package struct Law: Sendable, Equatable {
 
   /// The least and the most the metric may be.
   ///
-  /// - Throws: `LawError` as its expressions, and when the least is more than the most.
+  /// - Throws: `LawError` as its expressions, when the least is more than the most, and when no count
+  ///   could be within them.
   package func bounds(in scope: LawScope) throws(LawError) -> ClosedRange<Int> {
+    let bounds = try range(in: scope)
+    guard bounds.upperBound >= 0 else {
+      throw LawError(
+        text: text, message: "no count can be \(bounds.upperBound)", place: place)
+    }
+    return bounds
+  }
+
+  private func range(in scope: LawScope) throws(LawError) -> ClosedRange<Int> {
     switch relation {
     case .equal(let only):
       let value = try only.value(in: scope)
@@ -60,7 +73,8 @@ package struct Law: Sendable, Equatable {
     case .range(let low, let high):
       let (least, most) = (try low.value(in: scope), try high.value(in: scope))
       guard least <= most else {
-        throw LawError(text: text, message: "it goes from \(least) down to \(most)")
+        throw LawError(
+          text: text, message: "it goes from \(least) down to \(most)", place: place)
       }
       return least...most
     }

@@ -4,6 +4,8 @@ package struct LawError: Error, Sendable, CustomStringConvertible {
   package let text: String
   /// Why it has none, and what to do.
   package let message: String
+  /// Where the expression is written.
+  package let place: SourcePlace
 
   package var description: String { "`\(text)`: \(message)" }
 }

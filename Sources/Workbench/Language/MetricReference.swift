@@ -1,3 +1,4 @@
+import OpenCoreData
 package import ProfileEvents
 
 /// A metric as it is written, with its scope in brackets: `selects`, `misses(Country)`.
@@ -20,7 +21,7 @@ package struct MetricReference: Sendable, Hashable {
     guard let metric = Metric(rawValue: name) else {
       let known = Metric.allCases.filter(\.isExact).map(\.rawValue)
       throw LanguageProblem(
-        "unknown metric `\(name)`", at: namePlace, didYouMean: NearestWord.to(name, in: known),
+        "unknown metric `\(name)`", at: namePlace, didYouMean: NearestName.of(name, among: known),
         nextStep: "the metrics are: \(known.joined(separator: ", "))")
     }
     guard metric.isExact else {

@@ -23,7 +23,7 @@ package struct ModelNames: Sendable {
     if let entity = model.entitiesByName[name] { return entity }
     throw LanguageProblem(
       "the model has no entity `\(name)`", at: place,
-      didYouMean: NearestWord.to(name, in: entities),
+      didYouMean: NearestName.of(name, among: entities),
       nextStep: "its entities are: \(ModelNames.list(entities))")
   }
 
@@ -69,7 +69,7 @@ package struct ModelNames: Sendable {
     let known = entity.propertiesByName.keys.sorted()
     throw LanguageProblem(
       "\(entity.name ?? "the entity") has no property `\(name)`", at: place,
-      didYouMean: NearestWord.to(name, in: known),
+      didYouMean: NearestName.of(name, among: known),
       nextStep: "its properties are: \(ModelNames.list(known))")
   }
 

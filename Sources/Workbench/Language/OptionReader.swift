@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// Reads the value of one option by the option's kind.
 struct OptionReader {
   let key: Word
@@ -71,7 +73,7 @@ struct OptionReader {
     guard let flag = Flag.value(of: word.text) else {
       throw LanguageProblem(
         "`\(key.text)` needs yes or no, not `\(word.text)`", at: word.place,
-        didYouMean: NearestWord.to(word.text, in: ["yes", "no"]),
+        didYouMean: NearestName.of(word.text, among: ["yes", "no"]),
         nextStep: "write for example `\(example)`")
     }
     return flag
@@ -83,7 +85,7 @@ struct OptionReader {
     guard let kind = ResultKind(rawValue: word.text) else {
       throw LanguageProblem(
         "unknown kind of result `\(word.text)`", at: word.place,
-        didYouMean: NearestWord.to(word.text, in: kinds),
+        didYouMean: NearestName.of(word.text, among: kinds),
         nextStep: "write one of: \(kinds.joined(separator: ", "))")
     }
     guard kind.isRunnable else {

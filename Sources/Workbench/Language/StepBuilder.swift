@@ -1,3 +1,4 @@
+import OpenCoreData
 import ProfileEvents
 
 /// Makes a step of words: the one place that knows which verb takes what.
@@ -43,7 +44,7 @@ struct StepBuilder {
       let runnable = Verb.allCases.filter(\.isRunnable).map(\.rawValue)
       throw LanguageProblem(
         "unknown verb `\(word.text)`", at: word.place,
-        didYouMean: NearestWord.to(word.text, in: runnable + otherVerbs),
+        didYouMean: NearestName.of(word.text, among: runnable + otherVerbs),
         nextStep: "begin with one of: \(runnable.joined(separator: ", "))")
     }
     guard verb.isRunnable else {
@@ -118,13 +119,13 @@ struct StepBuilder {
   ) throws(LanguageProblem) -> (StepOption, [Word]) {
     let words = verb.options + [.context]
     guard let word = OptionWord(rawValue: key.text), words.contains(word) || !word.isRunnable else {
-      let known = words.map(\.rawValue) + ["as", "fails"]
+      let known = (verb == .touch ? ["read"] : []) + words.map(\.rawValue) + ["as", "fails"]
       let belongsElsewhere = OptionWord(rawValue: key.text) != nil
       throw LanguageProblem(
         belongsElsewhere
           ? "`\(verb.rawValue)` does not take `\(key.text)`" : "unknown option `\(key.text)`",
         at: key.place,
-        didYouMean: belongsElsewhere ? nil : NearestWord.to(key.text, in: known),
+        didYouMean: belongsElsewhere ? nil : NearestName.of(key.text, among: known),
         nextStep: "`\(verb.rawValue)` takes: \(known.joined(separator: ", "))")
     }
     return try OptionReader(key: key, value: value).option(word)

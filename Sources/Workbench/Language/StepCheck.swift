@@ -76,7 +76,7 @@ package struct StepCheck: Sendable {
       guard let shape = held[step.subject] else {
         throw LanguageProblem(
           "no result is named `\(step.subject)`", at: place,
-          didYouMean: NearestWord.to(step.subject, in: held.keys.sorted()),
+          didYouMean: NearestName.of(step.subject, among: held.keys.sorted()),
           nextStep: held.isEmpty
             ? "name one with `as \(step.subject)` on the step that brings it"
             : "the names are: \(ModelNames.list(held.keys.sorted()))")
@@ -145,6 +145,13 @@ package struct StepCheck: Sendable {
       throw LanguageProblem(
         "`\(key.keyPath)` has many values, so nothing can be sorted by it", at: place,
         nextStep: "sort by an attribute of the entity or of a to-one relationship")
+    }
+    if let relationship = path.last as? NSRelationshipDescription {
+      let attributes = relationship.destinationEntity?.attributesByName.keys.sorted() ?? []
+      throw LanguageProblem(
+        "`\(key.keyPath)` leads to objects, which have no order", at: place,
+        nextStep: "sort by one of: "
+          + ModelNames.list(attributes.map { "\(key.keyPath).\($0)" }))
     }
   }
 

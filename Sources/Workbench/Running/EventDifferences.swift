@@ -44,7 +44,7 @@ struct EventDifferences {
 
   private func line(_ part: Part) -> String {
     let group = part.group
-    var text = "\(NumberText.grouped(part.amount)) \(metric.metric.rawValue): "
+    var text = "\(metric.metric.counted(part.amount)): "
     text += "\(NumberText.grouped(group.count)) x \(group.word) \(group.subject)"
     if !group.sourceWord.isEmpty { text += " (\(group.sourceWord))" }
     if let step = part.step {

@@ -28,7 +28,10 @@ struct ExpectationJudge {
   /// The result of a block's findings; nil when none were listed and none fired.
   func result(of block: ExpectBlock, firing findings: [Finding]) -> ExpectationResult? {
     let expected = (block.findings?.names ?? []).map(\.text)
-    let found = findings.map(\.name)
+    // From several lines a finding is still one name.
+    let found = findings.map(\.name).reduce(into: [String]()) { names, name in
+      if !names.contains(name) { names.append(name) }
+    }
     if block.findings == nil, found.isEmpty { return nil }
     let missing = expected.filter { !found.contains($0) }
     let surplus = findings.filter { !expected.contains($0.name) }

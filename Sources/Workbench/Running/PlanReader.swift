@@ -1,4 +1,5 @@
 package import Foundation
+import OpenCoreData
 import SQLiteDriver
 
 /// Asks SQLite how it would run captured SQL on a store, without changing a byte of it.
@@ -8,7 +9,7 @@ package final class PlanReader {
   /// - Parameter isOpenElsewhere: whether somebody writes the store now; it is then read beside them.
   /// - Throws: `SQLiteError` when the file cannot be opened.
   package init(storeURL: URL, isOpenElsewhere: Bool = false) throws {
-    connection = try Connection(
+    connection = try StoreConnection.open(
       path: storeURL.path, access: isOpenElsewhere ? .reading : .looking)
   }
 

@@ -10,7 +10,7 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - name: the scenario file's name without its extension.
   ///   - directory: made when it does not exist.
-  /// - Throws: the file system's `NSError`, or the template's error.
+  /// - Throws: the file system's `NSError`, which names the file, or the template's error.
   package func write(
     _ result: RunResult, named name: String, in directory: URL
   ) throws -> URL {
@@ -19,9 +19,9 @@ package enum ReportFormat: String, CaseIterable, Sendable {
       case .html: Data(try HTMLReport.page(result).utf8)
       case .json: try JSONReport.data(result)
       }
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    try OutputFile.makeFolder(directory)
     let url = directory.appendingPathComponent("\(name).\(rawValue)")
-    try data.write(to: url, options: .atomic)
+    try OutputFile.write(data, to: url)
     return url
   }
 }

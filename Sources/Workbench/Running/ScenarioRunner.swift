@@ -28,16 +28,20 @@ package struct ScenarioRunner {
   /// Runs all variants, in the order of the file.
   ///
   /// Nothing appears in the output directory before the data is complete; the variants' copies live in
-  /// a temporary folder that is removed.
-  /// - Throws: `LawError`, `StepFailure`, the framework's or the file system's `NSError`.
+  /// a temporary folder that is removed, however the process ends.
+  /// - Throws: `ScenarioDiagnostics` for a law without a value at this scale, `StepFailure`, the
+  ///   framework's or the file system's `NSError`.
   package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer {
-      // A folder that cannot be removed is the system's to clean up.
-      try? FileManager.default.removeItem(at: folder)
+    do {
+      return try result(progress: progress)
+    } catch let error as LawError {
+      throw ScenarioDiagnostics([diagnostic(error)])
     }
+  }
+
+  private func result(progress: (RunProgress) -> Void) throws -> RunResult {
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
     let data = folder.appendingPathComponent("data.sqlite")
     var plan = scenario.data
     plan.seed = seed
@@ -65,10 +69,25 @@ package struct ScenarioRunner {
       data: contents.counts, variants: variants, environment: .current, command: command)
   }
 
+  /// Leaves the data beside the reports; a store that was copied from there stays as it is.
   private func keep(_ data: URL) throws {
-    try FileManager.default.createDirectory(
-      at: outputDirectory, withIntermediateDirectories: true)
-    try StoreFile.copy(from: data, to: storeURL)
+    if case .copied(let store) = scenario.data.source,
+      store.resolvingSymlinksInPath().standardizedFileURL
+        == storeURL.resolvingSymlinksInPath().standardizedFileURL
+    {
+      return
+    }
+    try OutputFile.makeFolder(outputDirectory)
+    try OutputFile.copyStore(data, to: storeURL)
+  }
+
+  private func diagnostic(_ error: LawError) -> ScenarioDiagnostic {
+    ScenarioDiagnostic(
+      file: scenario.path, keyPath: "",
+      problem: LanguageProblem(
+        "`\(error.text)` has no value at scale \(scale): \(error.message)", at: error.place,
+        nextStep: "run it with another --scale, or change the law"),
+      sourceLine: nil)
   }
 
   private var command: String {

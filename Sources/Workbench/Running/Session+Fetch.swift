@@ -40,9 +40,11 @@ extension Session {
     let range = step.part(of: result.count)
     // Cut once: a key path is read as often as there are objects.
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
+    let trail = trail(of: step)
     result.forEach(in: range) { object in
-      for path in paths { object.read(path[...]) }
+      for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
     }
+    routes = trail?.routes ?? []
     return "read \(NumberText.counted(paths.count, "key path")) of "
       + NumberText.counted(range.count, "object")
   }
@@ -50,15 +52,22 @@ extension Session {
 
 extension NSManagedObject {
   /// Reads what a key path leads to, through every object of a to-many, and keeps nothing of it.
-  fileprivate func read(_ path: ArraySlice<String>) {
+  ///
+  /// - Parameters:
+  ///   - path: the rest of a whole key path, so that its start index is the way already gone.
+  ///   - index: the key path's number among those of the step.
+  fileprivate func read(_ path: ArraySlice<String>, _ index: Int, _ trail: ReadTrail?) {
     guard let key = path.first else { return }
-    let value = value(forKey: key)
+    let value =
+      trail.map { trail in
+        trail.reading(index, at: path.startIndex) { self.value(forKey: key) }
+      } ?? self.value(forKey: key)
     let rest = path.dropFirst()
     guard !rest.isEmpty else { return }
     if let object = value as? NSManagedObject {
-      object.read(rest)
+      object.read(rest, index, trail)
     } else if let objects = value as? Set<NSManagedObject> {
-      for object in objects { object.read(rest) }
+      for object in objects { object.read(rest, index, trail) }
     }
   }
 }

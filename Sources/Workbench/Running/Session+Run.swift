@@ -17,6 +17,7 @@ extension Session {
     if let problem = problems(of: step).first { throw problem }
     let context = stack.context
     let fetch = held[step.subject]?.fetch
+    routes = []
     let after = stack.recorder.mark
     let begin = MonotonicClock.now()
     var summary = ""
@@ -73,26 +74,54 @@ extension Session {
     guard let result = held[step.subject], let entity = model.entitiesByName[result.entity] else {
       return StepContext(fetch: fetch)
     }
-    let names = ModelNames(model)
-    var reached: [String: StepContext.Path] = [:]
-    for keyPath in step.reads {
-      guard let path = try? names.resolve(keyPath, from: entity, at: step.places.verb) else {
-        continue
-      }
-      var prefix: [String] = []
-      for relationship in path.steps {
-        prefix.append(relationship.name)
-        let place = StepContext.Path(
-          owner: relationship.entity?.name ?? "", relationship: relationship.name,
-          keyPath: prefix.joined(separator: "."))
-        for name in relationship.destinationEntity?.namesWithSubentities ?? [] {
-          if reached[name] == nil { reached[name] = place }
-        }
-      }
-    }
+    let reached = Dictionary(
+      ways(of: step).joined().flatMap { way in way.entities.map { ($0, way.path) } },
+      uniquingKeysWith: { first, _ in first })
     let isAmbiguous = entity.namesWithSubentities.contains { reached[$0] != nil }
     return StepContext(
-      fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached)
+      fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached,
+      routes: routes)
+  }
+
+  /// What notes how a step reaches objects; nil when their entity tells.
+  func trail(of step: Step) -> ReadTrail? {
+    let ways = ways(of: step)
+    var known: [String: StepContext.Path] = [:]
+    for way in ways.joined() {
+      for name in way.entities {
+        guard known[name] ?? way.path == way.path else {
+          return ReadTrail(recorder: stack.recorder, paths: ways.map { $0.map(\.path) })
+        }
+        known[name] = way.path
+      }
+    }
+    return nil
+  }
+
+  /// A relationship on a key path that a step reads, and what can be reached through it.
+  private struct Way {
+    var path: StepContext.Path
+    var entities: [String]
+  }
+
+  /// For each key path of a step, its relationships in their order.
+  private func ways(of step: Step) -> [[Way]] {
+    guard let entity = held[step.subject].flatMap({ model.entitiesByName[$0.entity] }) else {
+      return step.reads.map { _ in [] }
+    }
+    let names = ModelNames(model)
+    return step.reads.map { keyPath in
+      let path = try? names.resolve(keyPath, from: entity, at: step.places.verb)
+      var prefix: [String] = []
+      return (path?.steps ?? []).map { relationship in
+        prefix.append(relationship.name)
+        return Way(
+          path: StepContext.Path(
+            owner: relationship.entity?.name ?? "", relationship: relationship.name,
+            keyPath: prefix.joined(separator: ".")),
+          entities: relationship.destinationEntity?.namesWithSubentities ?? [])
+      }
+    }
   }
 
   /// The objects of a result as events name them; none for batches, which would be loaded by asking.

@@ -16,6 +16,8 @@ package final class Session {
   var stack: ColdStack
   var held: [String: HeldResult] = [:]
   var recordedSteps: [RecordedStep] = []
+  /// How the last step reached what it read, when that is not plain.
+  var routes: [StepContext.Route] = []
   private var sinks: [any EventSink] = []
 
   /// Opens a store.
@@ -94,16 +96,13 @@ package final class Session {
     of context: NSManagedObjectContext, model: NSManagedObjectModel
   ) -> [ScopedMetric: Int] {
     var gauges: [ScopedMetric: Int] = [:]
-    var peaks = 0
     for entity in model.entities where !entity.isAbstract {
       guard let name = entity.name else { continue }
-      let peak = context.peakRegisteredCount(ofEntity: name)
       gauges[ScopedMetric(.registered, .entity(name))] = context.registeredCount(ofEntity: name)
-      gauges[ScopedMetric(.peak, .entity(name))] = peak
-      peaks += peak
+      gauges[ScopedMetric(.peak, .entity(name))] = context.peakRegisteredCount(ofEntity: name)
     }
     gauges[ScopedMetric(.registered)] = context.registeredCount
-    gauges[ScopedMetric(.peak)] = peaks
+    gauges[ScopedMetric(.peak)] = context.peakRegisteredCount
     return gauges
   }
 }

@@ -25,7 +25,8 @@ struct VariantRun {
     result.steps = outcomes.map { outcome in
       StepResult(
         text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
-        summary: outcome.summary, costs: outcome.costs, fetch: outcome.step.fetchText,
+        summary: outcome.summary, costs: outcome.costs,
+        offset: outcome.recorded.begin - recording.begin, fetch: outcome.step.fetchText,
         groups: recording.groups(of: outcome.recorded))
     }
     result.scopedMetrics = scopedMetrics(of: recording)
@@ -85,10 +86,12 @@ struct VariantRun {
     return results
   }
 
-  /// The same finding from several steps as one, with all their events.
+  /// The same finding from the same place in several turns as one, with all their events.
   private static func grouped(_ findings: [Finding]) -> [Finding] {
     findings.reduce(into: []) { grouped, finding in
-      if let place = grouped.firstIndex(where: { $0.name == finding.name }) {
+      if let place = grouped.firstIndex(where: {
+        $0.name == finding.name && $0.callSite == finding.callSite
+      }) {
         grouped[place].count += finding.count
       } else {
         grouped.append(finding)

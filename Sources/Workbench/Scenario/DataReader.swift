@@ -83,7 +83,7 @@ struct DataReader {
         let known = scopes.names.entities
         throw LanguageProblem(
           "the model has no entity `\(key.text)`", at: key.place,
-          didYouMean: NearestWord.to(key.text, in: known + ["seed", "store"]),
+          didYouMean: NearestName.of(key.text, among: known + ["seed", "store"]),
           nextStep: "its entities are: \(ModelNames.list(known))")
       }
       guard !entity.isAbstract else {

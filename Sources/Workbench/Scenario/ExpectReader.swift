@@ -1,3 +1,4 @@
+import OpenCoreData
 internal import Yams
 
 /// Reads an `expect` block: metrics with their laws, and the list of findings.
@@ -70,7 +71,7 @@ struct ExpectReader {
       return try MetricReference(key)
     } catch {
       guard error.suggestion == nil,
-        let near = NearestWord.to(key.text, in: ["findings", "source"])
+        let near = NearestName.of(key.text, among: ["findings", "source"])
       else { throw error }
       throw LanguageProblem(
         error.message, at: error.place, didYouMean: near, nextStep: error.nextStep)

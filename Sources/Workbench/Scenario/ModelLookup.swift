@@ -101,7 +101,7 @@ struct ModelLookup {
       .map { $0.deletingPathExtension().lastPathComponent }.sorted()
     return LanguageProblem(
       "there is no model `\(name.text)`", at: name.place,
-      didYouMean: NearestWord.to(name.text, in: known),
+      didYouMean: NearestName.of(name.text, among: known),
       nextStep: known.isEmpty
         ? "put \(name.text).xcdatamodel under \(models.path), or write a path"
         : "under Models/ are: \(known.joined(separator: ", "))")

@@ -39,7 +39,7 @@ struct ScenarioAssembly {
     let variants = VariantReader(
       document: document, names: names, check: StepCheck(model: found.model), shared: shared,
       source: source, steps: steps)
-    let name = entries["name"].flatMap { document.text(of: $0) }?.text ?? ""
+    let name = entries["name"].flatMap(self.name) ?? ""
     let scenario = Scenario(
       name: name, file: url, path: document.file,
       chapter: entries["chapter"].flatMap(document.number),
@@ -53,30 +53,43 @@ struct ScenarioAssembly {
     return scenario
   }
 
+  private func name(of entry: YAMLEntry) -> String? {
+    guard let word = document.text(of: entry) else { return nil }
+    if word.text.allSatisfy(\.isWhitespace) {
+      document.report(
+        LanguageProblem(
+          "the scenario's name is empty", at: word.place, nextStep: "write `name: …`"),
+        at: entry.keyPath)
+    }
+    return word.text
+  }
+
   /// Works every law out at scale 1, as far as the rows are known before a store is opened.
   private func checkLaws(of scenario: Scenario) {
-    guard case .generated = scenario.data.source else { return }
+    guard case .generated(let plans) = scenario.data.source else { return }
     let counts: [EntityCount]
     do {
       counts = try scenario.data.counts(scale: 1)
     } catch {
-      report(error, at: SourcePlace(line: 1, column: 1), keyPath: "data")
+      report(error, keyPath: "data")
       return
     }
+    let check = DestinationCheck(plans: plans, counts: counts, model: scenario.model)
+    for problem in check.problems { document.report(problem, at: "data") }
     let scope = LawScope(rows: DataPlan.totals(counts, in: scenario.model), scale: 1)
     for expectation in scenario.expectations {
       do {
         _ = try expectation.law.bounds(in: scope)
       } catch {
-        report(error, at: expectation.metric.place, keyPath: expectation.metric.text)
+        report(error, keyPath: expectation.metric.text)
       }
     }
   }
 
-  private func report(_ error: LawError, at place: SourcePlace, keyPath: String) {
+  private func report(_ error: LawError, keyPath: String) {
     document.report(
       LanguageProblem(
-        "`\(error.text)` has no value: \(error.message)", at: place,
+        "`\(error.text)` has no value: \(error.message)", at: error.place,
         nextStep: "laws are worked out from the rows in `data` at every scale"), at: keyPath)
   }
 

@@ -35,7 +35,7 @@ struct ScopeResolver {
     guard rules.contains(finding.rule.text) else {
       throw LanguageProblem(
         "unknown finding `\(finding.rule.text)`", at: finding.rule.place,
-        didYouMean: NearestWord.to(finding.rule.text, in: rules),
+        didYouMean: NearestName.of(finding.rule.text, among: rules),
         nextStep: "the findings are: \(rules.joined(separator: ", "))")
     }
     if finding.subject.text.contains(".") {
@@ -57,7 +57,7 @@ struct ScopeResolver {
     guard names.model.entitiesByName[name.text] == nil else { return }
     throw LanguageProblem(
       "`\(name.text)` is no entity whose rows could be counted", at: name.place,
-      didYouMean: NearestWord.to(name.text, in: names.entities + ["scale", "ceil"]),
+      didYouMean: NearestName.of(name.text, among: names.entities + ["scale", "ceil"]),
       nextStep: "laws know whole numbers, `scale` and: \(ModelNames.list(names.entities))")
   }
 
@@ -76,7 +76,7 @@ struct ScopeResolver {
     if metric.scopes.contains(.step) { known += stepNames }
     throw LanguageProblem(
       "`\(word.text)` is neither an entity nor a step's name", at: word.place,
-      didYouMean: NearestWord.to(word.text, in: known),
+      didYouMean: NearestName.of(word.text, among: known),
       nextStep: known.isEmpty
         ? "write `Entity.relationship`" : "write one of: \(ModelNames.list(known))")
   }

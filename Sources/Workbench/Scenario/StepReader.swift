@@ -36,6 +36,11 @@ struct StepReader {
       return step
     } catch {
       document.report(error, at: self.keyPath(of: error.place, in: entries, or: keyPath))
+      if let name = entries.first(where: { $0.key.text == "as" }).flatMap({
+        document.word(of: $0.node)
+      }) {
+        document.lostNames.insert(name.text)
+      }
       return nil
     }
   }

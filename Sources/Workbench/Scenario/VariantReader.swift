@@ -1,3 +1,4 @@
+import OpenCoreData
 internal import Yams
 
 /// Reads variants: what each changes of the shared steps, and what it must cost.
@@ -88,6 +89,8 @@ struct VariantReader {
   private func checkSteps(of variant: Variant) {
     var held = [String: HeldShape]()
     for step in variant.steps(sharing: shared) {
+      let isLost = held[step.subject] == nil && document.lostNames.contains(step.subject)
+      guard step.verb.subject != .result || !isLost else { continue }
       for problem in check.problems(of: step, held: held) {
         document.report(problem, at: document.keyPath(of: step))
       }
@@ -118,7 +121,7 @@ struct VariantReader {
       throw LanguageProblem(
         "no shared step is named `\(parts[0])`",
         at: entry.key.place(at: 0, length: parts[0].count),
-        didYouMean: NearestWord.to(parts[0], in: known),
+        didYouMean: NearestName.of(parts[0], among: known),
         nextStep: known.isEmpty
           ? "name a step with `as`" : "the names are: \(known.joined(separator: ", "))")
     }

@@ -72,6 +72,17 @@ extension YAMLDocument {
       return LanguageProblem(
         "`\(key)` is written more than once in one map",
         at: place(context.mark, length: key.count), nextStep: "keep one of them")
+    case .reader(let problem, let offset, _, let yaml):
+      let bytes = yaml.utf8.prefix(offset ?? 0)
+      let line = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+      let column =
+        String(
+          decoding: bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .last ?? bytes[...], as: UTF8.self
+        ).count + 1
+      return LanguageProblem(
+        "the file is no YAML: \(problem)", at: SourcePlace(line: line, column: column),
+        nextStep: "remove the character")
     default:
       return LanguageProblem(
         "the file is no YAML: \(error)", at: SourcePlace(line: 1, column: 1),

@@ -1,3 +1,4 @@
+import OpenCoreData
 internal import Yams
 
 extension YAMLDocument {
@@ -31,7 +32,7 @@ extension YAMLDocument {
         report(
           LanguageProblem(
             "\(what) has no key `\(key.text)`", at: key.place,
-            didYouMean: NearestWord.to(key.text, in: known ?? []),
+            didYouMean: NearestName.of(key.text, among: known ?? []),
             nextStep: "its keys are: \((known ?? []).joined(separator: ", "))"), at: path)
         continue
       }
@@ -91,7 +92,7 @@ extension YAMLDocument {
   func words(of entry: YAMLEntry, splitting: Bool) throws(LanguageProblem) -> [Word] {
     var words = [Word]()
     for (node, keyPath) in elements(of: entry) {
-      guard let word = word(of: node) else {
+      guard let word = word(of: node), !word.text.isEmpty else {
         report(
           LanguageProblem(
             "a word is expected here", at: place(of: node),
@@ -118,7 +119,7 @@ extension YAMLDocument {
     report(
       LanguageProblem(
         "unknown source mark `\(word.text)`", at: word.place,
-        didYouMean: NearestWord.to(word.text, in: known),
+        didYouMean: NearestName.of(word.text, among: known),
         nextStep: "write one of: \(known.joined(separator: ", "))"), at: entry.keyPath)
     return nil
   }

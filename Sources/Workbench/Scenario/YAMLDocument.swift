@@ -12,6 +12,11 @@ final class YAMLDocument {
   /// By the place of a step's verb, its length left out: the step's key path.
   private var stepKeyPaths: [SourcePlace: String] = [:]
 
+  /// The names of results whose steps could not be read.
+  ///
+  /// Steps that use them are not to blame.
+  var lostNames: Set<String> = []
+
   /// Files longer than this are refused, in bytes; the longest real scenario has a few kilobytes.
   static let maximumSize = 4_000_000
   /// Brackets inside each other; more is refused rather than overflowing the parser's stack.

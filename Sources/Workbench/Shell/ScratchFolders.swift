@@ -24,7 +24,9 @@ package enum ScratchFolders {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// Removes all of them; for the end of the process. Call it from any thread.
+  /// Removes all of them.
+  ///
+  /// For the end of the process; call it from any thread.
   package static func removeAll() {
     for folder in open.withLock({ $0 }) { remove(folder) }
   }

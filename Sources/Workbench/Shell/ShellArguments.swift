@@ -25,9 +25,12 @@ struct ShellArguments {
   ) throws(LanguageProblem) -> Int {
     let text = word.text.hasPrefix("#") ? String(word.text.dropFirst()) : word.text
     guard let number = Int(text), range.contains(number) else {
-      let known = range.count == 1 ? "is \(range.lowerBound)" : "go from \(range.lowerBound) to \(range.upperBound)"
+      let known =
+        range.count == 1
+        ? "there is only \(range.lowerBound)"
+        : "they go from \(range.lowerBound) to \(range.upperBound)"
       throw LanguageProblem(
-        "`\(word.text)` is none of the \(what), which \(known)", at: word.place, nextStep: nextStep)
+        "`\(word.text)` is none of the \(what): \(known)", at: word.place, nextStep: nextStep)
     }
     return number
   }

@@ -47,7 +47,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     switch self {
     case .open: "look at a store, or make a scenario's data in a scratch store"
     case .last: "what the last step did: fetches, faults and statements, repeats counted"
-    case .explain: "the plan of number N of `last`, or of the last statement, and what to think of it"
+    case .explain: "the plan of number N of `last`, or of the last statement, with a verdict"
     case .findings: "what costs more than it should in this try, with its cure"
     case .stats: "the counters of this try"
     case .reset: "begin a new try, cold: new coordinator, empty row cache"

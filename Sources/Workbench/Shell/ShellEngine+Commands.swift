@@ -62,6 +62,12 @@ extension ShellEngine {
     guard !lines.isEmpty else {
       return ShellAnswer("  no plan: the statement looks nothing up")
     }
+    guard lines.first?.hasPrefix("no plan") == false else {
+      // The reason stands on the first line; the statement is on `last` already.
+      let reason = lines.first?.split(separator: "\n").first.map(String.init)
+      throw ShellFailure(
+        reason ?? "no plan", nextStep: "SQLite alone cannot explain this statement")
+    }
     let verdict = PlanVerdict(sql: sql, lines: lines, count: group.count)
     return ShellAnswer((ShellEngine.untreed(lines) + [verdict.sentence]).map { "  " + $0 })
   }

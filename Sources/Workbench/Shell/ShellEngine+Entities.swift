@@ -32,8 +32,9 @@ extension ShellEngine {
     let relationships = entity.relationshipsByName.values.sorted { $0.name < $1.name }
     let width = (attributes.map(\.name) + relationships.map(\.name)).map(\.count).max() ?? 0
     func line(_ property: NSPropertyDescription, _ kind: String) -> String {
-      let notes = [property.isOptional ? "optional" : nil, property.isTransient ? "transient" : nil]
-      let facts = ([kind] + notes.compactMap(\.self)).joined(separator: ", ")
+      var facts = kind
+      if property.isOptional { facts += ", optional" }
+      if property.isTransient { facts += ", transient" }
       return "  \(NumberText.left(property.name, width))   \(facts)"
     }
     return attributes.map { line($0, $0.attributeType.documentName) }

@@ -1,3 +1,5 @@
+import OpenCoreData
+
 extension ShellEngine {
   /// All commands and verbs, or one of them in full.
   func help(_ arguments: ShellArguments) throws -> ShellAnswer {
@@ -18,7 +20,7 @@ extension ShellEngine {
     let known = ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
     throw LanguageProblem(
       "there is no command or verb `\(word.text)`", at: word.place,
-      didYouMean: NearestWord.to(word.text, in: known), nextStep: "`help` lists them all")
+      didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
   }
 
   /// The verbs that can be typed: those that run and are no command of the same name.

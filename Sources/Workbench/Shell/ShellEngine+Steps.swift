@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 
 extension ShellEngine {
   /// Runs a line of the language and tells what it cost, and what it found.
@@ -41,8 +42,8 @@ extension ShellEngine {
     else { return }
     throw LanguageProblem(
       "there is no command or verb `\(word.text)`", at: word.place,
-      didYouMean: NearestWord.to(
-        word.text, in: ShellEngine.verbs.map(\.rawValue) + ShellCommand.words),
+      didYouMean: NearestName.of(
+        word.text, among: ShellEngine.verbs.map(\.rawValue) + ShellCommand.words),
       nextStep: "`help` lists them all")
   }
 

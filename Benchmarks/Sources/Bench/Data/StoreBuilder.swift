@@ -8,14 +8,35 @@ struct StoreBuilder {
   let folder: URL
   let model: NSManagedObjectModel
 
+  /// A builder whose stores are kept from run to run.
+  ///
+  /// `measure` removes them first: they are as the framework of this program makes them.
+  static func inTemporaryFolder() throws -> StoreBuilder {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cdprof-bench")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return StoreBuilder(folder: folder, model: BenchModel.make())
+  }
+
+  /// Removes all stores.
+  func clear() throws {
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      try FileManager.default.removeItem(at: folder.appendingPathComponent(file))
+    }
+  }
+
   /// A store of that many moods, built when it is not there yet.
   func store(rows: Int) throws -> URL {
     let url = folder.appendingPathComponent("moods-\(rows).sqlite")
     if FileManager.default.fileExists(atPath: url.path) { return url }
-    let stack = try Stack(url: url, model: model)
-    for start in stride(from: 0, to: rows, by: 50_000) {
-      try fill(start..<min(start + 50_000, rows), in: stack)
+    let unfinished = try emptyStore("unfinished.sqlite")
+    do {
+      // Closed at the end of this block, which brings the log into the file.
+      let stack = try Stack(url: unfinished, model: model)
+      for start in stride(from: 0, to: rows, by: 50_000) {
+        try fill(start..<min(start + 50_000, rows), in: stack)
+      }
     }
+    try FileManager.default.moveItem(at: unfinished, to: url)
     return url
   }
 

@@ -2,9 +2,10 @@
 struct Arm {
   enum Program: String {
     case floor = "C"
-    case ours
-    case grdb = "GRDB"
     case swift = "plain Swift"
+    case ours
+    case unheard = "ours, no sink"
+    case grdb = "GRDB"
   }
 
   let program: Program

@@ -7,6 +7,7 @@ struct Result {
   }
 
   let workload: Workload
+  /// In the order of the workload's arms.
   let times: [Time]
 
   init(_ workload: Workload, samples: [[UInt64]]) {
@@ -19,19 +20,9 @@ struct Result {
     }
   }
 
-  /// A program's nanoseconds against the floor's, minimum against minimum.
-  func ratio(_ program: Arm.Program) -> Double? {
-    guard let floor = times.first, let own = times.first(where: { $0.program == program }) else {
-      return nil
-    }
-    return own.minimum / floor.minimum
-  }
+  /// Ours against the floor, minimum against minimum.
+  var ratio: Double { times[1].minimum / times[0].minimum }
 
-  /// The same for medians.
-  func medianRatio(_ program: Arm.Program) -> Double? {
-    guard let floor = times.first, let own = times.first(where: { $0.program == program }) else {
-      return nil
-    }
-    return own.median / floor.median
-  }
+  /// Ours against the floor, median against median.
+  var medianRatio: Double { times[1].median / times[0].median }
 }

@@ -5,9 +5,9 @@ struct Workload {
   /// What one operation is, for the column of nanoseconds.
   let unit: String
   let operations: Int
-  /// The highest ratio of ours to the first arm that meets the floor; nil for a row that is only told.
+  /// The highest ratio of ours to the floor that is wished for; nil for a row that is only told.
   let limit: Double?
-  /// The first one is the floor.
+  /// First the floor, then ours, then peers.
   let arms: [Arm]
   /// What the reader must know to judge the row.
   var note = ""

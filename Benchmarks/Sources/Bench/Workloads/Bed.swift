@@ -7,22 +7,22 @@ final class Bed {
   let url: URL
   let stack: Stack
   let floor: FloorDatabase
-  let model: NSManagedObjectModel
+  let builder: StoreBuilder
 
   init(rows: Int, builder: StoreBuilder) throws {
     self.rows = rows
-    model = builder.model
+    self.builder = builder
     url = try builder.store(rows: rows)
     let url = url
     let trace = try StatementTrace { _ = try Stack(url: url, model: builder.model) }
-    stack = try Stack(url: url, model: model)
+    stack = try Stack(url: url, model: builder.model)
     floor = try FloorDatabase(url: url, pragmas: trace.pragmas)
   }
 
   /// The statements that SQLite runs for a block on a new context.
   func trace(_ block: (NSManagedObjectContext) throws -> Void) throws -> StatementTrace {
     try StatementTrace {
-      let context = try Stack(url: url, model: model).context()
+      let context = try Stack(url: url, model: builder.model).context()
       try context.performAndWait { try block(context) }
     }
   }
@@ -43,10 +43,4 @@ final class Bed {
     var numbers = SplitMix(seed: 42)
     return Array((0..<rows).shuffled(using: &numbers).prefix(count))
   }
-}
-
-/// The monotonic clock, in nanoseconds.
-@inline(__always)
-func now() -> UInt64 {
-  cfloor_now()
 }

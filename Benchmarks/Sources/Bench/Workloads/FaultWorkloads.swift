@@ -13,16 +13,18 @@ struct FaultWorkloads {
     let sql = try bed.trace { context in
       try context.fetch(request).first?.willAccessValue(forKey: "rank")
     }.statement("SELECT", containing: "Z_PK = ?")
+    let keys = positions.map { Int64($0 + 1) }
     let floor = Arm(program: .floor) { [bed] in
-      let keys = positions.map { Int64($0 + 1) }
-      let rows = UnsafeMutablePointer<cfloor_mood>.allocate(capacity: count)
-      let start = now()
-      try bed.floor.run("BEGIN")
-      let found = cfloor_moods_by_key(bed.floor.handle, sql, keys, count, rows)
-      try bed.floor.run("COMMIT")
-      let time = now() - start
+      let memory = malloc(count * MemoryLayout<cfloor_mood>.stride)
+      guard let rows = memory?.bindMemory(to: cfloor_mood.self, capacity: count) else {
+        throw BenchError("no memory")
+      }
+      let (found, time) = try timed {
+        try bed.floor.run("BEGIN")
+        defer { try? bed.floor.run("COMMIT") }
+        return cfloor_moods_by_key(bed.floor.handle, sql, keys, count, rows)
+      }
       try bed.floor.check(found, is: count, sql)
-      // The rows were allocated by Swift, which uses malloc for this alignment.
       cfloor_free_moods(rows, found)
       return time
     }
@@ -30,10 +32,10 @@ struct FaultWorkloads {
       name: "fault from the database", unit: "fault", operations: count, limit: 1.6,
       arms: [
         floor, Arm(program: .ours) { [bed] in try FaultWorkloads.fire(positions, request, bed) },
-        GRDBArms(bed: bed).lookups(positions, isCached: true),
+        GRDBArms(bed: bed).lookups(positions),
       ],
       note: "Inside `perform`; objects are registered faults before the clock starts; "
-        + "an integer of each is read. The floor holds one read transaction.")
+        + "`willAccessValue` fires each. The floor holds one read transaction.")
   }
 
   /// Fires the objects at these positions of a fetch.
@@ -42,9 +44,9 @@ struct FaultWorkloads {
   ) throws -> UInt64 {
     try bed.measured { context in
       let moods = try context.fetch(request)
-      let start = now()
-      for position in positions { moods[position].willAccessValue(forKey: "rank") }
-      let time = now() - start
+      let time = timed {
+        for position in positions { moods[position].willAccessValue(forKey: "rank") }
+      }.time
       guard positions.allSatisfy({ !moods[$0].isFault }) else {
         throw BenchError("an object is still a fault")
       }

@@ -28,7 +28,7 @@ struct FetchWorkloads {
     request.returnsObjectsAsFaults = false
     let holder = bed.stack.context()
     return Workload(
-      name: "fetch, materialised, row cache warm", unit: "row", operations: bed.rows, limit: nil,
+      name: "fetch, row cache warm", unit: "row", operations: bed.rows, limit: nil,
       arms: [
         try floorRows(request),
         Arm(program: .ours) { [bed] in
@@ -46,26 +46,22 @@ struct FetchWorkloads {
     let sql = try bed.trace { _ = try $0.fetch(request) }.statement("SELECT", containing: "ZMOOD")
     let floor = Arm(program: .floor) { [bed] in
       var array: UnsafeMutablePointer<cfloor_identity>?
-      let start = now()
-      let count = cfloor_identities(bed.floor.handle, sql, &array)
-      let time = now() - start
+      let (count, time) = timed { cfloor_identities(bed.floor.handle, sql, &array) }
       free(array)
       try bed.floor.check(count, is: bed.rows, sql)
       return time
     }
     return Workload(
-      name: "fetch, includesPropertyValues = false", unit: "row", operations: bed.rows,
+      name: "fetch, keys alone", unit: "row", operations: bed.rows,
       limit: 2.0, arms: [floor, ours(request), GRDBArms(bed: bed).keys()],
-      note: "The floor and GRDB read keys; ours makes and registers objects.")
+      note: "`includesPropertyValues = false`: the floor and GRDB read keys; ours makes and registers objects.")
   }
 
   private func floorRows(_ request: NSFetchRequest<Mood>) throws -> Arm {
     let sql = try bed.trace { _ = try $0.fetch(request) }.statement("SELECT", containing: "ZMOOD")
     return Arm(program: .floor) { [bed] in
       var array: UnsafeMutablePointer<cfloor_mood>?
-      let start = now()
-      let count = cfloor_moods(bed.floor.handle, sql, &array)
-      let time = now() - start
+      let (count, time) = timed { cfloor_moods(bed.floor.handle, sql, &array) }
       cfloor_free_moods(array, count)
       try bed.floor.check(count, is: bed.rows, sql)
       return time
@@ -78,9 +74,7 @@ struct FetchWorkloads {
 
   private static func time(_ request: NSFetchRequest<Mood>, _ bed: Bed) throws -> UInt64 {
     try bed.measured { context in
-      let start = now()
-      let moods = try context.fetch(request)
-      let time = now() - start
+      let (moods, time) = try timed { try context.fetch(request) }
       guard moods.count == bed.rows else { throw BenchError("\(moods.count) moods") }
       return time
     }

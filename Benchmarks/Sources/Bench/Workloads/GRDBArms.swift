@@ -9,42 +9,45 @@ struct GRDBArms {
   func records() -> Arm {
     Arm(program: .grdb) { [bed] in
       try DatabaseQueue(path: bed.url.path).read { database in
-        let start = now()
-        let moods = try GRDBMood.fetchAll(database)
-        let time = now() - start
+        let (moods, time) = try timed { try GRDBMood.fetchAll(database) }
         guard moods.count == bed.rows else { throw BenchError("\(moods.count) records") }
         return time
       }
     }
   }
 
+  /// Holds all rows as records while a block runs.
+  func hold(_ body: () -> Void) throws {
+    let moods = try DatabaseQueue(path: bed.url.path).read { try GRDBMood.fetchAll($0) }
+    withExtendedLifetime(moods, body)
+  }
+
   /// All keys.
   func keys() -> Arm {
     Arm(program: .grdb) { [bed] in
       try DatabaseQueue(path: bed.url.path).read { database in
-        let start = now()
-        let keys = try Int64.fetchAll(database, sql: "SELECT Z_PK FROM ZMOOD")
-        let time = now() - start
+        let (keys, time) = try timed { try Int64.fetchAll(database, sql: "SELECT Z_PK FROM ZMOOD") }
         guard keys.count == bed.rows else { throw BenchError("\(keys.count) keys") }
         return time
       }
     }
   }
 
-  /// Records by key, one by one, through one prepared statement or through `fetchOne(key:)`.
-  func lookups(_ positions: [Int], isCached: Bool) -> Arm {
+  /// Records by key, one by one, through one prepared statement.
+  func lookups(_ positions: [Int]) -> Arm {
     Arm(program: .grdb) { [bed] in
       try DatabaseQueue(path: bed.url.path).read { database in
         var moods: [GRDBMood] = []
         moods.reserveCapacity(positions.count)
-        let start = now()
-        for position in positions {
-          let statement = try database.cachedStatement(sql: "SELECT * FROM ZMOOD WHERE Z_PK = ?")
-          if let mood = try GRDBMood.fetchOne(statement, arguments: [Int64(position + 1)]) {
-            moods.append(mood)
+        let sql = "SELECT * FROM ZMOOD WHERE Z_PK = ?"
+        let time = try timed {
+          for position in positions {
+            let statement = try database.cachedStatement(sql: sql)
+            if let mood = try GRDBMood.fetchOne(statement, arguments: [Int64(position + 1)]) {
+              moods.append(mood)
+            }
           }
-        }
-        let time = now() - start
+        }.time
         guard moods.count == positions.count else { throw BenchError("\(moods.count) records") }
         return time
       }
@@ -55,14 +58,14 @@ struct GRDBArms {
   static func insert(_ values: [MoodValues], _ url: URL) throws -> UInt64 {
     let queue = try DatabaseQueue(path: url.path)
     return try queue.writeWithoutTransaction { database in
-      let start = now()
-      try database.inTransaction {
-        for (index, value) in values.enumerated() {
-          try GRDBMood(key: Int64(index + 1), value).insert(database)
+      try timed {
+        try database.inTransaction {
+          for (index, value) in values.enumerated() {
+            try GRDBMood(key: Int64(index + 1), value).insert(database)
+          }
+          return .commit
         }
-        return .commit
-      }
-      return now() - start
+      }.time
     }
   }
 }

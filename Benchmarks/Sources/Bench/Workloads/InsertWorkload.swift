@@ -20,9 +20,7 @@ struct InsertWorkload {
         Arm(program: .floor) { [builder] in
           let url = try builder.emptyStore("insert-floor.sqlite")
           let database = try FloorDatabase(url: url, pragmas: statements.pragmas)
-          let start = now()
-          try statements.run(source, on: database)
-          return now() - start
+          return try timed { try statements.run(source, on: database) }.time
         },
         Arm(program: .ours) { [builder] in
           let url = try builder.emptyStore("insert-ours.sqlite")
@@ -42,12 +40,12 @@ struct InsertWorkload {
   ) throws -> UInt64 {
     let context = try Stack(url: url, model: model).context()
     return try context.performAndWait {
-      let start = now()
-      for value in values {
-        Mood(context: context).set(value)
-      }
-      try context.save()
-      return now() - start
+      try timed {
+        for value in values {
+          Mood(context: context).set(value)
+        }
+        try context.save()
+      }.time
     }
   }
 }

@@ -24,9 +24,7 @@ struct PrefetchWorkload {
         },
         Arm(program: .ours) { [bed] in
           try bed.measured { context in
-            let start = now()
-            let countries = try context.fetch(request)
-            let time = now() - start
+            let (countries, time) = try timed { try context.fetch(request) }
             withExtendedLifetime(countries) {}
             return time
           }
@@ -43,27 +41,26 @@ struct PrefetchWorkload {
     var pages: [(UnsafeMutablePointer<cfloor_country>?, Int)] = []
     var loaded: [(UnsafeMutablePointer<cfloor_mood>?, Int)] = []
     let database = bed.floor.handle
-    let start = now()
-    let parents = cfloor_identities(database, keys, &identities)
-    var values: [Int64] = []
-    values.reserveCapacity(pageSize)
-    for first in stride(from: 0, to: parents, by: pageSize) {
-      values.removeAll(keepingCapacity: true)
-      for index in first..<min(first + pageSize, parents) {
-        values.append(identities?[index].key ?? 0)
+    let time = timed {
+      let parents = cfloor_identities(database, keys, &identities)
+      var values: [Int64] = []
+      values.reserveCapacity(pageSize)
+      for first in stride(from: 0, to: parents, by: pageSize) {
+        values.removeAll(keepingCapacity: true)
+        for index in first..<min(first + pageSize, parents) {
+          values.append(identities?[index].key ?? 0)
+        }
+        values.withUnsafeBufferPointer { values in
+          cfloor_bind_array(database, values.baseAddress, values.count)
+          var countries: UnsafeMutablePointer<cfloor_country>?
+          let count = cfloor_countries(database, page, &countries)
+          pages.append((countries, count))
+          var moods: UnsafeMutablePointer<cfloor_mood>?
+          let found = cfloor_moods(database, children, &moods)
+          loaded.append((moods, found))
+        }
       }
-      values.withUnsafeBufferPointer { values in
-        cfloor_bind_array(database, values.baseAddress, values.count)
-        var countries: UnsafeMutablePointer<cfloor_country>?
-        pages.append((countries, 0))
-        let count = cfloor_countries(database, page, &countries)
-        pages[pages.count - 1] = (countries, count)
-        var moods: UnsafeMutablePointer<cfloor_mood>?
-        let found = cfloor_moods(database, children, &moods)
-        loaded.append((moods, found))
-      }
-    }
-    let time = now() - start
+    }.time
     free(identities)
     for (rows, count) in pages { cfloor_free_countries(rows, count) }
     for (rows, count) in loaded { cfloor_free_moods(rows, count) }

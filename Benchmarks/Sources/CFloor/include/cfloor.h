@@ -84,5 +84,6 @@ void cfloor_memory_prepare(void);
 cfloor_memory cfloor_memory_now(void);
 
 uint64_t cfloor_now(void);
+const char *cfloor_sqlite_version(void);
 
 #endif

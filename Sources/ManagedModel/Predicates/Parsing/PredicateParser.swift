@@ -233,8 +233,7 @@ struct PredicateParser {
     case .identifier(let word):
       let near = NearestName.of(word, among: words ?? PredicateKeyword.operatorWords)
       return error(
-        "“\(word)” cannot stand here", expected: expected,
-        suggestion: near == word ? nil : near)
+        "“\(word)” cannot stand here", expected: expected, suggestion: near)
     default:
       return error("“\(tokenText)” cannot stand here", expected: expected)
     }

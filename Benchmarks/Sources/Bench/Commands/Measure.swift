@@ -1,0 +1,74 @@
+import ArgumentParser
+import Foundation
+
+/// Measures every row, prints the table, writes JSON and the page.
+struct Measure: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Measure all rows; a missed limit is told, not an error.")
+
+  @Option(help: "Where to write JSON.")
+  var json: String?
+
+  @Option(help: "Rows of the table that is fetched.")
+  var rows = 100_000
+
+  @Option(help: "Rows of the large store that growth is measured with; 0 leaves growth out.")
+  var growthRows = 1_000_000
+
+  @Option(help: "Only rows whose name contains this.")
+  var only: String?
+
+  @Option(help: "Rounds that count, after one that does not.")
+  var rounds = 7
+
+  @Option(help: "The page whose measured part is replaced.")
+  var page = "Documentation/performance.md"
+
+  @Flag(help: "Replace the measured part of the page.")
+  var writeDocumentation = false
+
+  @Flag(help: "Use the stores of the last run, when they are there.")
+  var keepStores = false
+
+  func validate() throws {
+    guard rows >= 10_000 else { throw ValidationError("--rows must be 10000 or more.") }
+    guard rounds >= 1 else { throw ValidationError("--rounds must be 1 or more.") }
+  }
+
+  func run() throws {
+    var report = Report(machine: Machine(rows: rows, rounds: rounds))
+    Measure.print(Table.header)
+    let builder = try StoreBuilder.inTemporaryFolder()
+    if !keepStores { try builder.clear() }
+    let plan = try Plan(Bed(rows: rows, builder: builder))
+    for entry in plan.entries where chosen(entry.name) {
+      let result = try Rounds.run(try entry.make(), count: rounds)
+      let (floor, peers) = (Floor(result), Peer.all(in: result))
+      Measure.print(Table.line(floor, peers))
+      report.floors.append(floor)
+      report.peers += peers
+    }
+    let others = Plan.memoryRows(rows: rows).filter { chosen($0.name) }
+    for entry in others + growth(builder) {
+      for floor in try entry.make() {
+        Measure.print(Table.line(floor))
+        report.floors.append(floor)
+      }
+    }
+    if let json { try report.json().write(to: URL(fileURLWithPath: json)) }
+    if writeDocumentation { try Documentation.write(report, to: URL(fileURLWithPath: page)) }
+  }
+
+  private func growth(_ builder: StoreBuilder) -> [Plan.Row] {
+    guard growthRows > 10_000, chosen("growth") else { return [] }
+    return [Growth(builder: builder, rows: growthRows, rounds: rounds).row]
+  }
+
+  private func chosen(_ name: String) -> Bool {
+    only.map { name.contains($0) } ?? true
+  }
+
+  private static func print(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+  }
+}

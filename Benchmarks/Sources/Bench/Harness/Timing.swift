@@ -1,0 +1,22 @@
+import CFloor
+
+/// The monotonic clock, in nanoseconds.
+@inline(__always)
+func now() -> UInt64 {
+  cfloor_now()
+}
+
+/// Runs the measured part of an arm and gives its nanoseconds.
+///
+/// A function of its own, so that a profiler can be told to look at nothing else.
+@inline(never)
+func timed<R>(_ body: () throws -> R) rethrows -> (result: R, time: UInt64) {
+  let start = now()
+  let result = try body()
+  return (result, now() - start)
+}
+
+/// Uses a value, so that the compiler cannot drop the loop that made it.
+@inline(never)
+@_optimize(none)
+func use<T>(_ value: T) {}

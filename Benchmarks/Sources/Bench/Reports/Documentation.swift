@@ -1,0 +1,48 @@
+import Foundation
+
+/// The measured part of `Documentation/performance.md`.
+enum Documentation {
+  private static let begin = "<!-- measured: written by make bench, not by hand -->"
+  private static let end = "<!-- end of measured -->"
+
+  /// Replaces what stands between the two marks of the page.
+  static func write(_ report: Report, to url: URL) throws {
+    let page = try String(contentsOf: url, encoding: .utf8)
+    guard let first = page.range(of: begin), let last = page.range(of: end),
+      first.upperBound <= last.lowerBound
+    else { throw BenchError("\(url.path) has no lines '\(begin)' and '\(end)'") }
+    let text = page[..<first.upperBound] + "\n\n" + table(report) + "\n" + page[last.lowerBound...]
+    try String(text).write(to: url, atomically: true, encoding: .utf8)
+  }
+
+  static func table(_ report: Report) -> String {
+    let machine = report.machine
+    var text = """
+      Measured \(machine.date) on \(machine.processor), \(machine.cores) cores, \
+      \(machine.memoryGiB) GiB, \(machine.system), Swift \(machine.swift), \
+      SQLite \(machine.sqlite); \(machine.rows) rows, \(machine.rounds) rounds.
+
+      | workload | against | floor, ns | ours, ns | ratio | of medians | limit | |
+      | --- | --- | --- | --- | --- | --- | --- | --- |
+
+      """
+    for floor in report.floors {
+      text += "| \(floor.name) | \(floor.against) "
+      text += "| \(Table.pair(floor.floorMinimum, floor.floorMedian)) "
+      text += "| \(Table.pair(floor.oursMinimum, floor.oursMedian)) "
+      text += "| \(Table.number(floor.ratio)) | \(floor.medianRatio.map(Table.number) ?? "") "
+      text += "| \(floor.limit.map { "\($0)" } ?? "") "
+      text += "| \(floor.met.map { $0 ? "met" : "**missed**" } ?? "") |\n"
+    }
+    text += "\n| peer | workload | ns | ratio to C | of medians |\n| --- | --- | --- | --- | --- |\n"
+    for peer in report.peers {
+      text += "| \(peer.name) | \(peer.workload) | \(Table.pair(peer.minimum, peer.median)) "
+      text += "| \(Table.number(peer.ratio)) | \(Table.number(peer.medianRatio)) |\n"
+    }
+    text += "\n"
+    for floor in report.floors where !floor.note.isEmpty {
+      text += "- \(floor.name): \(floor.note)\n"
+    }
+    return text
+  }
+}

@@ -1,0 +1,91 @@
+import OpenCoreData
+
+/// Reading properties of filled objects, held against stored properties of a plain class.
+///
+/// 1,024 objects, read in order again and again; all loops have the same shape.
+struct AccessWorkloads {
+  let bed: Bed
+  private let count = 1_024
+  private let repeats = 400
+
+  func managedInteger() throws -> Workload {
+    try workload("@Managed, Int", 12, integers, try held(WrappedMood.self)) { objects, repeats in
+      var sum: Int64 = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.rank } }
+      use(sum)
+    }
+  }
+
+  func managedText() throws -> Workload {
+    try workload("@Managed, String", 12, texts, try held(WrappedMood.self)) { objects, repeats in
+      var sum = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.name.utf8.count } }
+      use(sum)
+    }
+  }
+
+  func computedInteger() throws -> Workload {
+    try workload(
+      "computed property, Int", nil, integers, try held(Mood.self)
+    ) { objects, repeats in
+      var sum: Int64 = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.rank } }
+      use(sum)
+    }
+  }
+
+  func computedText() throws -> Workload {
+    try workload(
+      "computed property, String", nil, texts, try held(Mood.self)
+    ) { objects, repeats in
+      var sum = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.name.utf8.count } }
+      use(sum)
+    }
+  }
+
+  func byName() throws -> Workload {
+    try workload("value(forKey:)", 80, integers, try held(Mood.self)) { objects, repeats in
+      var found = 0
+      for _ in 0..<repeats {
+        for object in objects where object.value(forKey: "rank") != nil { found += 1 }
+      }
+      use(found)
+    }
+  }
+
+  private var integers: (ContiguousArray<PlainMood>, Int) -> Void {
+    { objects, repeats in
+      var sum: Int64 = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.rank } }
+      use(sum)
+    }
+  }
+
+  private var texts: (ContiguousArray<PlainMood>, Int) -> Void {
+    { objects, repeats in
+      var sum = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.name.utf8.count } }
+      use(sum)
+    }
+  }
+
+  private func workload<Object>(
+    _ name: String, _ limit: Double?, _ plain: @escaping (ContiguousArray<PlainMood>, Int) -> Void,
+    _ held: HeldObjects<Object>, _ ours: @escaping (ContiguousArray<Object>, Int) -> Void
+  ) throws -> Workload {
+    let objects = ContiguousArray((0..<count).map { PlainMood(MoodValues(number: $0)) })
+    let repeats = repeats
+    return Workload(
+      name: name, unit: "read", operations: count * repeats, limit: limit,
+      arms: [
+        Arm(program: .swift) { timed { plain(objects, repeats) }.time },
+        Arm(program: .ours) { timed { ours(held.objects, repeats) }.time },
+      ], note: "Against a stored property.")
+  }
+
+  private func held<Object: NSManagedObject>(_ type: Object.Type) throws -> HeldObjects<Object> {
+    let model = BenchModel.make(moodClass: type)
+    return try HeldObjects(Stack(url: bed.url, model: model).context(), count: count)
+  }
+}

@@ -1,0 +1,76 @@
+import CFloor
+import Foundation
+import OpenCoreData
+
+/// Bytes that objects take, each kind counted in a process of its own.
+enum Memory: String, CaseIterable {
+  case fault
+  case materialised
+  case floor
+  case grdb
+
+  /// What a child process prints.
+  struct Reading: Codable {
+    let rows: Int
+    /// Bytes in blocks below 64 KiB: objects, rows, texts.
+    let small: Int
+    /// Bytes in larger blocks: arrays and tables.
+    let large: Int
+    /// The largest resident size of the process.
+    let peak: Int
+  }
+
+  /// Reads in this process, which should do nothing else.
+  func read(_ bed: Bed) throws -> Reading {
+    cfloor_memory_prepare()
+    // Once for statements, page cache and whatever else is made once.
+    try hold(bed) {}
+    var reading: Reading?
+    let before = cfloor_memory_now()
+    try hold(bed) {
+      let after = cfloor_memory_now()
+      reading = Reading(
+        rows: bed.rows, small: Int(after.small) - Int(before.small),
+        large: Int(after.large) - Int(before.large), peak: Int(after.peak))
+    }
+    guard let reading else { throw BenchError("nothing was read") }
+    return reading
+  }
+
+  /// Reads in a child process.
+  func readInChild(rows: Int) throws -> Reading {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = ["memory", rawValue, "--rows", "\(rows)"]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw BenchError("\(rawValue): the child failed") }
+    return try JSONDecoder().decode(Reading.self, from: data)
+  }
+
+  private func hold(_ bed: Bed, _ body: () -> Void) throws {
+    switch self {
+    case .fault, .materialised:
+      let request = Bed.allMoods()
+      request.includesPropertyValues = self == .materialised
+      request.returnsObjectsAsFaults = self == .fault
+      let context = bed.stack.context()
+      try context.performAndWait {
+        let moods = try context.fetch(request)
+        withExtendedLifetime(moods, body)
+      }
+    case .floor:
+      let trace = try bed.trace { _ = try $0.fetch(Bed.allMoods()) }
+      let sql = try trace.statement("SELECT", containing: "ZMOOD")
+      var array: UnsafeMutablePointer<cfloor_mood>?
+      let count = cfloor_moods(bed.floor.handle, sql, &array)
+      body()
+      cfloor_free_moods(array, count)
+    case .grdb:
+      try GRDBArms(bed: bed).hold(body)
+    }
+  }
+}

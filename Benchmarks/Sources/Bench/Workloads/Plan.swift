@@ -1,0 +1,66 @@
+import Foundation
+
+/// All rows, in the order of the table; each is made when its turn comes.
+struct Plan {
+  struct Entry {
+    let name: String
+    let make: () throws -> Workload
+  }
+
+  /// A row that is no time.
+  struct Row {
+    let name: String
+    let make: () throws -> [Floor]
+  }
+
+  let entries: [Entry]
+
+  init(_ bed: Bed) throws {
+    let (fetch, faults) = (FetchWorkloads(bed: bed), FaultWorkloads(bed: bed))
+    let (lookups, access) = (LookupWorkloads(bed: bed), AccessWorkloads(bed: bed))
+    let recording = RecordingWorkloads(bed: bed)
+    let insert = InsertWorkload(builder: bed.builder, count: bed.rows / 2)
+    entries = [
+      Entry(name: "fetch, materialised", make: fetch.materialised),
+      Entry(name: "fetch, faults over cached rows", make: fetch.faults),
+      Entry(name: "fetch, keys alone", make: fetch.identities),
+      Entry(name: "fetch, row cache warm", make: fetch.warm),
+      Entry(name: "fault from the database", make: faults.fromDatabase),
+      Entry(name: "prefetch of a to-many", make: PrefetchWorkload(bed: bed).make),
+      Entry(name: "insert and save", make: insert.make),
+      Entry(name: "fault from the row cache", make: lookups.faultFromRowCache),
+      Entry(name: "registered object by ID", make: lookups.registeredObject),
+      Entry(name: "@Managed, Int", make: access.managedInteger),
+      Entry(name: "@Managed, String", make: access.managedText),
+      Entry(name: "computed property, Int", make: access.computedInteger),
+      Entry(name: "computed property, String", make: access.computedText),
+      Entry(name: "value(forKey:)", make: access.byName),
+      Entry(name: "recording events", make: recording.events),
+      Entry(name: "recording with stacks", make: recording.stacks),
+    ]
+  }
+
+  static func memoryRows(rows: Int) -> [Row] {
+    [
+      Row(name: "memory") {
+        let readings = try Memory.allCases.map { ($0, try $0.readInChild(rows: rows)) }
+        return readings.flatMap { kind, reading -> [Floor] in
+          let limit: Double? =
+            switch kind {
+            case .fault: 80
+            case .materialised: 330
+            case .floor, .grdb: nil
+            }
+          let tables = String(format: "%.0f", Double(reading.large) / Double(rows))
+          return [
+            Floor(
+              name: "memory, \(kind.rawValue)", against: "bytes",
+              value: Double(reading.small) / Double(rows), limit: limit, unit: "bytes an object",
+              note: "Arrays and tables take \(tables) B an object more. "
+                + "Peak resident size \(reading.peak >> 20) MiB.")
+          ]
+        }
+      }
+    ]
+  }
+}

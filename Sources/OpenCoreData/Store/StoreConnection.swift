@@ -1,0 +1,23 @@
+package import SQLiteDriver
+
+/// Opens a store's file for those who ask SQLite itself, with what Core Data's SQL takes for granted.
+package enum StoreConnection {
+  /// A connection with the SQL functions and collations that captured statements, triggers and
+  /// indexes name; without them they neither run nor explain.
+  ///
+  /// The caller closes it. Cost: no statement; nothing is reported as an event.
+  /// - Parameter access: `looking` for a store nobody writes now, `reading` beside one who does.
+  /// - Throws: when the file cannot be opened.
+  package static func open(
+    path: String, access: Connection.Access
+  ) throws(SQLiteError) -> Connection {
+    let connection = try Connection(path: path, access: access)
+    do {
+      try StoreFunctions.register(on: connection)
+    } catch {
+      connection.close()
+      throw error
+    }
+    return connection
+  }
+}

@@ -1,0 +1,17 @@
+import Foundation
+
+/// Names and bytes of all files in a folder, to be compared with what they are later.
+struct FolderState: Equatable {
+  private let files: [String: Data]
+
+  init(_ folder: URL) throws {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+      files[name] = try? Data(contentsOf: folder.appendingPathComponent(name))
+    }
+    self.files = files
+  }
+
+  /// In bytes; 0 for a file that is not there.
+  func size(of name: String) -> Int { files[name]?.count ?? 0 }
+}

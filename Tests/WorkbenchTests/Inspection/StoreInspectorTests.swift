@@ -1,0 +1,200 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import Workbench
+
+@Suite("An inspection says what is in a store")
+struct StoreInspectorTests {
+  /// The store of a small scenario, in a folder of its own.
+  private func store() throws -> (url: URL, folder: TemporaryFolder) {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Small
+        model: Moody
+        data:
+          Continent: {count: 2}
+          Country: {count: 20, continent: cycle}
+          Mood: {count: 50, country: cycle}
+        steps: []
+        """,
+      url: ScenarioFiles.folder.appendingPathComponent("small.yml"), path: "small.yml")
+    let url = folder.file("small.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
+    return (url, folder)
+  }
+
+  @Test func aStoreMadeHereIsDescribedByItsModel() throws {
+    let store = try store()
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.entities.map(\.name) == ["Mood", "Region", "Continent", "Country"])
+    #expect(inspection.entities.map(\.count) == [50, 22, 2, 20])
+    #expect(inspection.entities.map(\.ownCount) == [50, 0, 2, 20])
+    #expect(inspection.entities.map(\.depth) == [0, 0, 1, 1])
+    #expect(inspection.entities.map(\.table) == ["ZMOOD", "ZREGION", "ZREGION", "ZREGION"])
+    #expect(inspection.entities[1].isAbstract)
+    let country = inspection.entities[3].relationships
+    #expect(country.map(\.name) == ["continent", "moods"])
+    #expect(country.map(\.destination) == ["Continent", "Mood"])
+    #expect(country.map(\.isToMany) == [false, true])
+    #expect(country.map(\.deleteRule) == ["Nullify", "Cascade"])
+    #expect(inspection.entities[3].attributes == [], "inherited ones are Region's")
+    #expect(
+      inspection.indexes.first { $0.name == "Z_Mood_byDateIndex" }?.columns == ["ZDATE"])
+    #expect(inspection.hasOwnDigests)
+    #expect(inspection.writer == .other("cdprof OpenCoreData"))
+    #expect(inspection.modelIdentifiers == ["Moody for scenarios"])
+    let size = try #require(
+      try FileManager.default.attributesOfItem(atPath: store.url.path)[.size] as? Int64)
+    #expect(inspection.files.bytes == size)
+    #expect(inspection.files.pages * inspection.files.pageSize == Int(size))
+  }
+
+  @Test func theJSONHasTheSameNumbers() throws {
+    let store = try store()
+    let inspection = try StoreInspector.inspect(store.url)
+    let json = try JSONSerialization.jsonObject(with: try InspectionJSON.data(inspection))
+    let object = try #require(json as? [String: Any])
+    let entities = try #require(object["entities"] as? [[String: Any]])
+    #expect(entities.compactMap { $0["name"] as? String } == inspection.entities.map(\.name))
+    #expect(entities.compactMap { $0["count"] as? Int } == [50, 22, 2, 20])
+    #expect(entities.compactMap { $0["ownCount"] as? Int } == [50, 0, 2, 20])
+    #expect((object["sizes"] as? [String: Any])?["pageSize"] as? Int == 4_096)
+    #expect((object["model"] as? [String: Any])?["hashes"] as? String == "cdprof")
+    #expect((object["indexes"] as? [Any])?.count == inspection.indexes.count)
+  }
+
+  /// Stores of Apple's framework: name, rows of each entity, framework version, indexes.
+  @Test(
+    .enabled(if: SharedData.moodyStores != nil),
+    arguments: [
+      (
+        "moody/stores/Moody.moody",
+        ["Continent": 2, "Country": 3, "GeographicRegion": 5, "Mood": 4], 637
+      ),
+      ("moody/stores/Moody 4.moody", ["Continent": 2, "Country": 3, "Mood": 4], 637),
+      (
+        "stores/SampleModel_V2.sqlite",
+        ["Car": 125, "LuxuryCar": 5, "Person": 20, "SportCar": 10], 1_044
+      ),
+      ("stores/Recipes.sqlite", ["Image": 7, "Ingredient": 31, "Recipe": 7, "RecipeType": 5], 241),
+    ])
+  func storesOfApplesAreInspected(path: String, counts: [String: Int], version: Int) throws {
+    let data = try #require(SharedData.moodyStores).deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let inspection = try StoreInspector.inspect(data.appendingPathComponent(path))
+    let found = Dictionary(
+      inspection.entities.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
+    #expect(found == counts)
+    #expect(inspection.frameworkVersion == version)
+    #expect(inspection.writer == .apple)
+    #expect(!inspection.hasOwnDigests)
+    #expect(inspection.modelSource == (version == 241 ? .schema : .cache))
+    let text = InspectionText.lines(inspection).joined(separator: "\n")
+    #expect(text.contains("guesses") == (version == 241))
+    for (name, count) in counts {
+      #expect(text.contains(try Regex("\(name) +\(count) ")))
+    }
+  }
+
+  @Test func aModelThatCannotBeReadLeavesTheTables() throws {
+    let store = try store()
+    let connection = try Connection(path: store.url.path, access: .writing)
+    try connection.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102030405'")
+    connection.close()
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.modelSource == .schema)
+    #expect(inspection.modelProblem != nil)
+    #expect(inspection.entities.map(\.name) == ["Mood", "Region", "Continent", "Country"])
+    #expect(inspection.entities.map(\.count) == [50, 22, 2, 20])
+    #expect(inspection.entities[0].relationships.map(\.name) == ["country"])
+    #expect(inspection.entities[0].attributes.map(\.name).contains("latitude"))
+    #expect(InspectionText.lines(inspection).contains { $0.contains("guesses") })
+  }
+
+  /// What is done to a good store, and what is then said of it.
+  enum Damage: String, CaseIterable, Sendable {
+    case missing = "there is no file"
+    case folder = "is a folder"
+    case empty = "is empty"
+    case text = "is not a SQLite database, or it is encrypted"
+    case cutOff = "is cut off"
+    case foreign = "no Core Data store: it has no table Z_METADATA"
+    case noMetadata = "its table Z_METADATA has no row"
+    case noPlist = "the property list in Z_METADATA cannot be read"
+
+    func apply(to url: URL) throws {
+      switch self {
+      case .missing: try FileManager.default.removeItem(at: url)
+      case .folder:
+        try FileManager.default.removeItem(at: url)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+      case .empty: try Data().write(to: url)
+      case .text: try Data("This is no store at all.".utf8).write(to: url)
+      case .cutOff: try Data(contentsOf: url).prefix(9_000).write(to: url)
+      case .foreign: try sql("DROP TABLE Z_METADATA", url)
+      case .noMetadata: try sql("DELETE FROM Z_METADATA", url)
+      case .noPlist: try sql("UPDATE Z_METADATA SET Z_PLIST = x'00'", url)
+      }
+    }
+
+    private func sql(_ text: String, _ url: URL) throws {
+      let connection = try Connection(path: url.path, access: .writing)
+      try connection.execute(text)
+      connection.close()
+    }
+  }
+
+  @Test(arguments: Damage.allCases)
+  func aFileThatIsNoStoreIsRefusedInOneSentence(damage: Damage) throws {
+    let store = try store()
+    try damage.apply(to: store.url)
+    let before = try FolderState(store.folder.url)
+    let isMissing = damage == .missing || damage == .folder
+    for attempt in [
+      { _ = try StoreInspector.inspect(store.url) },
+      { _ = try ShellWorkspace(opening: store.url.path) },
+    ] {
+      let refusal = try #require(throws: InputRefusal.self) { try attempt() }
+      #expect(refusal.message.contains(damage.rawValue))
+      #expect(refusal.message.contains("small.sqlite"))
+      #expect(!refusal.nextStep.isEmpty)
+      #expect((refusal.kind == .missing) == isMissing)
+    }
+    #expect(try FolderState(store.folder.url) == before)
+  }
+
+  /// With and without rows in a write-ahead log, in folders that may and may not be written to.
+  @Test(arguments: [false, true], [false, true])
+  func lookingChangesNoByte(hasLog: Bool, isReadOnly: Bool) throws {
+    let made = try store()
+    let folder = made.folder.file("looked-at")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let url = folder.appendingPathComponent("small.sqlite")
+    let writer = try Connection(path: made.url.path, access: .writing)
+    try writer.execute("PRAGMA wal_autocheckpoint = 0")
+    if hasLog { try writer.execute("DELETE FROM ZMOOD WHERE Z_PK > 10") }
+    // Copied with the writer open: its log is still there.
+    try StoreFile.copy(from: made.url, to: url)
+    writer.close()
+    #expect((try FolderState(folder).size(of: "small.sqlite-wal") > 0) == hasLog)
+    if isReadOnly {
+      try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+    }
+    defer {
+      try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
+    }
+    let before = try FolderState(folder)
+    let moods = hasLog ? 10 : 50
+    let inspection = try StoreInspector.inspect(url)
+    #expect(inspection.entities.first { $0.name == "Mood" }?.count == moods)
+    let shell = try ShellSession(url)
+    #expect(shell.type("count Mood").lines.first?.hasPrefix("  \(moods) Mood ") == true)
+    shell.type("fetch Mood batch 5 as m", "touch m country.updatedAt", "explain 2", "entities")
+    #expect(shell.type("reset").failure == nil)
+    #expect(try FolderState(folder) == before)
+    withExtendedLifetime(made.folder) {}
+  }
+}

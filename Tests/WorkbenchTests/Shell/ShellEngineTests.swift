@@ -1,0 +1,241 @@
+import Foundation
+import Testing
+
+@testable import Workbench
+
+@Suite("The shell answers each line with what it cost")
+struct ShellEngineTests {
+  private let faults = ScenarioFiles.folder.appendingPathComponent("faults.yml")
+  private let folder: TemporaryFolder
+  /// 40 moods in 20 countries, no continent.
+  private let small: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    small = folder.file("small.yml")
+    try Data(
+      """
+      name: Small
+      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      data:
+        Country: {count: 20}
+        Mood: {count: 40 * scale, country: cycle}
+      steps: []
+      """.utf8
+    ).write(to: small)
+  }
+
+  @Test
+  func theTenLines() throws {
+    let shell = try ShellSession(faults)
+    #expect(
+      shell.engine.banner()
+        == "Fault storm (chapter 15) · Continent 6, Country 60, Mood 5,000 · "
+        + "scratch store, nothing cached · `help` helps")
+    #expect(
+      shell.type("fetch Mood sort date- values no as moods").lines == [
+        "  moods: 5,000 Mood, all faults              1 SELECT    5,000 rows       0 faults"
+      ])
+    #expect(
+      shell.type("touch moods date country.numericISO3166Code").lines == [
+        "  read 2 key paths of 5,000 objects      5,060 SELECTs   5,060 rows   "
+          + "5,060 faults: 0 hits, 5,060 misses",
+        "  ! fault-storm(Mood)           5,000 single-row SELECTs from this line   "
+          + "try: fetch Mood sort date- as moods",
+        "  ! fault-storm(Mood.country)      60 single-row SELECTs from this line   "
+          + "try: fetch Mood sort date- prefetch country as moods",
+      ])
+    #expect(
+      shell.type("last").lines == [
+        "  #2  5,000 x  fault Mood     miss   SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, ... "
+          + "FROM ZMOOD t0 WHERE  t0.Z_PK = ?",
+        "  #3     60 x  fault Country  miss   SELECT t0.Z_ENT, t0.Z_PK, t0.Z_OPT, ... "
+          + "FROM ZREGION t0 WHERE  t0.Z_PK = ?",
+      ])
+    #expect(
+      shell.type("explain 2").lines == [
+        "  SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)",
+        "  The best plan there is, and no index can help: one of these is cheap, "
+          + "5,000 of them are the cost.",
+      ])
+    #expect(
+      shell.type("reset").lines == [
+        "  cold again: new coordinator, empty row cache. Try 1 is kept for `diff`."
+      ])
+    #expect(
+      shell.type("fetch Mood sort date- prefetch country as moods").lines == [
+        "  moods: 5,000 Mood, all faults              2 SELECTs   5,060 rows       0 faults"
+      ])
+    #expect(
+      shell.type("touch moods date country.numericISO3166Code").lines == [
+        "  read 2 key paths of 5,000 objects          0 SELECTs       0 rows   "
+          + "5,060 faults: 5,060 hits, 0 misses"
+      ])
+    #expect(
+      shell.type("diff").lines.dropLast() == [
+        "              try 1    try 2",
+        "  selects     5,061        2   - 5,059",
+        "  rows       10,060    5,060   - 5,000",
+        "  faults      5,060    5,060",
+        "  misses      5,060        0   - 5,060      same faults, none of them reached the database",
+      ])
+    let file = folder.file("my-storm.yml")
+    #expect(
+      shell.type("save scenario \(file.path)").lines == [
+        "  \(file.path): 2 variants, 8 expectations as measured. "
+          + "Next: cdprof run \(file.path) --report html"
+      ])
+    #expect(shell.engine.answer(to: "quit").ends)
+    let result = try ScenarioRunner(
+      scenario: try ScenarioReader.read(file), outputDirectory: folder.url
+    ).run()
+    #expect(result.verdict == "2 of 2 variants, 8 of 8 expectations")
+    #expect(result.holds)
+  }
+
+  /// What is typed, the words under the carets, and parts of the message and of the next step.
+  @Test(
+    arguments: [
+      ("fetsch Mood", "fetsch", "did you mean `fetch`", "`help`"),
+      ("lsat", "lsat", "did you mean `last`", "`help`"),
+      ("fetch Moood", "Moood", "did you mean `Mood`", "Continent, Country, Mood, Region"),
+      ("fetch Mood where \"country.iso3166Code == 1\"", "iso3166Code", "numericISO3166Code", ""),
+      ("fetch Mood where \"date >\"", "\"", "ends too early", "a key path"),
+      ("fetch Mood limt 3", "limt", "did you mean `limit`", "`fetch` takes"),
+      ("fetch Mood sort date- as m, n", ",", "", ""),
+      ("touch m dat", "dat", "did you mean `date`", "properties are"),
+      ("touch n date", "n", "no result is named `n`; did you mean `m`", "the names are: m"),
+      ("walk m", "walk", "cannot be run yet", "use one of"),
+      ("explain 9", "9", "there is only 1", "`last`"),
+      ("explain x", "x", "none of the numbers", ""),
+      ("sql 5", "5", "go from 0 to 4", "sql 1"),
+      ("help fetsch", "fetsch", "did you mean `fetch`", "`help`"),
+      ("entities Moods", "Moods", "did you mean `Mood`", ""),
+      ("reset now", "now", "stands alone", "write `reset`"),
+      ("save scenario a.txt", "a.txt", "ends in .yml", "a.txt.yml"),
+      ("save scenario /no/such/folder/a.yml", nil, "", ""),
+      ("diff", nil, "only one try", "`reset` begins the next"),
+      ("open /no/such/store", nil, "there is no file /no/such/store", "check the path"),
+      ("save scenario", nil, "no file is named", "save scenario FILE.yml"),
+    ] as [(String, String?, String, String)])
+  func aWrongLineSaysWhereAndWhatToDo(
+    line: String, marked: String?, message: String, nextStep: String
+  ) throws {
+    let shell = try ShellSession(small)
+    shell.type("fetch Mood limit 2 as m")
+    let failure = try #require(shell.type(line).failure)
+    #expect(message.isEmpty || failure.message.contains(message), "\(failure.message)")
+    #expect(nextStep.isEmpty || failure.nextStep?.contains(nextStep) == true)
+    if let marked {
+      let excerpt = try #require(failure.excerpt).split(separator: "\n").map(Array.init)
+      let carets = excerpt[1].indices.filter { excerpt[1][$0] == "^" }
+      #expect(String(carets.map { excerpt[0][$0] }) == marked)
+    }
+    #expect(shell.type("last").failure == nil, "the shell goes on, and nothing has run meanwhile")
+    #expect(shell.engine.current.steps.count == 1)
+  }
+
+  @Test func everyTryBeginsWithTheSameData() throws {
+    let shell = try ShellSession(small)
+    shell.type(
+      "fetch Country limit 1 as c",
+      "insert Mood times 3 with date 2016-01-01, colors ff8800, country c as new")
+    let saved = shell.type("save")
+    #expect(saved.lines.first?.contains("saved: 3 inserted, 1 updated") == true)
+    #expect(shell.type("count Mood").lines.first?.hasPrefix("  43 Mood ") == true)
+    #expect(shell.type("entities").lines.contains("  Mood         43"))
+    #expect(shell.type("reset").lines.first?.hasSuffix("What it saved is undone.") == true)
+    #expect(shell.type("count Mood").lines.first?.hasPrefix("  40 Mood ") == true)
+    #expect(shell.type("reset", "reset").lines == ["  cold already: nothing has run in try 3"])
+  }
+
+  @Test func savedTriesHoldWhateverTheyDid() throws {
+    let shell = try ShellSession(small)
+    shell.type(
+      "fetch Country limit 2 as c", "insert Mood as bare", "save", "rollback",
+      "insert Mood times 2 with date 2016-01-01, colors ff8800, country c", "save", "reset",
+      "fetch Mood where \"country.numericISO3166Code == 2\" sort date- batch 20 as m",
+      "touch m country.updatedAt limit 30", "delete m limit 3", "save", "count Mood", "reset",
+      "fetch Mood values no result ids as ids", "drop ids")
+    let file = folder.file("mine.yml")
+    #expect(shell.type("save scenario \(file.path)").failure == nil)
+    let result = try ScenarioRunner(
+      scenario: try ScenarioReader.read(file), outputDirectory: folder.url
+    ).run()
+    #expect(result.variants.map(\.name) == ["try 1", "try 2", "try 3"])
+    #expect(RunText.missed(result) == [])
+    #expect(shell.type("save scenario \(file.path)").failure == nil, "its own file again")
+    let foreign = folder.file("other.yml")
+    try Data().write(to: foreign)
+    #expect(
+      shell.type("save scenario \(foreign.path)").failure?.message.contains("already") == true)
+    #expect(try Data(contentsOf: foreign).isEmpty)
+  }
+
+  @Test func theLogIsASinkWithALevel() throws {
+    let shell = try ShellSession(small)
+    shell.type("sql 1", "count Mood where \"date > 0\"")
+    #expect(
+      shell.log.map(ShellSession.timeless).first
+        == "CoreData: sql: SELECT COUNT(*) FROM ZMOOD t0 WHERE  t0.ZDATE > ?")
+    #expect(!shell.log.contains { $0.contains("bind") })
+    let before = shell.log.count
+    shell.type("sql 0", "count Mood")
+    #expect(shell.log.count == before)
+    shell.type("sql 2", "reset", "count Mood where \"date > 0\"")
+    #expect(shell.log[before...].contains { $0.contains("Connecting to sqlite database file at") })
+    #expect(shell.log.last { $0.contains("bind") } == "CoreData: details: SQLite bind[0] = 0.0")
+    #expect(shell.type("sql").lines == ["  SQL log: level 2, on standard error"])
+  }
+
+  @Test func whatATryCostIsAskedForInManyWays() throws {
+    let shell = try ShellSession(small)
+    shell.type("fetch Mood values no as m", "touch m date limit 40", "touch m date limit 40")
+    let last = shell.type("last")
+    #expect(last.failure != nil || last.lines.first?.contains("in memory") == true)
+    let stats = shell.type("stats").lines
+    #expect(stats.first == "  try 1, 3 steps")
+    #expect(stats.contains("  selects            41"))
+    #expect(stats.contains("  misses             40"))
+    #expect(
+      shell.type("findings").lines == [
+        "  ! fault-storm(Mood): 40 single-row SELECTs from line 2",
+        "      now   request.includesPropertyValues = false",
+        "      cure  delete request.includesPropertyValues = false",
+        "      try   fetch Mood as m",
+      ])
+    #expect(shell.type("entities Mood").lines.contains("  country            to one Country"))
+    #expect(shell.type("", "# a comment").lines.isEmpty)
+    #expect(shell.type("help").lines.count > 20)
+    #expect(shell.type("help fetch").lines.contains { $0.contains("fetchBatchSize") })
+  }
+
+  @Test func anEmptyShellSaysWhatToOpen() throws {
+    let shell = try ShellSession(nil)
+    #expect(shell.engine.banner().hasPrefix("nothing is open"))
+    for line in ["fetch Mood", "last", "reset", "entities", "stats"] {
+      let failure = try #require(shell.type(line).failure)
+      #expect(failure.message == "nothing is open")
+    }
+    #expect(shell.type("open \(LineWords.plain(small.path))").lines.first?.contains("Mood") == true)
+    #expect(shell.type("count Mood").failure == nil)
+  }
+
+  /// What is typed before Tab, and what it may become.
+  @Test(arguments: [
+    ("fe", ["fetch"]), ("s", ["save", "save scenario", "set", "sql", "stats"]),
+    ("fetch Mo", ["Mood"]), ("fetch Mood s", ["sort", "subentities"]),
+    ("fetch Mood values ", ["no", "yes"]), ("fetch Mood sort da", ["date"]),
+    ("fetch Mood sort date, country.u", ["country.updatedAt"]), ("touch m", ["m"]),
+    ("touch m country.numeric", ["country.numericISO3166Code"]), ("touch m date li", ["limit"]),
+    ("entities C", ["Continent", "Country"]), ("help exp", ["explain"]),
+    ("fetch Nothing so", ["sort"]),
+    ("reset ", []), ("fetch Mood limit ", []),
+  ])
+  func tabKnowsTheNextWord(line: String, words: [String]) throws {
+    let shell = try ShellSession(small)
+    shell.type("fetch Mood limit 1 as m")
+    #expect(shell.engine.vocabulary.candidates(for: line) == .words(words))
+    #expect(shell.engine.vocabulary.candidates(for: "save scenario my") == .files)
+  }
+}

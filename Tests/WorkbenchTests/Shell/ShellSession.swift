@@ -1,0 +1,48 @@
+import Foundation
+import Synchronization
+
+@testable import Workbench
+
+/// A shell without a terminal, for tests: types lines and keeps what came back.
+final class ShellSession {
+  let engine: ShellEngine
+  private let logged = LoggedLines()
+
+  /// - Parameter file: a scenario of the package or a store; nil for an empty shell.
+  init(_ file: URL?) throws {
+    let logged = logged
+    engine = try ShellEngine(workspace: try file.map { try ShellWorkspace(opening: $0.path) }) {
+      line in logged.add(line)
+    }
+  }
+
+  deinit {
+    engine.close()
+  }
+
+  /// The lines of the SQL log so far.
+  var log: [String] { logged.all }
+
+  /// Types lines and gives the last answer, times taken out.
+  @discardableResult
+  func type(_ lines: String...) -> (lines: [String], failure: ShellFailure?) {
+    var answer = ShellAnswer()
+    for line in lines { answer = engine.answer(to: line) }
+    return (answer.lines.map(ShellSession.timeless), answer.failure)
+  }
+
+  /// A line without the time at its end, and without the blanks before that.
+  static func timeless(_ line: String) -> String {
+    line.replacing(/\s+<?[0-9.,]+ m?s$/, with: "")
+  }
+
+  private final class LoggedLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func add(_ line: String) {
+      lines.withLock { $0.append(line) }
+    }
+  }
+}

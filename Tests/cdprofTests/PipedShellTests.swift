@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@Suite("A shell that is fed from a pipe")
+struct PipedShellTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  @Test func theTenLinesOfTheLessonHaveTheseCounts() throws {
+    let outcome = try program.run(
+      ["shell", PackageFiles.faults],
+      input: """
+        fetch Mood sort date- values no as moods
+        touch moods date country.numericISO3166Code
+        last
+        explain 2
+        reset
+        fetch Mood sort date- prefetch country as moods
+        touch moods date country.numericISO3166Code
+        diff
+        save scenario my-storm.yml
+        quit
+        count Mood
+        """)
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.isEmpty)
+    for part in [
+      "Continent 6, Country 60, Mood 5,000",
+      "moods: 5,000 Mood, all faults              1 SELECT    5,000 rows       0 faults",
+      "5,060 SELECTs   5,060 rows   5,060 faults: 0 hits, 5,060 misses",
+      "#2  5,000 x  fault Mood     miss", "#3     60 x  fault Country  miss",
+      "SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)", "cold again",
+      "    2 SELECTs   5,060 rows       0 faults",
+      "    0 SELECTs       0 rows   5,060 faults: 5,060 hits, 0 misses",
+      "selects     5,061        2   - 5,059",
+      "my-storm.yml: 2 variants, 8 expectations as measured",
+    ] {
+      #expect(outcome.output.contains(part))
+    }
+    #expect(!outcome.output.contains("  5,000 Mood  "), "nothing is read after `quit`")
+    #expect(!outcome.output.contains("cdprof>"))
+    #expect(program.leftovers.isEmpty)
+    #expect(try program.run(["run", "my-storm.yml"]).status == 0)
+  }
+
+  @Test func goesOnAfterAnErrorAndEndsWithIt() throws {
+    let outcome = try program.run(
+      ["shell", PackageFiles.faults], input: "count Mood\nfetch Moood\n\ncount Country")
+    #expect(outcome.status == 65)
+    #expect(outcome.output.contains("5,000 Mood"))
+    #expect(outcome.output.contains("60 Country"))
+    #expect(
+      outcome.errors == """
+        line 2: the model has no entity `Moood`; did you mean `Mood`?
+          fetch Moood
+                ^^^^^
+        its entities are: Continent, Country, Mood, Region
+
+        """)
+  }
+
+  @Test func theLogGoesToStandardError() throws {
+    let outcome = try program.run(
+      ["shell", PackageFiles.faults], input: "sql 1\ncount Mood\nsql 0\ncount Mood\n")
+    #expect(outcome.status == 0)
+    let statements = outcome.errors.split(separator: "\n").filter { $0.contains("sql: SELECT") }
+    #expect(statements == ["CoreData: sql: SELECT COUNT(*) FROM ZMOOD"])
+    #expect(!outcome.output.contains("CoreData:"))
+  }
+
+  @Test(.enabled(if: PackageFiles.moody != nil))
+  func aStoreOfApplesIsReadAndNotTouched() throws {
+    let store = program.folder.file("Moody.moody")
+    try FileManager.default.copyItem(
+      at: URL(fileURLWithPath: try #require(PackageFiles.moody)), to: store)
+    let before = try Data(contentsOf: store)
+    let outcome = try program.run(
+      ["shell", "Moody.moody"],
+      input: """
+        fetch Mood where "country.numericISO3166Code == 710" sort date- batch 20 as m
+        touch m country.updatedAt
+        stats
+        save
+        """)
+    #expect(outcome.status == 65)
+    #expect(outcome.output.contains("m: 2 Mood, in batches of 20"))
+    #expect(outcome.output.contains("selects             3\n"))
+    #expect(outcome.errors.hasPrefix("line 4: `save` changes data, and a store is only looked at"))
+    #expect(try Data(contentsOf: store) == before)
+    let files = try FileManager.default.contentsOfDirectory(atPath: program.folder.url.path)
+    #expect(Set(files) == ["Moody.moody", "tmp", "input", "output", "errors"])
+  }
+}

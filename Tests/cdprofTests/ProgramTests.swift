@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@Suite("The program keeps its word to the shell it is started from")
+struct ProgramTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  /// Arguments, the status they end with, and what is said on standard error.
+  @Test(arguments: [
+    (["rnu"], 64, "did you mean `run`?"),
+    (["help", "shel"], 64, "did you mean `shell`?"),
+    (["run"], 64, "Missing expected argument"),
+    (["run", "a.yml", "--reprot", "html"], 64, "Did you mean '--report'?"),
+    (["run", "a.yml", "--report", "htm"], 64, "did you mean `html`?"),
+    (["run", "a.yml", "--scale", "0"], 64, "--scale is 1 or more"),
+    (["run", "a.yml", "b/a.yml"], 64, "would both write a.html"),
+    (["run", "no.yml"], 66, "there is no file no.yml"),
+    (["run", "tmp"], 66, "tmp is a folder"),
+    (["shell", "no.yml"], 66, "there is no file no.yml"),
+    (["shell", "no.sqlite"], 66, "there is no file no.sqlite"),
+    (["inspect", "no.sqlite"], 66, "there is no file no.sqlite"),
+    (["inspect", "input"], 65, "input is empty"),
+    (["shell", "input"], 65, "input is empty"),
+  ])
+  func wrongArgumentsSayWhatIsMeant(arguments: [String], status: Int32, message: String) throws {
+    let outcome = try program.run(arguments)
+    #expect(outcome.status == status)
+    #expect(outcome.errors.contains(message))
+    #expect(outcome.output.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: program.folder.file("Reports").path))
+  }
+
+  @Test func theVersionNamesWhatCountsDependOn() throws {
+    let outcome = try program.run(["--version"])
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.output.contains(/^cdprof \d+\.\d+\.\d+ \(SQLite 3\.\d+\.\d+, Swift 6\.\d.*\)\n$/))
+  }
+
+  @Test func aScenarioThatHoldsIsReported() throws {
+    let outcome = try program.run(
+      ["run", PackageFiles.faults, "--report", "html,json", "--out", "made/for/this"])
+    #expect(outcome.status == 0)
+    #expect(outcome.errors.isEmpty)
+    #expect(outcome.output.contains("✓ 6 of 6 variants, 23 of 23 expectations"))
+    #expect(outcome.output.contains(/✓ prefetched +2 +5,060 +5,060 +0 +5,060\s/))
+    let out = program.folder.file("made/for/this")
+    let files = try FileManager.default.contentsOfDirectory(atPath: out.path)
+    #expect(files.sorted() == ["faults.html", "faults.json", "faults.sqlite"])
+    let json = try JSONSerialization.jsonObject(
+      with: try Data(contentsOf: out.appendingPathComponent("faults.json")))
+    let variants = (json as? [String: Any])?["variants"] as? [[String: Any]] ?? []
+    let selects = variants.compactMap { ($0["metrics"] as? [String: Any])?["selects"] as? Int }
+    #expect(selects == [5_061, 61, 61, 2, 2, 252])
+    #expect(program.leftovers.isEmpty)
+  }
+
+  /// A scenario with one variant and what it expects.
+  private func scenario(_ steps: String, expecting law: String) throws -> String {
+    try program.folder.write(
+      """
+      name: Small
+      model: \(PackageFiles.model)
+      data:
+        Country: {count: 20}
+        Mood: {count: 40 * scale, country: cycle}
+      steps:
+      \(steps)
+      variants:
+        - name: plain
+          expect: {\(law)}
+      """, to: "small.yml")
+  }
+
+  private static let touching = "  - fetch Mood as m\n  - touch m country.updatedAt"
+
+  @Test(arguments: [
+    (touching, "selects: 1 + Country, findings: [fault-storm(Mood.country)]", [], 0, "✓ 1 of 1"),
+    (
+      touching, "selects: 2, findings: [fault-storm(Mood.country)]", [], 2,
+      "✗ plain · selects   expected 2   found 21   small.yml:11"
+    ),
+    (touching, "selects: 21", ["--quiet"], 2, "✗ plain · findings   expected none"),
+    ("  - count Mood", "selects: Mood / 40", ["--scale", "3"], 2, "found 1"),
+    ("  - insert Mood\n  - save", "saves: 0", [], 1, "colors is a required value"),
+    ("  - fetch Moood", "selects: 1", [], 65, "did you mean `Mood`?"),
+    ("  - fetch Mood", "selcts: 1", [], 65, "did you mean `selects`?"),
+    ("  - fetch Mood", "selects: 1 /", [], 65, "small.yml:10:"),
+  ])
+  func theStatusSaysHowARunEnded(
+    steps: String, law: String, options: [String], status: Int32, message: String
+  ) throws {
+    let outcome = try program.run(["run", try scenario(steps, expecting: law)] + options)
+    #expect(outcome.status == status)
+    #expect((outcome.output + outcome.errors).contains(message))
+    let reports = program.folder.file("Reports").path
+    #expect(FileManager.default.fileExists(atPath: reports) == (status < 64))
+    #expect(!options.contains("--quiet") || outcome.output.hasPrefix("✗ plain"))
+    #expect(program.leftovers.isEmpty)
+  }
+
+  @Test func aMissNamesTheEventsBehindIt() throws {
+    let file = try scenario(ProgramTests.touching, expecting: "misses: 0")
+    let outcome = try program.run(["run", file, "--quiet"])
+    #expect(outcome.status == 2)
+    #expect(
+      outcome.output.contains(/20 misses: 20 x fault Country \(miss\) from small.yml:\d+ touch/))
+  }
+
+  @Test func everyFileIsReadBeforeOneIsRun() throws {
+    let outcome = try program.run(["run", PackageFiles.faults, "no.yml"])
+    #expect(outcome.status == 66)
+    #expect(outcome.output.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: program.folder.file("Reports").path))
+  }
+
+  @Test(.enabled(if: PackageFiles.moody != nil))
+  func anInspectionIsForPeopleAndForPrograms() throws {
+    let store = try #require(PackageFiles.moody)
+    let text = try program.run(["inspect", store])
+    #expect(text.status == 0)
+    #expect(text.output.contains(/GeographicRegion +5 +0 +ZGEOGRAPHICREGION +abstract/))
+    let json = try program.run(["inspect", store, "--json"])
+    let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+    let entities = object?["entities"] as? [[String: Any]] ?? []
+    #expect(entities.compactMap { $0["count"] as? Int } == [5, 2, 3, 4])
+    #expect(entities.compactMap { $0["ownCount"] as? Int } == [0, 2, 3, 4])
+  }
+}

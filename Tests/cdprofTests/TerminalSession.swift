@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+/// The program at a terminal of its own, typed into by a test.
+final class TerminalSession {
+  private let process: pid_t
+  private let terminal: Int32
+  private var seen = ""
+
+  /// Starts the program with the other end of a new pseudo-terminal as its controlling terminal.
+  init(_ program: BuiltProgram, _ arguments: [String]) throws {
+    let (terminal, name) = try TerminalSession.openTerminal()
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    // A leader of a new session gets the first terminal it opens.
+    posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+    posix_spawn_file_actions_adddup2(&actions, 0, 1)
+    posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    posix_spawn_file_actions_addclose(&actions, terminal)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    posix_spawnattr_setflags(&attributes, TerminalSession.spawnInNewSession)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    let words = ([program.path] + arguments).map { strdup($0) }
+    let variables = program.environment.map { strdup("\($0.key)=\($0.value)") }
+    defer { (words + variables).forEach { free($0) } }
+    var process = pid_t()
+    let status = posix_spawn(
+      &process, program.path, &actions, &attributes, words + [nil], variables + [nil])
+    try #require(status == 0)
+    self.terminal = terminal
+    self.process = process
+  }
+
+  /// `POSIX_SPAWN_SETSID`, which the C library shows to GNU programs alone.
+  private static let spawnInNewSession: Int16 = 0x80
+
+  /// Both ends of a new pseudo-terminal: one open, the other by name.
+  ///
+  /// With Linux's own requests, as `posix_openpt` and its kin are not shown to Swift.
+  private static func openTerminal() throws -> (descriptor: Int32, name: String) {
+    let (unlock, number): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    var isLocked: Int32 = 0
+    var index: Int32 = 0
+    try #require(terminal >= 0)
+    try #require(ioctl(terminal, unlock, &isLocked) == 0)
+    try #require(ioctl(terminal, number, &index) == 0)
+    return (terminal, "/dev/pts/\(index)")
+  }
+
+  deinit {
+    kill(process, SIGKILL)
+    var status: Int32 = 0
+    waitpid(process, &status, 0)
+    close(terminal)
+  }
+
+  /// Types, key by key.
+  func type(_ keys: String) {
+    for var byte in Array(keys.utf8) { write(terminal, &byte, 1) }
+  }
+
+  /// Sends the program a signal.
+  func send(_ signal: Int32) {
+    kill(process, signal)
+  }
+
+  /// Waits until a text is on the screen, and forgets what was there up to its end.
+  ///
+  /// - Returns: what was there before it; nil when it did not come.
+  @discardableResult
+  func wait(for text: String, seconds: Double = 60) -> String? {
+    let end = Date().addingTimeInterval(seconds)
+    while true {
+      if let range = seen.range(of: text) {
+        let before = String(seen[..<range.lowerBound])
+        seen.removeSubrange(..<range.upperBound)
+        return before
+      }
+      guard end.timeIntervalSinceNow > 0, read(milliseconds: 100) else { return nil }
+    }
+  }
+
+  /// The status the program ends with by itself; nil when it does not end.
+  func status(seconds: Double = 30) -> Int32? {
+    let end = Date().addingTimeInterval(seconds)
+    var status: Int32 = 0
+    while end.timeIntervalSinceNow > 0 {
+      _ = read(milliseconds: 50)
+      if waitpid(process, &status, WNOHANG) == process {
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
+      }
+    }
+    return nil
+  }
+
+  /// Reads what has come; false once the program has let go of the terminal.
+  private func read(milliseconds: Int32) -> Bool {
+    var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    guard poll(&waiting, 1, milliseconds) > 0 else { return true }
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = Foundation.read(terminal, &bytes, bytes.count)
+    guard count > 0 else { return false }
+    seen += String(decoding: bytes[..<count], as: UTF8.self)
+      .replacingOccurrences(of: "\r\n", with: "\n")
+    return true
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// A folder of a test's own, removed when the test is over.
+final class TestFolder {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cdprof-program-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(
+      at: url.appendingPathComponent("tmp"), withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  func file(_ name: String) -> URL {
+    url.appendingPathComponent(name)
+  }
+
+  /// Writes a file and gives its path.
+  func write(_ text: String, to name: String) throws -> String {
+    try Data(text.utf8).write(to: file(name))
+    return file(name).path
+  }
+}
