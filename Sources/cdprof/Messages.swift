@@ -1,3 +1,4 @@
+import OpenCoreData
 import Workbench
 
 /// What the program says of itself; what it found out is put into words by `Workbench`.
@@ -16,14 +17,14 @@ enum Messages {
     """
 
   static func unknownCommand(_ word: String, commands: [String]) -> String {
-    let near = NearestWord.to(word, in: commands).map { "; did you mean `\($0)`?" } ?? ""
+    let near = NearestName.of(word, among: commands).map { "; did you mean `\($0)`?" } ?? ""
     return "unknown command `\(word)`\(near)\n"
       + "the commands are: \(commands.joined(separator: ", ")); `cdprof help` says more"
   }
 
   static func unknownFormat(_ word: String) -> String {
     let known = ReportFormat.allCases.map(\.rawValue)
-    let near = NearestWord.to(word, in: known).map { "; did you mean `\($0)`?" } ?? ""
+    let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
     return "unknown report format `\(word)`\(near) Write one or both of: "
       + known.joined(separator: ",")
   }
@@ -48,5 +49,5 @@ enum Messages {
   static let prompt = "cdprof> "
 
   static let stillRunning =
-    "the step runs to its end; press Ctrl-C once more to leave the shell at once"
+    "this statement runs to its end; press Ctrl-C once more to leave the shell at once"
 }

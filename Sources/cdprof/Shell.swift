@@ -26,12 +26,15 @@ struct Shell: Executable {
   private func converse(with engine: ShellEngine, _ console: Console) -> ExitStatus {
     let input = TerminalInput(prompt: Messages.prompt)
     let running = RunningStep()
+    let interruption = engine.interruption
     Signals.perform(also: [SIGTSTP, SIGWINCH]) { signal in
       guard running.isRunning else { return input.tell(signal) }
       switch signal {
       case SIGWINCH: break
       case SIGTSTP: Signals.stopProgram()
-      case SIGINT where running.press() == 1: console.complain(Messages.stillRunning)
+      case SIGINT where running.press() == 1:
+        interruption.ask()
+        running.ifStillRunning(after: 1) { console.complain(Messages.stillRunning) }
       default: Signals.endProgram(signal)
       }
     }

@@ -146,7 +146,6 @@ extension NSManagedObjectContext {
       known(identity.layout, identity.primaryKey)
         ?? registered(identity.layout, identity.primaryKey)
     }
-    registry.notePeaks()
     return objects
   }
 

@@ -147,7 +147,6 @@ extension NSManagedObjectContext {
       objects.append(known ?? makeFault(fetched.layout, fetched.primaryKey))
       isNew.append(known == nil)
     }
-    registry.notePeaks()
     let current = store.install(rows, owning: isNew, commit: commit)
     for (object, row) in zip(objects, current) {
       if object.isFault, !plan.returnsObjectsAsFaults {
@@ -181,7 +180,6 @@ extension NSManagedObjectContext {
       }
     }
     store.own(rootIndex: rootIndex, keys: fresh)
-    registry.notePeaks()
     return objects
   }
 

@@ -34,7 +34,6 @@ extension NSManagedObjectContext {
     object.context = self
     object.primaryKey = TemporaryKeys.next()
     registry.add(object)
-    registry.notePeaks()
     changes.inserted.insert(object)
     changes.eventInserted.insert(object)
     changes.serial += 1

@@ -43,6 +43,8 @@ struct ObjectRegistry: ~Copyable {
     _ = tables[layout.rootIndex].objects.find(object.primaryKey, orInsert: object)
     counts[layout.index] += 1
     count += 1
+    peaks[layout.index] = max(peaks[layout.index], counts[layout.index])
+    peak = max(peak, count)
   }
 
   /// Takes an object out.
@@ -50,12 +52,6 @@ struct ObjectRegistry: ~Copyable {
     guard tables[object.layout.rootIndex].objects.remove(object.primaryKey) != nil else { return }
     counts[object.layout.index] -= 1
     count -= 1
-  }
-
-  /// Notes the present counts as peaks where they are higher; called after each load.
-  mutating func notePeaks() {
-    for index in counts.indices where counts[index] > peaks[index] { peaks[index] = counts[index] }
-    peak = max(peak, count)
   }
 
   /// Forgets the peaks, so that the next part of a run starts from what is registered now.

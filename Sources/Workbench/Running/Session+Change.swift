@@ -5,10 +5,11 @@ extension Session {
   /// Inserts objects and holds them under the step's name.
   ///
   /// The context holds them until they are saved.
-  func insert(_ step: Step, in context: NSManagedObjectContext) -> String {
+  func insert(_ step: Step, in context: NSManagedObjectContext) throws -> String {
     let count = step.number(of: .times) ?? 1
     var objects: [NSManagedObject] = []
     for index in 0..<count {
+      try interruption.check()
       let object = NSEntityDescription.insertNewObject(
         forEntityName: step.subject, into: context)
       assign(step, to: object, at: index)
@@ -22,11 +23,12 @@ extension Session {
   }
 
   /// Sets properties of each object of a result.
-  func set(_ step: Step) -> String {
+  func set(_ step: Step) throws -> String {
     guard let result = held[step.subject] else { return "" }
     let range = step.part(of: result.count)
     var index = 0
-    result.forEach(in: range) { object in
+    try result.forEach(in: range) { object in
+      try interruption.check()
       assign(step, to: object, at: index)
       index += 1
     }
@@ -35,10 +37,13 @@ extension Session {
   }
 
   /// Deletes each object of a result; the name keeps holding them.
-  func delete(_ step: Step, in context: NSManagedObjectContext) -> String {
+  func delete(_ step: Step, in context: NSManagedObjectContext) throws -> String {
     guard let result = held[step.subject] else { return "" }
     let range = step.part(of: result.count)
-    result.forEach(in: range) { context.delete($0) }
+    try result.forEach(in: range) { object in
+      try interruption.check()
+      context.delete(object)
+    }
     return "\(NumberText.counted(range.count, "object")) marked as deleted"
   }
 

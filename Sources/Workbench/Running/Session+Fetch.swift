@@ -35,13 +35,14 @@ extension Session {
   }
 
   /// Reads each key path of each object of a result, in order, and keeps nothing of it.
-  func touch(_ step: Step) -> String {
+  func touch(_ step: Step) throws -> String {
     guard let result = held[step.subject] else { return "" }
     let range = step.part(of: result.count)
     // Cut once: a key path is read as often as there are objects.
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     let trail = trail(of: step)
-    result.forEach(in: range) { object in
+    try result.forEach(in: range) { object in
+      try interruption.check()
       for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
     }
     routes = trail?.routes ?? []

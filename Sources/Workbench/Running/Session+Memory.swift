@@ -2,12 +2,15 @@ import OpenCoreData
 
 extension Session {
   /// Turns each object of a result back into a fault.
-  func refresh(_ step: Step, in context: NSManagedObjectContext) -> String {
+  func refresh(_ step: Step, in context: NSManagedObjectContext) throws -> String {
     guard let result = held[step.subject] else { return "" }
     var keepsChanges = true
     if case .keep(let flag)? = step.option(.keep) { keepsChanges = flag }
     let range = step.part(of: result.count)
-    result.forEach(in: range) { context.refresh($0, mergeChanges: keepsChanges) }
+    try result.forEach(in: range) { object in
+      try interruption.check()
+      context.refresh(object, mergeChanges: keepsChanges)
+    }
     return "refreshed \(NumberText.counted(range.count, "object"))"
   }
 

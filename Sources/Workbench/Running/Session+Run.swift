@@ -54,13 +54,13 @@ extension Session {
     switch step.verb {
     case .fetch: try fetch(step, in: context)
     case .count: try count(step, in: context)
-    case .touch: touch(step)
-    case .insert: insert(step, in: context)
-    case .set: set(step)
-    case .delete: delete(step, in: context)
+    case .touch: try touch(step)
+    case .insert: try insert(step, in: context)
+    case .set: try set(step)
+    case .delete: try delete(step, in: context)
     case .save: try save(step, in: context)
     case .rollback: rollback(in: context)
-    case .refresh: refresh(step, in: context)
+    case .refresh: try refresh(step, in: context)
     case .drop: drop(step)
     case .reset: letGo(in: context)
     case .walk, .relate, .undo, .context, .merge, .pin, .batchInsert, .batchUpdate, .batchDelete,

@@ -18,6 +18,7 @@ package final class Session {
   var recordedSteps: [RecordedStep] = []
   /// How the last step reached what it read, when that is not plain.
   var routes: [StepContext.Route] = []
+  let interruption: StepInterruption
   private var sinks: [any EventSink] = []
 
   /// Opens a store.
@@ -26,13 +27,16 @@ package final class Session {
   /// - Parameters:
   ///   - model: nil to use the one the store carries.
   ///   - readOnly: whether to look at the store without changing a byte in its folder.
+  ///   - interruption: by which another thread may stop a step.
   /// - Throws: the coordinator's `NSError`.
   package init(
-    storeURL: URL, model: NSManagedObjectModel?, readOnly: Bool, sinks: [any EventSink] = []
+    storeURL: URL, model: NSManagedObjectModel?, readOnly: Bool, sinks: [any EventSink] = [],
+    interruption: StepInterruption = StepInterruption()
   ) throws {
     self.storeURL = storeURL
     self.model = try model ?? NSManagedObjectModel.inStore(at: storeURL)
     self.sinks = sinks
+    self.interruption = interruption
     isReadOnly = readOnly
     stack = try ColdStack(
       storeURL: storeURL, model: self.model, isReadOnly: readOnly, sinks: sinks)

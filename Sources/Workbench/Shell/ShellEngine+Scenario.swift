@@ -8,9 +8,10 @@ extension ShellEngine {
     guard let word = arguments.words.first else {
       throw ShellFailure("no file is named", nextStep: "write `\(ShellCommand.saveScenario.usage)`")
     }
-    let tries = try triesSoFar()
+    let tries = try triesSoFar().filter { !$0.wasInterrupted }
     guard !tries.isEmpty, let workspace else {
-      throw ShellFailure("nothing has run yet", nextStep: "run some steps, then save them")
+      throw ShellFailure(
+        "nothing has run yet that can run again", nextStep: "run some steps, then save them")
     }
     let file = URL(fileURLWithPath: word.text)
     guard ["yml", "yaml"].contains(file.pathExtension.lowercased()) else {

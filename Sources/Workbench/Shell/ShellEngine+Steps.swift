@@ -17,6 +17,10 @@ extension ShellEngine {
       if !outcome.holds { answer.failure = ShellFailure("the step did not fail as it was to") }
       return answer
     } catch let failure as StepFailure {
+      guard failure.error.code != StepInterruption.code else {
+        current.wasInterrupted = true
+        throw ShellFailure("`\(failure.step)` was interrupted; what it did until then stays")
+      }
       var failed = step
       failed.fails = failure.error.code
       current.steps.append(failed)

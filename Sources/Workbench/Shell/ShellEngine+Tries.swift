@@ -8,7 +8,8 @@ extension ShellEngine {
       throw ShellFailure("what is to be opened?", nextStep: "write `\(ShellCommand.open.usage)`")
     }
     let opened = try ShellWorkspace(opening: word.text)
-    let fresh = try opened.makeSession(sinks: sqlLog.map { [$0.sink] } ?? [])
+    let fresh = try opened.makeSession(
+      sinks: sqlLog.map { [$0.sink] } ?? [], interruption: interruption)
     session = fresh
     workspace?.close()
     workspace = opened
@@ -20,11 +21,12 @@ extension ShellEngine {
   /// Begins a new try on the same data, cold.
   func reset() throws -> ShellAnswer {
     let session = try openSession()
-    guard !current.steps.isEmpty, let workspace else {
+    guard !isCurrentEmpty, let workspace else {
       return ShellAnswer("  cold already: nothing has run in \(current.name)")
     }
     let over = finished(current, session)
-    self.session = try workspace.makeSession(sinks: sqlLog.map { [$0.sink] } ?? [])
+    self.session = try workspace.makeSession(
+      sinks: sqlLog.map { [$0.sink] } ?? [], interruption: interruption)
     tries.append(over)
     current = ShellTry(number: over.number + 1)
     let undone = over.costs.counters.transactions > 0 ? " What it saved is undone." : ""
@@ -66,8 +68,10 @@ extension ShellEngine {
   /// Their numbers are their places, counted from 1.
   func triesSoFar() throws -> [ShellTry] {
     let session = try openSession()
-    return current.steps.isEmpty ? tries : tries + [finished(current, session)]
+    return isCurrentEmpty ? tries : tries + [finished(current, session)]
   }
+
+  private var isCurrentEmpty: Bool { current.steps.isEmpty && !current.wasInterrupted }
 
   private func finished(_ attempt: ShellTry, _ session: Session) -> ShellTry {
     var over = attempt

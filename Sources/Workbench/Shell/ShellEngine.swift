@@ -4,6 +4,8 @@ import ProfileEvents
 ///
 /// Steps run as in a scenario, one `perform` block each. Use it from one thread, not the main one.
 package final class ShellEngine {
+  /// By which another thread may stop the step that runs.
+  package let interruption = StepInterruption()
   /// Takes the lines of the SQL log, one at a time.
   let log: @Sendable (String) -> Void
 
@@ -28,7 +30,7 @@ package final class ShellEngine {
   ) throws {
     self.log = log
     self.workspace = workspace
-    session = try workspace?.makeSession(sinks: [])
+    session = try workspace?.makeSession(sinks: [], interruption: interruption)
   }
 
   /// What is open, and what to type first.
@@ -54,6 +56,7 @@ package final class ShellEngine {
   /// - Parameter line: without its end.
   package func answer(to line: String) -> ShellAnswer {
     lineNumber += 1
+    interruption.clear()
     do {
       let start = SourcePlace(line: lineNumber, column: 1)
       let words = try LineWords.tokens(of: line, startingAt: start)

@@ -7,6 +7,8 @@ struct ShellTry {
   /// The steps that ran, in order; one that failed is marked to fail with its code.
   var steps: [Step] = []
   var findings: [Finding] = []
+  /// Whether a step was stopped in the middle, so that nothing can do the same again.
+  var wasInterrupted = false
   /// Counts and time of all steps; set when the try is over or asked for.
   var costs = Costs()
 

@@ -94,13 +94,17 @@ package final class ShellWorkspace {
   /// A cold session on the data: on a fresh copy of it, where a session may write.
   ///
   /// The copy of the session before it goes; close that session at once.
-  func makeSession(sinks: [any EventSink]) throws -> Session {
+  func makeSession(
+    sinks: [any EventSink], interruption: StepInterruption
+  ) throws -> Session {
     guard let scratch else {
-      return try Session(storeURL: data, model: model, readOnly: true, sinks: sinks)
+      return try Session(
+        storeURL: data, model: model, readOnly: true, sinks: sinks, interruption: interruption)
     }
     let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
     try StoreFile.copy(from: data, to: copy)
-    let session = try Session(storeURL: copy, model: model, readOnly: false, sinks: sinks)
+    let session = try Session(
+      storeURL: copy, model: model, readOnly: false, sinks: sinks, interruption: interruption)
     if copies > 0 {
       try StoreFile.remove(at: scratch.appendingPathComponent("try-\(copies).sqlite"))
     }

@@ -172,6 +172,22 @@ struct ShellEngineTests {
     #expect(try Data(contentsOf: foreign).isEmpty)
   }
 
+  @Test func aStepIsInterruptedBetweenTwoObjects() throws {
+    let shell = try ShellSession(small)
+    shell.type("fetch Mood values no as m")
+    let asking = InterruptingSink(shell.engine.interruption, afterFaults: 3)
+    shell.engine.session?.add(asking)
+    let failure = try #require(shell.type("touch m date").failure)
+    #expect(failure.message.hasPrefix("`touch m date` was interrupted"))
+    shell.engine.session?.remove(asking)
+    #expect(shell.type("stats").lines.contains("  misses              3"))
+    #expect(shell.type("touch m date").failure == nil, "it was about one step alone")
+    let file = folder.file("interrupted.yml")
+    #expect(shell.type("save scenario \(file.path)").failure?.message.contains("run again") == true)
+    shell.type("reset", "count Mood")
+    #expect(shell.type("save scenario \(file.path)").lines.first?.contains("1 variant,") == true)
+  }
+
   @Test func theLogIsASinkWithALevel() throws {
     let shell = try ShellSession(small)
     shell.type("sql 1", "count Mood where \"date > 0\"")
