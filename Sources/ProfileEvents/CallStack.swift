@@ -12,7 +12,9 @@ package enum CallStack {
   private static let depth = 64
   private static let tables = Mutex<[String: SymbolTable]>([:])
 
-  /// The return addresses of the calling thread, innermost first. Some 50 ns for 30 frames.
+  /// The return addresses of the calling thread, innermost first.
+  ///
+  /// Some 50 ns for 30 frames.
   package static func addresses() -> [UInt] {
     [UInt](unsafeUninitializedCapacity: depth) { buffer, count in
       count = Int(cstackframes_walk(buffer.baseAddress, depth))

@@ -78,7 +78,9 @@ struct ChangedObjects {
     array.append(object)
   }
 
-  /// Takes an object's mark away. Cost: the number of marked objects.
+  /// Takes an object's mark away.
+  ///
+  /// Cost: the number of marked objects.
   mutating func remove(_ object: NSManagedObject) {
     guard object.state.contains(flag) else { return }
     object.state.remove(flag)

@@ -24,7 +24,9 @@ final class ProfileScope {
     return open(kind)
   }
 
-  /// Ends an event and tells it. `complete` fills in what is known only now.
+  /// Ends an event and tells it.
+  ///
+  /// `complete` fills in what is known only now.
   @inline(__always)
   func end(_ open: OpenEvent?, _ complete: (inout Event) -> Void = { _ in }) {
     guard let open else { return }
@@ -40,7 +42,9 @@ final class ProfileScope {
     hub.emit(event)
   }
 
-  /// Ends an event that came to nothing: a save or a transaction that failed. It is not told.
+  /// Ends an event that came to nothing: a save or a transaction that failed.
+  ///
+  /// It is not told.
   func abandon(_ open: OpenEvent?) {
     if let open { parent = open.parent }
   }

@@ -20,7 +20,8 @@ extension NSManagedObject: KeyValueReadable {
     var rest = Substring(keyPath)
     var object = self
     while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
-      guard let place = object.layout.place(of: String(rest[..<dot])), case .slot(let index) = place,
+      guard let place = object.layout.place(of: String(rest[..<dot])),
+        case .slot(let index) = place,
         object.layout.slots[index].kind.isToOne
       else { return object.resolve(keyPath: String(rest)) }
       object.willAccess()

@@ -183,8 +183,9 @@ struct ObjectState: OptionSet {
   static let overridden = ObjectState(rawValue: 16)
   /// `awakeFromInsert` or `awakeFromFetch` is running: what is set is no change.
   static let awaking = ObjectState(rawValue: 64)
-  /// The row is gone: the object says that it is deleted and has nil values. Nothing is left to
-  /// save, so this is no change.
+  /// The row is gone: the object says that it is deleted and has nil values.
+  ///
+  /// Nothing is left to save, so this is no change.
   static let inaccessible = ObjectState(rawValue: 128)
 
   /// The context has noted the object for the next did-change notification.

@@ -44,7 +44,9 @@ extension SQLiteStore {
     return withShared { shared in
       var current: [Row] = []
       current.reserveCapacity(rows.count)
-      if let first = rows.first { shared.rows.reserve(rootIndex: first.layout.rootIndex, rows.count) }
+      if let first = rows.first {
+        shared.rows.reserve(rootIndex: first.layout.rootIndex, rows.count)
+      }
       for (index, fetched) in rows.enumerated() {
         let rootIndex = fetched.layout.rootIndex
         current.append(

@@ -16,7 +16,8 @@ struct CallStackTests {
     let fetch = try #require(sink.events.first { $0.kind == .fetch })
     #expect(fetch.stack.count > 5)
     let functions = fetch.stack.compactMap { CallStack.symbol(at: $0)?.function }
-    #expect(functions.contains { $0.contains("FetchableEntity.fetch") }, "\(functions) \(fetch.stack)")
+    #expect(
+      functions.contains { $0.contains("FetchableEntity.fetch") }, "\(functions) \(fetch.stack)")
   }
 
   private final class StackSink: EventSink {

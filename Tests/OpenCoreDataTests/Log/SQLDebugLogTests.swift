@@ -78,7 +78,9 @@ struct SQLDebugLogTests {
       _ = try Mood.fetch(in: context) { $0.relationshipKeyPathsForPrefetching = ["country"] }
     }
     let shapes = Set(lines.lines.map(SQLDebugLogTests.withoutTimes))
-    #expect(shapes.contains("CoreData: annotation: total count request execution time: Ts for count of 1."))
+    #expect(
+      shapes.contains(
+        "CoreData: annotation: total count request execution time: Ts for count of 1."))
     #expect(shapes.contains("CoreData: details: SQLite bind[0] = 1"))
     #expect(shapes.contains("CoreData: annotation: Prefetching with key 'country'.  Got 2 rows."))
     #expect(

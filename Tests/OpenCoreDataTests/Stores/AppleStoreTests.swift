@@ -49,7 +49,8 @@ struct AppleStoreTests {
     try context.performAndWait {
       let model = try #require(context.coordinator).managedObjectModel
       for entity in model.entities where !entity.isAbstract {
-        let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity.name ?? ""))
+        let objects = try context.fetch(
+          NSFetchRequest<NSManagedObject>(entityName: entity.name ?? ""))
         for (name, relationship) in entity.relationshipsByName {
           guard let inverse = relationship.inverseRelationship else { continue }
           for object in objects {
@@ -89,7 +90,8 @@ struct AppleStoreTests {
     let context = try copy.context()
     try context.performAndWait {
       for entity in try #require(context.coordinator).managedObjectModel.entities {
-        for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity.name ?? ""))
+        for object in try context.fetch(
+          NSFetchRequest<NSManagedObject>(entityName: entity.name ?? ""))
         {
           for key in entity.propertiesByName.keys where object.layout.place(of: key) != nil {
             _ = object.value(forKey: key)
@@ -131,7 +133,8 @@ struct AppleStoreTests {
       return context
     }
     let context = try open()
-    let hashes = context.coordinator?.persistentStores.first?
+    let hashes =
+      context.coordinator?.persistentStores.first?
       .metadata["NSStoreModelVersionHashes"] as? [String: Data]
     let (key, count) = try context.performAndWait {
       let moods = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Mood"))
@@ -148,7 +151,8 @@ struct AppleStoreTests {
       #expect(moods.count { $0.value(forKey: "latitude") as? Double == 12.5 } == 1)
       #expect(moods.contains { $0.primaryKey == key })
     }
-    let kept = again.coordinator?.persistentStores.first?
+    let kept =
+      again.coordinator?.persistentStores.first?
       .metadata["NSStoreModelVersionHashes"] as? [String: Data]
     #expect(hashes != nil && kept == hashes)
   }

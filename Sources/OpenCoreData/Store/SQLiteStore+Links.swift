@@ -1,0 +1,80 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+// What a save writes of to-many relationships: the pairs of a many-to-many, and the columns of a
+// to-many without inverse.
+
+extension SQLiteStore {
+  /// Removes pairs of a many-to-many, and what the columns of a to-many without inverse say.
+  func removeLinks(
+    of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    for (mapped, value) in changedLinks(of: object) {
+      for other in value.removed {
+        if let sql = translator.updateHiddenInverse(mapped) {
+          try point(other, nil, sql, connection, scope)
+        } else {
+          try pair(translator.deleteJoinRow(mapped), .delete, object, other, connection, scope)
+        }
+      }
+    }
+  }
+
+  /// Adds pairs of a many-to-many, and sets the columns of a to-many without inverse.
+  func addLinks(
+    of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    for (mapped, value) in changedLinks(of: object) {
+      for other in value.added {
+        if let sql = translator.updateHiddenInverse(mapped) {
+          try point(other, object, sql, connection, scope)
+        } else {
+          try pair(translator.insertJoinRow(mapped), .insert, object, other, connection, scope)
+        }
+      }
+    }
+  }
+
+  /// The changed to-many relationships of an object that are not written with the other end's row.
+  private func changedLinks(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
+    guard let values = object.values else { return [] }
+    let layout = object.layout
+    return layout.toMany.enumerated().compactMap { index, relationship in
+      guard let mapped = entity(layout).toMany[relationship.name],
+        case .toMany(let value) = values[layout.holdingIndex(.toMany(index))], value.hasChanges,
+        mapped.isManyToMany ? writesPairs(relationship) : relationship.inverseRelationship == nil
+      else { return nil }
+      return (mapped, value)
+    }
+  }
+
+  /// Both ends of a many-to-many note each pair; the end that comes first by name writes it.
+  private func writesPairs(_ relationship: NSRelationshipDescription) -> Bool {
+    guard let inverse = relationship.inverseRelationship, inverse !== relationship else {
+      return true
+    }
+    let own = (relationship.entity?.name ?? "", relationship.name)
+    return own < (inverse.entity?.name ?? "", inverse.name)
+  }
+
+  private func pair(
+    _ sql: String?, _ kind: StatementKind, _ object: NSManagedObject, _ other: NSManagedObject,
+    _ connection: Connection, _ scope: ProfileScope
+  ) throws {
+    guard let sql, !(kind == .insert && other.isDeleted) else { return }
+    try change(
+      sql, [.integer(object.primaryKey), .integer(other.primaryKey)], kind: kind,
+      for: object.layout.entity.name, on: connection, in: scope)
+  }
+
+  private func point(
+    _ other: NSManagedObject, _ object: NSManagedObject?, _ sql: String, _ connection: Connection,
+    _ scope: ProfileScope
+  ) throws {
+    guard !other.isDeleted else { return }
+    try change(
+      sql, [object.map { .integer($0.primaryKey) } ?? .null, .integer(other.primaryKey)],
+      kind: .update, for: other.layout.entity.name, on: connection, in: scope)
+  }
+}
