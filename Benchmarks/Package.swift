@@ -11,12 +11,18 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
   name: "cdprof-benchmarks",
+  products: [
+    .executable(name: "bench", targets: ["bench"]),
+    // Loaded ahead of the C library by `bench gates`, linked by nobody.
+    .library(name: "CAllocations", type: .dynamic, targets: ["CAllocations"]),
+  ],
   dependencies: [
     .package(name: "cdprof", path: ".."),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [
+    .target(name: "CAllocations"),
     .target(name: "CFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
     // The framework's events are for its own package, which this is not: the one target that listens
     // to them, to measure what that costs, is compiled without access control.

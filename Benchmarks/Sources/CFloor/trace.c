@@ -15,6 +15,8 @@ static struct {
   long runs, rows;
 } traced[TEXTS];
 static size_t count;
+static cfloor_counts totals;
+static int depth;
 
 static size_t place(const char *text) {
   for (size_t i = 0; i < count; i++)
@@ -22,6 +24,12 @@ static size_t place(const char *text) {
   if (count == TEXTS) return TEXTS - 1;
   traced[count].text = strdup(text);
   return count++;
+}
+
+/* How many transactions a run of reads takes depends on the clock. */
+static int is_housekeeping(const char *text) {
+  return strncmp(text, "BEGIN", 5) == 0 || strncmp(text, "COMMIT", 6) == 0 ||
+         strncmp(text, "PRAGMA", 6) == 0;
 }
 
 static int heard(unsigned kind, void *context, void *statement, void *detail) {
@@ -32,8 +40,14 @@ static int heard(unsigned kind, void *context, void *statement, void *detail) {
   if (kind == SQLITE_TRACE_STMT && strncmp(detail, "--", 2) == 0) return 0;
   pthread_mutex_lock(&lock);
   size_t index = place(text);
-  if (kind == SQLITE_TRACE_STMT) traced[index].runs++;
-  if (kind == SQLITE_TRACE_ROW) traced[index].rows++;
+  if (kind == SQLITE_TRACE_STMT) {
+    traced[index].runs++;
+    if (!is_housekeeping(text)) totals.statements++;
+  }
+  if (kind == SQLITE_TRACE_ROW) {
+    traced[index].rows++;
+    if (!is_housekeeping(text)) totals.rows++;
+  }
   pthread_mutex_unlock(&lock);
   return 0;
 }
@@ -45,10 +59,15 @@ static int listen_to(sqlite3 *handle, char **message, const sqlite3_api_routines
 
 void cfloor_trace_begin(void) {
   cfloor_trace_clear();
+  depth++;
   sqlite3_auto_extension((void (*)(void))listen_to);
 }
 
-void cfloor_trace_end(void) { sqlite3_cancel_auto_extension((void (*)(void))listen_to); }
+void cfloor_trace_end(void) {
+  if (--depth == 0) sqlite3_cancel_auto_extension((void (*)(void))listen_to);
+}
+
+cfloor_counts cfloor_trace_totals(void) { return totals; }
 
 size_t cfloor_trace_count(void) { return count; }
 const char *cfloor_trace_text(size_t index) { return traced[index].text; }

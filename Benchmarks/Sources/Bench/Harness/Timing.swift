@@ -11,9 +11,12 @@ func now() -> UInt64 {
 /// A function of its own, so that a profiler can be told to look at nothing else.
 @inline(never)
 func timed<R>(_ body: () throws -> R) rethrows -> (result: R, time: UInt64) {
+  cfloor_measured_begin()
   let start = now()
   let result = try body()
-  return (result, now() - start)
+  let time = now() - start
+  cfloor_measured_end()
+  return (result, time)
 }
 
 /// Uses a value, so that the compiler cannot drop the loop that made it.

@@ -66,7 +66,7 @@ int cfloor_insert(
 void cfloor_free_moods(cfloor_mood *rows, long count);
 void cfloor_free_countries(cfloor_country *rows, long count);
 
-/* The trace: what SQLite itself says was run, on connections opened from now on. */
+/* The trace: what SQLite itself says was run, on connections opened until as many ends came. */
 void cfloor_trace_begin(void);
 void cfloor_trace_end(void);
 size_t cfloor_trace_count(void);
@@ -74,6 +74,19 @@ const char *cfloor_trace_text(size_t index);
 long cfloor_trace_runs(size_t index);
 long cfloor_trace_rows(size_t index);
 void cfloor_trace_clear(void);
+
+/*
+ * What the measured part that ran last did: statements (transactions and pragmas apart) and rows on
+ * traced connections; blocks allocated, when libCAllocations was loaded ahead.
+ */
+typedef struct {
+  long statements, rows, allocations;
+} cfloor_counts;
+void cfloor_measured_begin(void);
+void cfloor_measured_end(void);
+cfloor_counts cfloor_measured_last(void);
+/* Totals of the trace since the process began; no allocations. */
+cfloor_counts cfloor_trace_totals(void);
 
 /* Bytes of small blocks in use, bytes of large blocks in use, the largest resident size so far. */
 typedef struct {

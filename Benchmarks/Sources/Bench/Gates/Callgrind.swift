@@ -1,0 +1,35 @@
+import Foundation
+
+/// Counts instructions by valgrind's callgrind, in the measured part alone.
+struct Callgrind {
+  private let valgrind: URL
+  /// This program without debug information, which valgrind cannot read as Swift writes it.
+  private let program: URL
+
+  /// Nil where valgrind or objcopy is not installed.
+  init?(folder: URL) throws {
+    guard let valgrind = Child.tool("valgrind"),
+      let objcopy = Child.tool("objcopy") ?? Child.tool("llvm-objcopy")
+    else { return nil }
+    self.valgrind = valgrind
+    program = folder.appendingPathComponent("bench-stripped")
+    _ = try Child.output(of: objcopy, ["--strip-debug", Child.program.path, program.path])
+  }
+
+  /// Instructions of one run of a row's arm.
+  func instructions(of name: String, rows: Int) throws -> Int {
+    let file = program.deletingLastPathComponent().appendingPathComponent("callgrind.out")
+    _ = try Child.output(
+      of: valgrind,
+      [
+        "--tool=callgrind", "-q", "--collect-atstart=no", "--toggle-collect=$s5bench5timed*",
+        "--callgrind-out-file=\(file.path)", program.path, "profile", name, "--rows", "\(rows)",
+        "--rounds", "1",
+      ])
+    let text = try String(contentsOf: file, encoding: .utf8)
+    for line in text.split(separator: "\n").reversed() where line.hasPrefix("totals:") {
+      if let total = Int(line.dropFirst("totals:".count).filter(\.isNumber)) { return total }
+    }
+    throw BenchError("callgrind gave no total for '\(name)'")
+  }
+}
