@@ -4,13 +4,21 @@ struct Gate: Codable {
   let name: String
   let rows: Int
   let operations: Int
-  /// Statements of all operations together, transactions apart. Compared exactly.
+  /// Statements of all operations together, transactions apart.
+  ///
+  /// Compared exactly.
   let statements: Int
-  /// Rows that these statements gave. Compared exactly.
+  /// Rows that these statements gave.
+  ///
+  /// Compared exactly.
   let stepped: Int
-  /// Blocks allocated for one operation. Compared to a hundredth.
+  /// Blocks allocated for one operation.
+  ///
+  /// Compared to a hundredth.
   let allocations: Double
-  /// Instructions of one operation, the libraries' included. Compared within 5 %; nil: not counted.
+  /// Instructions of one operation, the libraries' included; nil when they were not counted.
+  ///
+  /// Compared within 5 %.
   var instructions: Double?
 
   /// What differs from a stored gate, in sentences.
