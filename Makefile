@@ -2,12 +2,13 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint catalogue bench gates clean prepare
+.PHONY: help demo test build lint catalogue samples bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 SCENARIO := Scenarios/faults.yml
 REPORTS := Reports
+SAMPLE := Scenarios/mood-list.yml
 
 help:
 	@echo 'make demo       build, run $(SCENARIO), leave its report under $(REPORTS)/'
@@ -15,6 +16,7 @@ help:
 	@echo 'make build      release build of cdprof'
 	@echo 'make lint       swift format lint --strict'
 	@echo 'make catalogue  which catalogued behaviours a scenario or a test covers'
+	@echo 'make samples    the sample report in $(REPORTS)/samples anew'
 	@echo 'make bench      the benchmark beside C and GRDB; BENCH="--only fetch" passes options on'
 	@echo 'make gates      statements, rows, allocations, instructions against Benchmarks/gates.json'
 	@echo 'make clean      remove what was built; reports stay'
@@ -34,6 +36,9 @@ test: prepare
 lint:
 	@sh Scripts/prepare.sh --swift
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+samples: build
+	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'
 
 catalogue:
 	@sh Scripts/catalogue.sh

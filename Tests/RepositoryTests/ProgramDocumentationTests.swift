@@ -62,19 +62,8 @@ struct ProgramDocumentationTests {
     return sections
   }
 
-  /// Asks the program that was built with these tests, which lies beside them.
   private func program() throws -> Help.Command {
-    let tests = URL(
-      filePath: try FileManager.default.destinationOfSymbolicLink(
-        atPath: "/proc/self/exe"))
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = tests.deletingLastPathComponent().appending(path: "cdprof")
-    process.arguments = ["--experimental-dump-help"]
-    process.standardOutput = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let output = try BuiltProgram.output(of: ["--experimental-dump-help"]).output
     return try JSONDecoder().decode(Help.self, from: output).command
   }
 }

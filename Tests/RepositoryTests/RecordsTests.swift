@@ -8,7 +8,7 @@ struct RecordsTests {
   func everyPathExists(document: String) throws {
     let tops = [
       "Sources", "Tests", "Scripts", "Scenarios", "Documentation", "Benchmarks", "Examples",
-      ".ci",
+      "Reports", ".ci",
     ]
     for match in try Repository.text(of: document).matches(of: /`([\w.+\/-]+\/[\w.+\/-]*)`/) {
       let path = String(match.1)

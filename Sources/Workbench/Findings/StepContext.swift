@@ -42,8 +42,9 @@ package struct StepContext: Sendable {
   /// By the name of an object's own entity (each concrete sub-entity of a destination has its own
   /// entry): the key path that leads there.
   package var reachedThrough: [String: Path]
-  /// For a step that reaches one entity in several ways: which way, when. In the order of time, not
-  /// overlapping; what lies in none of them is told by the entity's name.
+  /// Which way was gone when, of a step that reaches one entity in several ways.
+  ///
+  /// In the order of time, not overlapping; what lies in none of them is told by the entity's name.
   package var routes: [Route]
 
   package init(

@@ -18,21 +18,29 @@ struct ReportFinding {
   let tried: String
   let wasTried: Bool
 
+  /// What must be the same for the findings of several variants to be told as one.
+  private struct Key: Hashable {
+    var name: String
+    var what: String
+    var callSite: CallSite?
+  }
+
   /// Every finding once, in the order in which they came.
   ///
   /// Of several variants with the same finding the one speaks whose cure was tried with the least
   /// else going on, so that the count before and after is this finding's own.
   static func all(of result: RunResult) -> [ReportFinding] {
-    var names: [String] = []
-    var found: [String: [(variant: VariantResult, finding: Finding)]] = [:]
+    var order: [Key] = []
+    var found: [Key: [(variant: VariantResult, finding: Finding)]] = [:]
     for variant in result.variants {
       for finding in variant.findings {
-        if found[finding.name] == nil { names.append(finding.name) }
-        found[finding.name, default: []].append((variant, finding))
+        let key = Key(name: finding.name, what: finding.what, callSite: finding.callSite)
+        if found[key] == nil { order.append(key) }
+        found[key, default: []].append((variant, finding))
       }
     }
-    return names.compactMap { name in
-      guard let all = found[name], let first = all.first else { return nil }
+    return order.compactMap { key in
+      guard let all = found[key], let first = all.first else { return nil }
       let tried = all.filter { $0.finding.tried != nil }
       let spoken =
         tried.min { ($0.finding.tried?.before ?? 0) < ($1.finding.tried?.before ?? 0) } ?? first

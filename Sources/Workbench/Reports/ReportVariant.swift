@@ -51,7 +51,7 @@ struct ReportVariant {
     request = variant.requestSwift.joined(separator: "\n")
     expectations = variant.expectations.map { expectation in
       Expectation(
-        metric: expectation.metric, law: expectation.law, value: expectation.expectedText,
+        metric: expectation.metric, law: expectation.lawText, value: expectation.expectedText,
         found: expectation.found.description, holds: expectation.holds,
         mark: expectation.source.label, location: expectation.location.description)
     }
@@ -76,5 +76,13 @@ struct ReportVariant {
       faults: "\(NumberText.grouped(counters.faults)) = \(NumberText.grouped(counters.hits))"
         + " + \(NumberText.grouped(counters.misses))",
       time: NumberText.time(step.costs.nanoseconds))
+  }
+}
+
+extension ExpectationResult {
+  /// The law as written; of a list of names, which stands beside it, only how it is meant.
+  fileprivate var lawText: String {
+    if case .names = expected { return "exactly" }
+    return law
   }
 }

@@ -90,7 +90,7 @@ struct VariantRun {
   private static func grouped(_ findings: [Finding]) -> [Finding] {
     findings.reduce(into: []) { grouped, finding in
       if let place = grouped.firstIndex(where: {
-        $0.name == finding.name && $0.callSite == finding.callSite
+        $0.name == finding.name && $0.callSite == finding.callSite && $0.what == finding.what
       }) {
         grouped[place].count += finding.count
       } else {

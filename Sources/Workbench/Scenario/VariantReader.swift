@@ -102,7 +102,9 @@ struct VariantReader {
     let entries =
       document.entries(of: entry.node, at: entry.keyPath, known: nil, what: "`set`") ?? []
     return entries.compactMap { entry in
-      document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+      let target = entry.key.text.prefix { $0 != "." }
+      guard !document.lostNames.contains(String(target)) else { return nil }
+      return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
         try setting(of: entry)
       }
     }

@@ -92,13 +92,17 @@ extension YAMLDocument {
   func words(of entry: YAMLEntry, splitting: Bool) throws(LanguageProblem) -> [Word] {
     var words = [Word]()
     for (node, keyPath) in elements(of: entry) {
-      guard let word = word(of: node), !word.text.isEmpty else {
+      guard let word = word(of: node) else {
         report(
           LanguageProblem(
             "a word is expected here", at: place(of: node),
             nextStep: "write words, no maps or lists"
           ), at: keyPath)
         continue
+      }
+      guard !word.text.isEmpty else {
+        throw LanguageProblem(
+          "a word is missing here", at: word.place, nextStep: "write one, or leave the quotes out")
       }
       guard splitting else {
         words.append(word)

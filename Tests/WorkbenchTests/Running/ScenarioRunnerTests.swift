@@ -43,6 +43,9 @@ struct ScenarioRunnerTests {
         "moods: 5,000 Mood, all faults", "read 2 key paths of 5,000 objects",
       ])
 
+    let offsets = storm.steps.map(\.offset)
+    #expect(offsets[0] == 0 && offsets[1] >= storm.steps[0].costs.nanoseconds)
+
     let kept = folder.file("faults.sqlite")
     #expect(
       try ScenarioData.counts(in: kept, model: NSManagedObjectModel.inStore(at: kept)).map(\.count)
@@ -151,6 +154,53 @@ struct ScenarioRunnerTests {
     #expect(missed(result) == [])
     #expect(result.data.map(\.name) == ["Department", "Employee"])
     #expect(try Data(contentsOf: store) == before)
+  }
+
+  /// Neither a folder nor the very store that was copied is replaced by the data.
+  @Test
+  func whatIsNotARunsOwnStays() throws {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      ScenarioFiles.folder.appendingPathComponent("departments.yml"))
+    let taken = folder.file("departments.sqlite")
+    try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
+    let error = try #require(throws: NSError.self) {
+      try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+    }
+    #expect(error.localizedDescription.contains("departments.sqlite cannot be written"))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        == ["departments.sqlite"])
+    try FileManager.default.removeItem(at: taken)
+
+    let store = folder.file("own.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: store)
+    let inode = try FileManager.default.attributesOfItem(atPath: store.path)[.systemFileNumber]
+    let own = try ScenarioReader.read(
+      text: "name: Own\ndata: {store: own.sqlite}\nsteps: [count Employee]",
+      url: folder.file("own.yml"), path: "own.yml")
+    _ = try ScenarioRunner(scenario: own, outputDirectory: folder.url).run()
+    let after = try FileManager.default.attributesOfItem(atPath: store.path)[.systemFileNumber]
+    #expect(inode as? UInt64 == after as? UInt64 && inode is UInt64)
+  }
+
+  @Test
+  func aLawThatFailsAtAScaleSaysWhere() throws {
+    let url = ScenarioFiles.folder.appendingPathComponent("half.yml")
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Half
+        model: Moody
+        data: {Country: {count: 8}}
+        steps: [count Country]
+        expect: {selects: 2 / scale}
+        """, url: url, path: "half.yml")
+    let folder = try TemporaryFolder()
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try ScenarioRunner(scenario: scenario, scale: 3, outputDirectory: folder.url).run()
+    }
+    #expect(error.description.hasPrefix("half.yml:5:19: `2 / scale` has no value at scale 3"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 
   @Test

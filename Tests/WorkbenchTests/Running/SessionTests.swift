@@ -95,6 +95,31 @@ struct SessionTests {
   }
 
   @Test
+  func thePeakOfAllIsOfOneMoment() throws {
+    let (session, folder) = try session()
+    try run(["fetch Mood limit 50", "fetch Country as countries"], in: session)
+    #expect(session.recording.value(of: .peak, scope: .entity("Mood")) == 50)
+    #expect(session.recording.value(of: .peak, scope: .entity("Country")) == 20)
+    #expect(session.recording.value(of: .peak) == 50)
+    withExtendedLifetime(folder) {}
+  }
+
+  /// Text comparisons call functions of Apple's that SQLite itself does not have.
+  @Test(arguments: [
+    "remoteIdentifier CONTAINS[cd] 'a'", "remoteIdentifier LIKE 'a*'",
+    "remoteIdentifier MATCHES 'a.*'", "remoteIdentifier ==[c] 'a'",
+  ])
+  func everyCapturedStatementHasAPlan(predicate: String) throws {
+    let (session, folder) = try session()
+    try run(["fetch Mood where \"\(predicate)\" as m"], in: session)
+    let plans = try PlanReader(storeURL: session.storeURL, isOpenElsewhere: true)
+    for shape in plans.explain(session.recording.statementShapes) {
+      #expect(shape.plan.joined().contains("t0"), "\(shape.sql): \(shape.plan)")
+    }
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
   func batchesArePagedInAndOut() throws {
     let (session, folder) = try session()
     let outcomes = try run(

@@ -86,8 +86,26 @@ struct ScenarioDiagnosticTests {
       7, "  Country: {count: Mood / 2}", 20, "data.Country.count",
       "nothing above says how many rows `Mood` has"),
     Mistake(
-      15, "    expect: {selects: Country / 7}", 14, "selects",
+      15, "    expect: {selects: Country / 7}", 23, "selects",
       "`Country / 7` has no value: its value 60/7 is not whole; put ceil() around the division"),
+    Mistake(
+      15, "    expect: {selects: Country - 61}", 23, "selects",
+      "`Country - 61` has no value: no count can be -1"),
+    Mistake(1, "name: ''", 7, "name", "the scenario's name is empty"),
+    Mistake(1, "name: x\u{1}y", 8, "", "the file is no YAML: control characters are not allowed"),
+    Mistake(
+      7, "  Country: {count: 0 - 6}", 20, "data",
+      "`0 - 6` has no value: -6 rows of Country are not between 0 and 100000000"),
+    Mistake(
+      8, "  Mood: {count: 50 / 0, country: cycle}", 17, "data",
+      "`50 / 0` has no value: it divides by 0"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, sort: country}", 36, "steps[0]",
+      "`country` leads to objects, which have no order"),
+    Mistake(
+      11, "  - {touch: moods, read: [date, '']}", 33, "steps[1].read", "a word is missing here"),
+    Mistake(
+      11, "  - {touch: moods, raed: [date]}", 20, "steps[1].raed", "unknown option `raed`", "read"),
     Mistake(
       10, "  - {fecth: Mood, as: moods}", 6, "steps[0].fecth", "unknown verb `fecth`", "fetch"),
     Mistake(
@@ -199,6 +217,46 @@ struct ScenarioDiagnosticTests {
                                             ^^^^^^^^^^^
         steps[1]: its properties are:
         """))
+  }
+
+  /// What follows from a mistake is no mistake of its own.
+  @Test(arguments: [
+    (10, "  - {fetch: Mood, batch: -5, as: moods}"), (10, "  - {fecth: Mood, as: moods}"),
+    (7, "  Contry: {count: 60}"),
+  ])
+  func whatWasLostIsNotMissedAgain(line: Int, text: String) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(line, text) }
+    #expect(error.diagnostics.map(\.line) == [line], "\(error)")
+  }
+
+  @Test(
+    arguments: [
+      (["  Country: {count: 0}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
+      (["  Continent: {count: 3}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
+      (["  Country: {count: 0}", "  Mood: {count: 0}"], nil, ""),
+    ] as [([String], Int?, String)])
+  func whatMustPointSomewhereNeedsATarget(data: [String], line: Int?, message: String) throws {
+    var lines = Self.lines
+    lines.replaceSubrange(6...7, with: data)
+    lines[14] = "    expect: {selects: at least 1}"
+    guard let line else {
+      try read(lines)
+      return
+    }
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
+    #expect(error.diagnostics.map(\.line) == [line])
+    #expect(error.description.contains(message))
+  }
+
+  @Test
+  func aLongLineIsCutAroundTheMark() throws {
+    let text = "  - {touch: moods, read: [\(String(repeating: "date, ", count: 500))dat]}"
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(11, text) }
+    let excerpt = error.description.split(separator: "\n")[1...2].map(Array.init)
+    #expect(excerpt[0].count < 200)
+    let mark = try #require(excerpt[1].firstIndex(of: "^"))
+    #expect(String(excerpt[0][mark...].prefix(3)) == "dat")
+    #expect(excerpt[0].contains("…"))
   }
 
   @Test

@@ -65,7 +65,7 @@ struct ScenarioReaderTests {
       """
       name: Both forms
       model: Moody
-      data: {Mood: {count: 3}}
+      data: {Country: {count: 2}, Mood: {count: 3}}
       steps:
         - {fetch: Mood, where: "country.numericISO3166Code == 710", sort: "date-, country.updatedAt",
            prefetch: [country, country.continent], values: no, pending: Off, limit: 3, as: moods}
@@ -94,7 +94,7 @@ struct ScenarioReaderTests {
       covers: [S6.01, S6.03: ours]
       source: book
       model: Moody
-      data: {Mood: {count: 3}}
+      data: {Country: {count: 2}, Mood: {count: 3}}
       steps:
         - {fetch: Mood, as: moods, expect: {fetches: 1, rows: {law: Mood, source: apple}}}
       variants:

@@ -1,0 +1,133 @@
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+/// What data can be wrong about is an error, nil or empty, and never a trap.
+@Suite("Damaged rows")
+struct DamagedRowTests {
+  /// A team 1 with the person 1 and the robot 2, a gadget 1 of the person; then the damage.
+  private func damaged(_ sql: String...) throws -> NSManagedObjectContext {
+    let stack = try TestStack(model: WorkshopModel.make())
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      let team = writer.make("Team", ["name": "T"])
+      let person = writer.make("Person", ["name": "P", "number": Int64(7), "team": team])
+      _ = writer.make("Robot", ["name": "R", "boss": person, "team": team])
+      _ = writer.make("Gadget", ["name": "G", "owner": person])
+      try writer.save()
+    }
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    for statement in sql { try connection.execute(statement) }
+    connection.close()
+    let context = try stack.coldContext()
+    context.userInfo["stack"] = stack
+    return context
+  }
+
+  private func first(_ entity: String, in context: NSManagedObjectContext) throws -> NSManagedObject
+  {
+    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+    return try #require(try context.fetch(request).first)
+  }
+
+  @Test("Values of another type, broken UTF-8 and NULL versions are read as far as they can be")
+  func wrongTypes() throws {
+    let context = try damaged(
+      "UPDATE ZWORKER SET ZNUMBER = 'seven', ZNAME = CAST(X'41FF42' AS TEXT), ZBIRTHDAY = 'x',"
+        + " Z_OPT = NULL WHERE Z_PK = 1")
+    try context.performAndWait {
+      let person = try first("Person", in: context)
+      #expect(person.value(forKey: "number") as? Int64 == 0)
+      #expect(person.value(forKey: "name") as? String == "A\u{FFFD}B")
+      #expect(person.value(forKey: "birthday") as? Date == Date(timeIntervalSinceReferenceDate: 0))
+      #expect(!person.description.isEmpty)
+      person.setValue("new", forKey: "name")
+      try expectError(NSManagedObjectMergeError) { try context.save() }
+    }
+  }
+
+  @Test("A row of an unknown entity, or with a key below 1, fails the fetch with an error")
+  func unknownEntities() throws {
+    let corrupt = CocoaError.Code.fileReadCorruptFile.rawValue
+    for damage in ["SET Z_ENT = 99", "SET Z_PK = -5", "SET Z_PK = -9223372036854775808"] {
+      let context = try damaged("UPDATE ZWORKER \(damage) WHERE Z_PK = 2")
+      try context.performAndWait {
+        try expectError(corrupt) { _ = try first("Worker", in: context) }
+        let team = try first("Team", in: context)
+        #expect((team.value(forKey: "members") as? Set<NSManagedObject>) == [])
+        #expect(context.faultError?.code == corrupt)
+      }
+    }
+  }
+
+  @Test(
+    "A reference that leads nowhere is nil or a deleted object",
+    arguments: [
+      (key: "77", isNil: false), (key: "-3", isNil: true), (key: "0", isNil: true),
+      (key: "-9223372036854775808", isNil: true), (key: "'x'", isNil: true),
+    ])
+  func danglingReferences(key: String, isNil: Bool) throws {
+    let context = try damaged("UPDATE ZGADGET SET ZOWNER = \(key)")
+    try context.performAndWait {
+      let owner = try first("Gadget", in: context).value(forKey: "owner") as? NSManagedObject
+      #expect((owner == nil) == isNil)
+      if let owner {
+        #expect(owner.value(forKey: "name") == nil && owner.isDeleted)
+        #expect(!context.hasChanges)
+        owner.setValue("x", forKey: "name")
+        try context.save()
+        #expect(!context.hasChanges)
+      }
+    }
+  }
+
+  @Test("A fault made for another entity than its row's never reads that row's slots")
+  func otherEntities() throws {
+    // The reference says that the robot is a person; and ZBOSS leads to it with no entity at all.
+    let context = try damaged(
+      "UPDATE ZWORKER SET ZBOSS = 2, Z\(try number("Worker"))_BOSS = \(try number("Person"))"
+        + " WHERE Z_PK = 1")
+    try context.performAndWait {
+      let person = try first("Person", in: context)
+      let boss = try #require(person.value(forKey: "boss") as? NSManagedObject)
+      #expect(boss.entity.name == "Person" && boss.value(forKey: "birthday") == nil)
+      #expect(boss.isDeleted)
+      let robot = try first("Robot", in: context)
+      #expect(robot !== boss && robot.value(forKey: "name") as? String == "R")
+      #expect(boss.managedObjectContext == nil)
+    }
+  }
+
+  @Test("A damaged model cache, and no database at all, are NSErrors when a store is opened")
+  func openingErrors() throws {
+    let stack = try TestStack(model: WorkshopModel.make())
+    _ = try stack.coldContext()
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    try connection.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = X'00112233'")
+    var metadata = try StoreMetadata(reading: connection)
+    metadata.values[StoreMetadata.digestFormulaKey] = nil
+    let plist = try PropertyListSerialization.data(
+      fromPropertyList: metadata.values, format: .binary, options: 0)
+    _ = try connection.values("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob([UInt8](plist))])
+    connection.close()
+    try expectError(NSPersistentStoreOpenError) { _ = try stack.coldContext() }
+    try Data("nothing of the kind".utf8).write(to: stack.storeURL)
+    try expectError(NSPersistentStoreOpenError) { _ = try stack.coldContext() }
+  }
+
+  private func number(_ entity: String) throws -> Int {
+    let mapping = SQLModel(model: WorkshopModel.make())
+    return try #require(mapping.entities.first { $0.name == entity }).number
+  }
+
+  private func expectError(_ code: Int, _ body: () throws -> Void) throws {
+    do {
+      try body()
+      Issue.record("nothing was thrown")
+    } catch let error as NSError {
+      #expect(error.code == code, "\(error)")
+    }
+  }
+}

@@ -1,0 +1,253 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Changes")
+struct ChangeTests {
+  private func workshop() throws -> (TestStack, NSManagedObjectContext) {
+    let stack = try TestStack(model: WorkshopModel.make())
+    return (stack, try stack.coldContext())
+  }
+
+  private func all(_ entity: String, _ context: NSManagedObjectContext) throws -> [NSManagedObject]
+  {
+    try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+  }
+
+  @Test("A fault can be deleted without reading it first, and a row that is gone already too")
+  func deletingFaults() throws {
+    let (stack, writer) = try workshop()
+    try writer.performAndWait {
+      for number in 0..<2 { _ = writer.make("Tag", ["number": Int64(number)]) }
+      try writer.save()
+    }
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let tags = try all("Tag", context)
+      context.delete(tags[0])
+      try context.save()
+      #expect(!tags[0].isDeleted && tags[0].managedObjectContext == nil)
+      try writer.performAndWait {
+        for tag in try all("Tag", writer) { writer.delete(tag) }
+        try writer.save()
+      }
+      context.refresh(tags[1], mergeChanges: false)
+      let store = try #require(context.coordinator?.firstSQLiteStore)
+      store.withShared {
+        $0.rows.forget(rootIndex: tags[1].layout.rootIndex, key: tags[1].primaryKey, commit: 0)
+      }
+      context.delete(tags[1])
+      try context.save()
+      #expect(!context.hasChanges)
+    }
+  }
+
+  @Test("Deleting a new object takes it out of the context: nothing is left to save")
+  func deletingInserted() throws {
+    let (_, context) = try workshop()
+    try context.performAndWait {
+      let team = context.make("Team")
+      try context.save()
+      let person = context.make("Person", ["team": team])
+      context.delete(person)
+      context.processPendingChanges()
+      #expect(context.insertedObjects.isEmpty && context.deletedObjects.isEmpty)
+      #expect(person.managedObjectContext == nil && !person.isDeleted && !person.isInserted)
+      #expect((team.value(forKey: "members") as? Set<NSManagedObject>) == [])
+      try context.save()
+      #expect(try all("Person", context).isEmpty)
+    }
+  }
+
+  @Test("What is set again after a refresh is written once")
+  func settingAfterRefresh() throws {
+    let (_, context) = try workshop()
+    try context.performAndWait {
+      let team = context.make("Team")
+      try context.save()
+      team.setValue("a", forKey: "name")
+      context.refresh(team, mergeChanges: false)
+      team.setValue("b", forKey: "name")
+      let cost = try costs(of: context) { try context.save() }
+      #expect(cost.updates == 1)
+    }
+  }
+
+  @Test("A refreshed deletion is none: its rules are not carried out")
+  func refreshedDeletion() throws {
+    let (_, context) = try workshop()
+    try context.performAndWait {
+      let person = context.make("Person")
+      let gadget = context.make("Gadget", ["owner": person])
+      try context.save()
+      context.delete(person)
+      context.refresh(person, mergeChanges: false)
+      try context.save()
+      #expect(!gadget.isDeleted && gadget.value(forKey: "owner") as? NSManagedObject === person)
+    }
+  }
+
+  @Test("Merging a refresh keeps changed to-many relationships, fired or not")
+  func mergingToMany() throws {
+    let (stack, context) = try workshop()
+    try context.performAndWait {
+      let person = context.make("Person")
+      let tags = (0..<3).map { _ in context.make("Tag") }
+      person.setValue(Set([tags[0]]), forKey: "tags")
+      try context.save()
+      person.setValue(Set([tags[1]]), forKey: "tags")
+      tags[2].setValue(Set([person]), forKey: "workers")
+      context.refreshAllObjects()
+      #expect(person.value(forKey: "tags") as? Set<NSManagedObject> == [tags[1], tags[2]])
+      try context.save()
+    }
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let tags = try #require(try all("Person", cold).first).value(forKey: "tags")
+      #expect((tags as? Set<NSManagedObject>)?.count == 2)
+    }
+  }
+
+  @Test("After a conflict with another process, a merging refresh lets the save through")
+  func resolvingConflicts() throws {
+    let (stack, context) = try workshop()
+    try context.performAndWait {
+      let team = context.make("Team", ["name": "a", "number": Int64(1)])
+      try context.save()
+      let other = try stack.coldContext()
+      try other.performAndWait {
+        try #require(try all("Team", other).first).setValue(Int64(2), forKey: "number")
+        try other.save()
+      }
+      team.setValue("b", forKey: "name")
+      #expect(throws: NSError.self) { try context.save() }
+      context.refresh(team, mergeChanges: true)
+      try context.save()
+      #expect(team.value(forKey: "number") as? Int64 == 2)
+      #expect(team.value(forKey: "name") as? String == "b")
+    }
+  }
+
+  @Test("A relationship to an object of no context fails validation with error 1550")
+  func danglingObjects() throws {
+    let (stack, context) = try workshop()
+    try context.performAndWait {
+      let entity = try #require(stack.model.entitiesByName["Team"])
+      let stray = NSManagedObject(entity: entity, insertInto: nil)
+      let person = context.make("Person", ["team": stray])
+      do {
+        try context.save()
+        Issue.record("the stray was not seen")
+      } catch let error as NSError {
+        #expect(error.code == NSManagedObjectValidationError)
+      }
+      person.setValue(nil, forKey: "team")
+      try context.save()
+    }
+  }
+
+  @Test("A row seen deleted is not brought back by a slower reader")
+  func slowReaders() throws {
+    let (_, context) = try workshop()
+    try context.performAndWait {
+      let team = context.make("Team")
+      try context.save()
+      let (root, key) = (team.layout.rootIndex, team.primaryKey)
+      let store = try #require(context.coordinator?.firstSQLiteStore)
+      var builder = RowBuilder(layout: team.layout)
+      let old = builder.finish(version: 1)
+      store.withShared { shared in
+        shared.rows.forget(rootIndex: root, key: key, commit: 9)
+        let used = shared.rows.install(old, rootIndex: root, key: key, commit: 8, timestamp: 0)
+        used.release()
+        #expect(shared.rowVersion(rootIndex: root, key: key) == nil)
+        shared.rows.forget(rootIndex: root, key: key, commit: 0)
+      }
+    }
+  }
+
+  @Test("A block may come back to its own context through another one")
+  func nestedPerform() throws {
+    let (_, first) = try workshop()
+    let second = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    second.persistentStoreCoordinator = first.persistentStoreCoordinator
+    let reached = first.performAndWait { second.performAndWait { first.performAndWait { true } } }
+    #expect(reached)
+  }
+
+  @Test("Objects that refer to each other go with their context")
+  func cyclesAreBroken() throws {
+    let (_, context) = try workshop()
+    weak var person: NSManagedObject?
+    try context.performAndWait {
+      let team = context.make("Team")
+      let member = context.make("Person", ["team": team])
+      try context.save()
+      #expect((team.value(forKey: "members") as? Set<NSManagedObject>) == [member])
+      person = member
+    }
+    #expect(person != nil)
+    context.performAndWait { context.reset() }
+    #expect(person == nil)
+  }
+
+  @Test("Rows of an ID fetch stay with its IDs when pending changes were laid over it")
+  func idFetchWithPendingChanges() throws {
+    let (stack, writer) = try workshop()
+    try writer.performAndWait {
+      for _ in 0..<3 { _ = writer.make("Team") }
+      try writer.save()
+    }
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      _ = context.make("Team")
+      let request = NSFetchRequest<NSManagedObjectID>(entityName: "Team")
+      request.resultType = .managedObjectIDResultType
+      let ids = try context.fetch(request)
+      #expect(ids.count == 4)
+      #expect(try stack.cachedRows(context) == 3)
+      withExtendedLifetime(ids) {}
+    }
+  }
+
+  @Test("Rows that two fetches loaded ahead along different paths both stay")
+  func prefetchesOfTwoFetches() throws {
+    let (stack, writer) = try workshop()
+    try writer.performAndWait {
+      let person = writer.make("Person", ["team": writer.make("Team")])
+      _ = writer.make("Gadget", ["owner": person])
+      try writer.save()
+    }
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      var people: [NSManagedObject] = []
+      for path in ["team", "gadgets", "team"] {
+        request.relationshipKeyPathsForPrefetching = [path]
+        people = try context.fetch(request)
+      }
+      #expect(try stack.cachedRows(context) == 3)
+      let team = people.first?.value(forKey: "team") as? NSManagedObject
+      #expect(costs(of: context) { _ = team?.value(forKey: "name") }.misses == 0)
+      request.relationshipKeyPathsForPrefetching = ["nothing"]
+      request.predicate = NSPredicate(value: false)
+      #expect(throws: NSError.self) { try context.fetch(request) }
+    }
+  }
+
+  @Test("A batched result keeps its unsaved objects when a save gives them their keys")
+  func batchesAcrossASave() throws {
+    let (_, context) = try workshop()
+    try context.performAndWait {
+      let team = context.make("Team", ["name": "new"])
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+      request.fetchBatchSize = 1
+      let result = try context.fetchBatched(request)
+      try context.save()
+      #expect(result.count == 1 && result[0] === team)
+    }
+  }
+}

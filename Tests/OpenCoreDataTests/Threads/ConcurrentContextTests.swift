@@ -1,0 +1,122 @@
+import Dispatch
+import OpenCoreData
+import Synchronization
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Contexts on several threads share one coordinator")
+struct ConcurrentContextTests {
+  /// Seconds that `CDPROF_THREAD_SECONDS` names; one by default.
+  static let seconds =
+    Double(ProcessInfo.processInfo.environment["CDPROF_THREAD_SECONDS"] ?? "") ?? 1
+
+  @Test("Readers see whole rows, writers lose nothing, and the caches end as the database")
+  func readersAndWriters() throws {
+    let stack = try TestStack(model: WorkshopModel.make())
+    let first = try stack.coldContext()
+    try first.performAndWait {
+      let teams = (0..<4).map { first.make("Team", ["serial": Int64($0)]) }
+      for index in 0..<40 {
+        _ = first.make(
+          "Person",
+          ["serial": Int64(100 + index), "number": Int64(0), "name": "0", "team": teams[index % 4]])
+      }
+      try first.save()
+    }
+    let coordinator = try #require(first.persistentStoreCoordinator)
+    let deadline = Date().addingTimeInterval(Self.seconds)
+    let saves = Atomic<Int>(0)
+    DispatchQueue.concurrentPerform(iterations: 5) { worker in
+      var random = SeededRandom(seed: UInt64(worker))
+      while Date() < deadline {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        for _ in 0..<10 {
+          context.performAndWait {
+            if worker < 2 {
+              if write(in: context, &random) { saves.add(1, ordering: .relaxed) }
+            } else {
+              read(in: context, &random)
+            }
+          }
+        }
+      }
+    }
+    #expect(saves.load(ordering: .relaxed) > 0)
+    let warm = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    warm.persistentStoreCoordinator = coordinator
+    let cached = try first.performAndWait { try state(in: first, refreshing: true) }
+    let fetched = try warm.performAndWait { try state(in: warm, refreshing: false) }
+    let cold = try stack.coldContext()
+    let stored = try cold.performAndWait { try state(in: cold, refreshing: false) }
+    #expect(cached == stored)
+    #expect(fetched == stored)
+    let store = try #require(coordinator.persistentStores.first as? SQLiteStore)
+    first.performAndWait { first.reset() }
+    warm.performAndWait { warm.reset() }
+    #expect(store.withShared { $0.rows.ownerCount } == 0)
+  }
+
+  /// Moves a person to another team and writes two values that belong together.
+  private func write(
+    in context: NSManagedObjectContext, _ random: inout SeededRandom
+  ) -> Bool {
+    do {
+      let people = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+      let teams = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+      guard let person = people.randomElement(using: &random) else { return false }
+      let number = (person.value(forKey: "number") as? Int64 ?? 0) + 1
+      person.setValue(number, forKey: "number")
+      person.setValue("\(number)", forKey: "name")
+      person.setValue(teams.randomElement(using: &random), forKey: "team")
+      try context.save()
+      return true
+    } catch let error as NSError {
+      #expect(error.code == NSManagedObjectMergeError, "\(error)")
+      context.rollback()
+      return false
+    }
+  }
+
+  private func read(in context: NSManagedObjectContext, _ random: inout SeededRandom) {
+    do {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Worker")
+      request.includesPropertyValues = Bool.random(using: &random)
+      request.returnsObjectsAsFaults = Bool.random(using: &random)
+      if Bool.random(using: &random) { request.relationshipKeyPathsForPrefetching = ["team"] }
+      if Bool.random(using: &random) { request.fetchBatchSize = 7 }
+      for person in try context.fetch(request) {
+        let number = person.value(forKey: "number") as? Int64
+        #expect(person.value(forKey: "name") as? String == number.map { "\($0)" })
+        let team = person.value(forKey: "team") as? NSManagedObject
+        #expect((team?.value(forKey: "members") as? Set<NSManagedObject>) != nil)
+      }
+      if Bool.random(using: &random) { context.refreshAllObjects() } else { context.reset() }
+    } catch {
+      Issue.record(error)
+    }
+  }
+
+  /// Each person's values and each team's members, by serial.
+  private func state(
+    in context: NSManagedObjectContext, refreshing: Bool
+  ) throws -> [Int64: [Int64]] {
+    if refreshing { context.refreshAllObjects() }
+    var state: [Int64: [Int64]] = [:]
+    func serial(_ object: NSManagedObject?) -> Int64 {
+      object?.value(forKey: "serial") as? Int64 ?? -1
+    }
+    for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+      state[serial(person)] = [
+        person.value(forKey: "number") as? Int64 ?? -1,
+        serial(person.value(forKey: "team") as? NSManagedObject),
+      ]
+    }
+    for team in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")) {
+      let members = team.value(forKey: "members") as? Set<NSManagedObject> ?? []
+      state[serial(team)] = members.map { serial($0) }.sorted()
+    }
+    return state
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@Suite("The sample report in Reports/samples is what a run gives today")
+struct SampleReportTests {
+  /// What depends on the machine and not on the work.
+  private static let local: Set<String> = ["nanoseconds", "time", "environment", "plan", "verdict"]
+
+  @Test func everyCountIsThatOfAFreshRun() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "sample-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (status, _) = try BuiltProgram.output(of: [
+      "run", "Scenarios/mood-list.yml", "--quiet", "--report", "json", "--out", folder.path,
+    ])
+    #expect(status == 0)
+    let fresh = try Self.counts(Data(contentsOf: folder.appending(path: "mood-list.json")))
+    let kept = try Self.counts(Data(Repository.text(of: "Reports/samples/mood-list.json").utf8))
+    #expect(fresh == kept, "the sample is out of date: run `make samples`")
+  }
+
+  /// The page has the verdict and the variants of the result beside it.
+  @Test func pageAndResultAreOfOneRun() throws {
+    struct Result: Decodable {
+      struct Variant: Decodable { let name: String }
+      let verdict: String
+      let variants: [Variant]
+    }
+    let page = try Repository.text(of: "Reports/samples/mood-list.html")
+    let data = Data(try Repository.text(of: "Reports/samples/mood-list.json").utf8)
+    let result = try JSONDecoder().decode(Result.self, from: data)
+    #expect(page.contains(result.verdict))
+    #expect(result.variants.count == 4)
+    for variant in result.variants { #expect(page.contains(variant.name)) }
+  }
+
+  /// The result as text with sorted keys, without what depends on the machine.
+  private static func counts(_ json: Data) throws -> String {
+    let value = strip(try JSONSerialization.jsonObject(with: json))
+    let options: JSONSerialization.WritingOptions = [.sortedKeys, .prettyPrinted]
+    return String(
+      decoding: try JSONSerialization.data(withJSONObject: value, options: options),
+      as: UTF8.self)
+  }
+
+  private static func strip(_ value: Any) -> Any {
+    switch value {
+    case let object as [String: Any]:
+      object.filter { !local.contains($0.key) }.mapValues(strip)
+    case let list as [Any]: list.map(strip)
+    default: value
+    }
+  }
+}
