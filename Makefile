@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint catalogue samples clean prepare
+.PHONY: help demo test build lint catalogue samples bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -17,6 +17,8 @@ help:
 	@echo 'make lint       swift format lint --strict'
 	@echo 'make catalogue  which catalogued behaviours a scenario or a test covers'
 	@echo 'make samples    the sample report in $(REPORTS)/samples anew'
+	@echo 'make bench      the benchmark beside C and GRDB; BENCH="--only fetch" passes options on'
+	@echo 'make gates      statements, rows, allocations, instructions against Benchmarks/gates.json'
 	@echo 'make clean      remove what was built; reports stay'
 
 prepare:
@@ -41,5 +43,13 @@ samples: build
 catalogue:
 	@sh Scripts/catalogue.sh
 
+# A package of its own: GRDB is nobody's dependency but the benchmark's.
+bench: prepare
+	swift run -c release --package-path Benchmarks bench $(BENCH)
+
+gates: prepare
+	swift build -c release --package-path Benchmarks
+	Benchmarks/.build/release/bench gates
+
 clean:
-	rm -rf .build
+	rm -rf .build Benchmarks/.build

@@ -5,5 +5,7 @@ import ArgumentParser
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures OpenCoreData beside a C program and beside GRDB.",
-    subcommands: [Measure.self, CheckGates.self, Profile.self, MemoryReading.self, CountReading.self], defaultSubcommand: Measure.self)
+    subcommands: [
+      Measure.self, CheckGates.self, Profile.self, MemoryReading.self, CountReading.self,
+    ], defaultSubcommand: Measure.self)
 }

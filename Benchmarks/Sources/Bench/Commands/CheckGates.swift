@@ -74,7 +74,8 @@ struct CheckGates: ParsableCommand {
       }
       let differences = gate.differences(from: before)
       if !differences.isEmpty { holds = false }
-      print("\(gate.name): " + (differences.isEmpty ? "as stored" : differences.joined(separator: "; ")))
+      let verdict = differences.isEmpty ? "as stored" : differences.joined(separator: "; ")
+      print("\(gate.name): \(verdict)")
     }
     return holds
   }

@@ -3,7 +3,11 @@ import ArgumentParser
 /// Runs one arm of one row again and again, for a profiler.
 struct Profile: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run one arm of one row; the measured part is the function timed.")
+    abstract: "Run one arm of one row.",
+    discussion: """
+      The measured part lies between calls of cfloor_measured_begin and cfloor_measured_end: \
+      callgrind's --zero-before and --dump-before take those names, perf a caller named timed.
+      """)
 
   @Argument(help: "Part of the row's name; the first that matches is run.")
   var name: String

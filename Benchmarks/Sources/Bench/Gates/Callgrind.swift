@@ -18,15 +18,17 @@ struct Callgrind {
 
   /// Instructions of one run of a row's arm.
   func instructions(of name: String, rows: Int) throws -> Int {
-    let file = program.deletingLastPathComponent().appendingPathComponent("callgrind.out")
+    let folder = program.deletingLastPathComponent()
+    let file = folder.appendingPathComponent("callgrind.out")
     _ = try Child.output(
       of: valgrind,
       [
-        "--tool=callgrind", "-q", "--collect-atstart=no", "--toggle-collect=$s5bench5timed*",
-        "--callgrind-out-file=\(file.path)", program.path, "profile", name, "--rows", "\(rows)",
-        "--rounds", "1",
+        "--tool=callgrind", "-q", "--zero-before=cfloor_measured_begin",
+        "--dump-before=cfloor_measured_end", "--callgrind-out-file=\(file.path)",
+        program.path, "profile", name, "--rows", "\(rows)", "--rounds", "2",
       ])
-    let text = try String(contentsOf: file, encoding: .utf8)
+    // One dump a round; the first round makes what is made once.
+    let text = try String(contentsOf: URL(fileURLWithPath: file.path + ".2"), encoding: .utf8)
     for line in text.split(separator: "\n").reversed() where line.hasPrefix("totals:") {
       if let total = Int(line.dropFirst("totals:".count).filter(\.isNumber)) { return total }
     }

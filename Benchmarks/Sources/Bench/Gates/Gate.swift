@@ -16,9 +16,9 @@ struct Gate: Codable {
   ///
   /// Compared to a hundredth.
   let allocations: Double
-  /// Instructions of one operation, the libraries' included.
+  /// Instructions of one operation, the libraries' included; nil when they were not counted.
   ///
-  /// Compared within 5 %; nil: not counted.
+  /// Compared within 5 %.
   var instructions: Double?
 
   /// What differs from a stored gate, in sentences.

@@ -8,7 +8,7 @@ func now() -> UInt64 {
 
 /// Runs the measured part of an arm and gives its nanoseconds.
 ///
-/// A function of its own, so that a profiler can be told to look at nothing else.
+/// A function of its own between two calls of C, so that profilers can look at nothing else.
 @inline(never)
 func timed<R>(_ body: () throws -> R) rethrows -> (result: R, time: UInt64) {
   cfloor_measured_begin()

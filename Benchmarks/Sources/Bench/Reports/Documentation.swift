@@ -2,7 +2,8 @@ import Foundation
 
 /// The measured part of `Documentation/performance.md`.
 enum Documentation {
-  private static let begin = "<!-- measured: written by make bench, not by hand -->"
+  private static let begin =
+    "<!-- measured: written by bench --write-documentation, not by hand -->"
   private static let end = "<!-- end of measured -->"
 
   /// Replaces what stands between the two marks of the page.
@@ -34,7 +35,8 @@ enum Documentation {
       text += "| \(floor.limit.map { "\($0)" } ?? "") "
       text += "| \(floor.met.map { $0 ? "met" : "**missed**" } ?? "") |\n"
     }
-    text += "\n| peer | workload | ns | ratio to C | of medians |\n| --- | --- | --- | --- | --- |\n"
+    text += "\n| peer | workload | ns | ratio to C | of medians |\n"
+    text += "| --- | --- | --- | --- | --- |\n"
     for peer in report.peers {
       text += "| \(peer.name) | \(peer.workload) | \(Table.pair(peer.minimum, peer.median)) "
       text += "| \(Table.number(peer.ratio)) | \(Table.number(peer.medianRatio)) |\n"

@@ -1,7 +1,7 @@
 /// One row of the report: what was measured against what was wished for.
 struct Floor: Codable {
   let name: String
-  /// What `ratio` compares: `C`, `plain Swift`, `bytes`, …
+  /// What ours is compared with, such as `C`, or the unit of a value that is compared with nothing.
   let against: String
   /// Ours divided by the floor, minima; for memory, bytes.
   let ratio: Double

@@ -54,7 +54,8 @@ struct FetchWorkloads {
     return Workload(
       name: "fetch, keys alone", unit: "row", operations: bed.rows,
       limit: 2.0, arms: [floor, ours(request), GRDBArms(bed: bed).keys()],
-      note: "`includesPropertyValues = false`: the floor and GRDB read keys; ours makes and registers objects.")
+      note: "`includesPropertyValues = false`: the floor and GRDB read keys, ours makes and "
+        + "registers objects.")
   }
 
   private func floorRows(_ request: NSFetchRequest<Mood>) throws -> Arm {

@@ -46,7 +46,8 @@ struct LookupWorkloads {
           }
         },
       ],
-      note: "IDs lie in the order in which they are looked up; the objects are all over the memory.")
+      note: "IDs lie in the order in which they are looked up; the objects are all over the memory."
+    )
   }
 
   private func plain() -> Arm {
