@@ -57,7 +57,7 @@ struct ReportPanel {
     }
   }
 
-  private static func percent(_ part: UInt64, of whole: UInt64) -> String {
+  static func percent(_ part: UInt64, of whole: UInt64) -> String {
     let hundredths = Int((Double(part) / Double(whole) * 10_000).rounded())
     let places = hundredths % 100
     return "\(hundredths / 100).\(places < 10 ? "0" : "")\(places)"

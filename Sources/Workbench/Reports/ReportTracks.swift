@@ -20,7 +20,7 @@ struct ReportTracks {
   }
 
   /// About five ticks at round times.
-  private static func ticks(_ length: UInt64) -> [Tick] {
+  static func ticks(_ length: UInt64) -> [Tick] {
     var step: UInt64 = 1_000
     let factors: [UInt64] = [2, 5, 2]
     var turn = 0
@@ -30,8 +30,24 @@ struct ReportTracks {
     }
     return stride(from: UInt64(0), through: length, by: Int(step)).map { time in
       Tick(
-        position: String(Int(Double(time) / Double(length) * 100)),
-        label: NumberText.time(time))
+        position: ReportPanel.percent(time, of: length), label: label(time, step: step))
+    }
+  }
+
+  /// With as many places as the steps between ticks have: `1.5 ms` is not `2 ms`.
+  private static func label(_ time: UInt64, step: UInt64) -> String {
+    let places = places(of: step)
+    guard places > 0 else { return NumberText.time(time) }
+    return NumberText.milliseconds(time).dropLast(3 - places) + " ms"
+  }
+
+  /// Decimal places of a step in milliseconds.
+  private static func places(of step: UInt64) -> Int {
+    switch step {
+    case 1_000_000...: 0
+    case 100_000...: 1
+    case 10_000...: 2
+    default: 3
     }
   }
 }

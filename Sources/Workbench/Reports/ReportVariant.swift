@@ -35,7 +35,6 @@ struct ReportVariant {
   let steps: [Step]
   let statements: [ReportStatement]
   let moreStatements: String?
-  let ownFindings: [ReportFinding]
   let kinds: [ReportEvents]
   /// The shell lines that do the same.
   let tries: [String]
@@ -59,7 +58,6 @@ struct ReportVariant {
     statements = variant.statements.prefix(ReportVariant.shapeLimit).map(ReportStatement.init)
     let more = variant.statements.count - statements.count
     moreStatements = more > 0 ? NumberText.counted(more, "shape") : nil
-    ownFindings = variant.findings.map { ReportFinding($0, in: variant, of: [variant.name]) }
     let shapes = Dictionary(
       variant.statements.map { ($0.sql, $0.number) }, uniquingKeysWith: { first, _ in first })
     kinds = variant.events.map { sample in

@@ -1,9 +1,21 @@
 import Foundation
 import ProfileEvents
 import Testing
-import Workbench
+
+@testable import Workbench
 
 @Suite struct HTMLReportTests {
+  @Test(arguments: [2_100_000, 33_000_000, 40_000, 7_000_000_000, 55_000_000_000] as [UInt64])
+  func ticksAreToldApart(length: UInt64) {
+    let ticks = ReportTracks.ticks(length)
+    #expect((2...8).contains(ticks.count))
+    #expect(Set(ticks.map(\.label)).count == ticks.count, "\(ticks.map(\.label))")
+    #expect(Set(ticks.map(\.position)).count == ticks.count)
+    if length == 2_100_000 {
+      #expect(ticks.map(\.label) == ["0.0 ms", "0.5 ms", "1.0 ms", "1.5 ms", "2.0 ms"])
+    }
+  }
+
   @Test func theFirstScreenAnswersInOrder() throws {
     let page = try HTMLReport.page(FaultLesson.full)
     expect(
