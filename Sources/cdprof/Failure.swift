@@ -23,7 +23,10 @@ struct Failure {
     case let failure as StepFailure:
       text = ([failure.description] + ErrorText.details(of: failure.error))
         .joined(separator: "\n  ")
-      status = .runFailed
+      // A request that cannot be carried out is the scenario's mistake.
+      let error = failure.error as NSError
+      let isRequest = error.domain == NSCocoaErrorDomain && error.code == NSCoreDataError
+      status = isRequest ? .badInput : .runFailed
     default:
       text = ErrorText.of(error)
       status =

@@ -25,7 +25,7 @@ enum Messages {
   static func unknownFormat(_ word: String) -> String {
     let known = ReportFormat.allCases.map(\.rawValue)
     let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-    return "unknown report format `\(word)`\(near) Write one or both of: "
+    return "unknown report format `\(word)`\(near)\nwrite one or both of: "
       + known.joined(separator: ",")
   }
 
