@@ -185,8 +185,9 @@ struct ObjectState: OptionSet {
   static let pending = ObjectState(rawValue: 32)
   /// `awakeFromInsert` or `awakeFromFetch` is running: what is set is no change.
   static let awaking = ObjectState(rawValue: 64)
-  /// The row is gone: the object says that it is deleted and has nil values. Nothing is left to
-  /// save, so this is no change.
+  /// The row is gone: the object says that it is deleted and has nil values.
+  ///
+  /// Nothing is left to save, so this is no change.
   static let inaccessible = ObjectState(rawValue: 128)
 
   static let changed: ObjectState = [.inserted, .updated, .deleted]

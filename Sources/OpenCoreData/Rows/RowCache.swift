@@ -85,7 +85,9 @@ struct RowCache: ~Copyable {
     }
   }
 
-  /// Empties a key's entry; owners stay. Rows read before `commit` do not fill it again.
+  /// Empties a key's entry; owners stay.
+  ///
+  /// Rows read before `commit` do not fill it again.
   func forget(rootIndex: Int, key: Int64, commit: UInt64) {
     guard let entry = tables[rootIndex].entries.find(key) else { return }
     entry.pointee.row?.release()

@@ -11,7 +11,8 @@ struct RandomOperationTests {
     return Array(first..<(first + max(count, 1)))
   }()
 
-  @Test("Values, both sides of relationships, fetches, cache entries and counters", arguments: seeds)
+  @Test(
+    "Values, both sides of relationships, fetches, cache entries and counters", arguments: seeds)
   func randomOperations(seed: UInt64) throws {
     try RandomWalk(seed: seed).walk(steps: 150)
   }

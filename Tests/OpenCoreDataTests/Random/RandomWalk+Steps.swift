@@ -37,7 +37,8 @@ extension RandomWalk {
       ("number", .integer(Int64(int(5)))), ("name", .text(["", "Ä", "x"][int(3)])), ("name", nil),
     ]
     if entity == "Person" { choices.append(("birthday", .date(Double(int(9)) / 4))) }
-    if entity == "Robot" { choices.append(("firmware", .bytes([UInt8](repeating: 7, count: int(400)))))
+    if entity == "Robot" {
+      choices.append(("firmware", .bytes([UInt8](repeating: 7, count: int(400)))))
     }
     let (key, value) = choices[int(choices.count)]
     log.append("set \(serial).\(key)")
@@ -128,7 +129,8 @@ extension RandomWalk {
     let tags = saved.objects.filter { $0.value.entity == "Tag" && int(2) == 0 }.keys
     let isWorker = saved.objects[serial]?.root == "Worker"
     let deletes = int(4) == 0
-    log.append((isForeign ? "foreign" : "other") + (deletes ? " delete \(serial)" : " set \(serial)"))
+    log.append(
+      (isForeign ? "foreign" : "other") + (deletes ? " delete \(serial)" : " set \(serial)"))
     try writer.performAndWait {
       let all = try workshop(in: writer)
       let object = try #require(all[serial], comment)
