@@ -35,7 +35,7 @@ CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
 checked: prepare
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.supp \
 	  $(CHECKED) --scratch-path .build/address --sanitize=address -Xswiftc -DCHECKED_ROWS
-	TSAN_OPTIONS=halt_on_error=0 \
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
 	  $(CHECKED) --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
 
 lint:
