@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint catalogue samples bench gates clean prepare
+.PHONY: help demo test checked build lint catalogue samples bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -13,6 +13,7 @@ SAMPLE := Scenarios/mood-list.yml
 help:
 	@echo 'make demo       build, run $(SCENARIO), leave its report under $(REPORTS)/'
 	@echo 'make test       the whole test suite'
+	@echo 'make checked    the core under checked rows, the address and the thread sanitizer'
 	@echo 'make build      release build of cdprof'
 	@echo 'make lint       swift format lint --strict'
 	@echo 'make catalogue  which catalogued behaviours a scenario or a test covers'
@@ -32,6 +33,14 @@ demo: build
 
 test: prepare
 	swift test --disable-xctest $(SWIFT_FLAGS)
+
+# Each in a folder of its own, so that neither build throws the other away.
+CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
+checked: prepare
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.supp \
+	  $(CHECKED) --scratch-path .build/address --sanitize=address -Xswiftc -DCHECKED_ROWS
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
+	  $(CHECKED) --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
 
 lint:
 	@sh Scripts/prepare.sh --swift

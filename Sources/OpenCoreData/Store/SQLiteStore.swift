@@ -13,6 +13,10 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
   let translator: SQLTranslator
   let statements: WriteStatements
   private let shared: Mutex<SharedRows>
+  #if CHECKED_ROWS
+    /// The thread sanitizer knows Foundation's locks and not `Mutex`: it would see races inside.
+    private let visibleLock = NSLock()
+  #endif
   private let commits = Atomic<UInt64>(1)
 
   /// The rows and keys that the coordinator's contexts share.
@@ -59,6 +63,10 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
   ///
   /// The body runs no statement and calls no object's own code.
   func withShared<R>(_ body: (inout SharedRows) throws -> R) rethrows -> R {
+    #if CHECKED_ROWS
+      visibleLock.lock()
+      defer { visibleLock.unlock() }
+    #endif
     // What leaves the lock are counted rows and values; the compiler cannot see that they are.
     nonisolated(unsafe) let body = body
     return try shared.withLock { shared in

@@ -179,7 +179,7 @@ struct ChangeTests {
   }
 
   @Test("Objects that refer to each other go with their context")
-  func cyclesAreBroken() throws {
+  func objectsThatLeaveLetGoOfEachOther() throws {
     let (_, context) = try workshop()
     weak var person: NSManagedObject?
     try context.performAndWait {
