@@ -2,13 +2,14 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test checked build lint catalogue samples bench gates clean prepare
+.PHONY: help demo test checked build lint catalogue samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 SCENARIO := Scenarios/faults.yml
 REPORTS := Reports
 SAMPLE := Scenarios/mood-list.yml
+PICTURE := Documentation/images/report.png
 
 help:
 	@echo 'make demo       build, run $(SCENARIO), leave its report under $(REPORTS)/'
@@ -18,6 +19,7 @@ help:
 	@echo 'make lint       swift format lint --strict'
 	@echo 'make catalogue  which catalogued behaviours a scenario or a test covers'
 	@echo 'make samples    the sample report in $(REPORTS)/samples anew'
+	@echo 'make picture    the picture in the README anew, with Chromium'
 	@echo 'make bench      the benchmark beside C and GRDB; BENCH="--only fetch" passes options on'
 	@echo 'make gates      statements, rows, allocations, instructions against Benchmarks/gates.json'
 	@echo 'make clean      remove what was built; reports stay'
@@ -48,6 +50,9 @@ lint:
 
 samples: build
 	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'
+
+picture: build
+	@sh Scripts/picture.sh '$(SCENARIO)' '$(REPORTS)' '$(PICTURE)'
 
 catalogue:
 	@sh Scripts/catalogue.sh
