@@ -1,6 +1,7 @@
 #include "cfloor.h"
 
 #include <dlfcn.h>
+#include <time.h>
 
 /* Counts between the beginning and the end of the measured part that ran last. */
 static cfloor_counts begun, last;
@@ -15,16 +16,25 @@ static long allocations(void) {
   return count ? count() : 0;
 }
 
+static uint64_t processor(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 void cfloor_measured_begin(void) {
   begun = cfloor_trace_totals();
   begun.allocations = allocations();
+  begun.processor = processor();
 }
 
 void cfloor_measured_end(void) {
+  uint64_t time = processor();
   long blocks = allocations();
   last = cfloor_trace_totals();
   last.statements -= begun.statements;
   last.rows -= begun.rows;
+  last.processor = time - begun.processor;
   last.allocations = blocks - begun.allocations;
 }
 

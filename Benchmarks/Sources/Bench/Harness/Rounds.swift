@@ -1,14 +1,19 @@
+import CFloor
+
 /// Runs the arms of a workload in turn, round after round, so that a slow moment of the machine does
 /// not fall on one of them alone.
 enum Rounds {
   static func run(_ workload: Workload, count: Int) throws -> Result {
-    var samples = [[UInt64]](repeating: [], count: workload.arms.count)
+    var samples = [[Sample]](repeating: [], count: workload.arms.count)
     // The first round warms files, statements and the allocator and is not kept.
     for round in 0...count {
       for step in workload.arms.indices {
         let index = (step + round) % workload.arms.count
         let time = try workload.arms[index].run()
-        if round > 0 { samples[index].append(time) }
+        if round > 0 {
+          samples[index].append(
+            Sample(time: time, processor: cfloor_measured_last().processor))
+        }
       }
     }
     return Result(workload, samples: samples)

@@ -23,8 +23,8 @@ enum Documentation {
       \(machine.memoryGiB) GiB, \(machine.system), Swift \(machine.swift), \
       SQLite \(machine.sqlite); \(machine.rows) rows, \(machine.rounds) rounds.
 
-      | workload | against | floor, ns | ours, ns | ratio | of medians | limit | |
-      | --- | --- | --- | --- | --- | --- | --- | --- |
+      | workload | against | floor, ns | ours, ns | ratio | of medians | of CPU | limit | |
+      | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 
       """
     for floor in report.floors {
@@ -32,6 +32,7 @@ enum Documentation {
       text += "| \(Table.pair(floor.floorMinimum, floor.floorMedian)) "
       text += "| \(Table.pair(floor.oursMinimum, floor.oursMedian)) "
       text += "| \(Table.number(floor.ratio)) | \(floor.medianRatio.map(Table.number) ?? "") "
+      text += "| \(floor.processorRatio.map(Table.number) ?? "") "
       text += "| \(floor.limit.map { "\($0)" } ?? "") "
       text += "| \(floor.met.map { $0 ? "met" : "**missed**" } ?? "") |\n"
     }

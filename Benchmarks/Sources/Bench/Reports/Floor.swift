@@ -6,6 +6,8 @@ struct Floor: Codable {
   /// Ours divided by the floor, minima; for memory, bytes.
   let ratio: Double
   let medianRatio: Double?
+  /// Of the time that the threads were running, minima.
+  let processorRatio: Double?
   let limit: Double?
   /// Nil without a limit.
   let met: Bool?
@@ -21,6 +23,7 @@ struct Floor: Codable {
     against = result.times[0].program.rawValue
     ratio = result.ratio
     medianRatio = result.medianRatio
+    processorRatio = result.processorRatio
     limit = workload.limit
     met = workload.limit.map { result.ratio <= $0 }
     unit = workload.unit
@@ -37,6 +40,7 @@ struct Floor: Codable {
     self.against = against
     ratio = value
     medianRatio = nil
+    processorRatio = nil
     self.limit = limit
     met = limit.map { value <= $0 }
     self.unit = unit

@@ -4,7 +4,7 @@ import Foundation
 enum Table {
   static let header =
     pad("", 46) + left("floor ns", 15) + left("ours ns", 15) + left("ratio", 8)
-    + left("medians", 9) + left("limit", 7) + "  "
+    + left("medians", 9) + left("CPU", 8) + left("limit", 7) + "  "
 
   /// One row: minima and medians, ratios, whether the limit is met.
   static func line(_ floor: Floor, _ peers: [Peer] = []) -> String {
@@ -13,6 +13,7 @@ enum Table {
     text += left(pair(floor.oursMinimum, floor.oursMedian), 15)
     text += left(number(floor.ratio), 8)
     text += left(floor.medianRatio.map(number) ?? "", 9)
+    text += left(floor.processorRatio.map(number) ?? "", 8)
     text += left(floor.limit.map { String(format: "%g", $0) } ?? "", 7)
     text += "  " + pad(floor.met.map { $0 ? "met" : "MISSED" } ?? "", 7)
     for peer in peers { text += " \(peer.name) \(number(peer.ratio))" }

@@ -55,7 +55,8 @@ struct Plan {
           return [
             Floor(
               name: "memory, \(kind.rawValue)", against: "bytes",
-              value: Double(reading.small) / Double(rows), limit: limit, unit: "bytes an object",
+              value: (Double(reading.small) / Double(rows)).rounded(), limit: limit,
+              unit: "bytes an object",
               note: "Arrays and tables take \(tables) B an object more. "
                 + "Peak resident size \(reading.peak >> 20) MiB.")
           ]

@@ -81,6 +81,8 @@ void cfloor_trace_clear(void);
  */
 typedef struct {
   long statements, rows, allocations;
+  /* Nanoseconds that the thread was running; without what it waited for. */
+  uint64_t processor;
 } cfloor_counts;
 void cfloor_measured_begin(void);
 void cfloor_measured_end(void);
