@@ -142,8 +142,17 @@ struct LookingTests {
       isOver.signal()
     }
     thread.start()
-    let error = #expect(throws: SQLiteError.self) { try Connection(path: path, access: .looking) }
-    #expect(error?.code == .busy)
+    // On a busy machine the writer may rest longer than looking waits for; it is asked again then.
+    var codes: [ResultCode?] = []
+    while codes.last != .busy, codes.count < 50 {
+      do throws(SQLiteError) {
+        try Connection(path: path, access: .looking).close()
+        codes.append(nil)
+      } catch {
+        codes.append(error.code)
+      }
+    }
+    #expect(codes.last == .busy)
     stop.signal()
     isOver.wait()
     #expect(throws: Never.self) { try Connection(path: path, access: .looking) }

@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
   final func loadPage(
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
-    let store = requiredCoordinator.store(for: plan.layout)
+    let store = store(for: plan.layout)
     let event = scope.begin(.batchLoad)
     defer {
       scope.end(event) { event in

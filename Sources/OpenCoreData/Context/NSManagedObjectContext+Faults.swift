@@ -22,7 +22,7 @@ extension NSManagedObjectContext {
   /// - Returns: False when the row does not exist.
   final func fill(_ object: NSManagedObject) throws -> Bool {
     let layout = object.layout
-    let store = requiredCoordinator.store(for: layout)
+    let store = store(for: layout)
     let event = scope.begin(.objectFault)
     var source = FaultSource.rowCache
     var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
   private func destinations(
     of relationship: NSRelationshipDescription, of object: NSManagedObject
   ) throws -> [NSManagedObject] {
-    let store = requiredCoordinator.store(for: object.layout)
+    let store = store(for: object.layout)
     let key = ToManyCache.Key(
       rootIndex: object.layout.rootIndex, primaryKey: object.primaryKey,
       relationship: relationship.name)

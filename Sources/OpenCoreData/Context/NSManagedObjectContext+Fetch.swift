@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
   /// One fetch of objects, prefetches included, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
     endBurst()
-    let store = requiredCoordinator.store(for: plan.layout)
+    let store = store(for: plan.layout)
     let query = try translate(
       plan, in: store, result: plan.includesPropertyValues ? .rows : .identifiers)
     scope.counters.fetches += 1
@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
     endBurst()
     defer { endBurst() }
-    let store = requiredCoordinator.store(for: plan.layout)
+    let store = store(for: plan.layout)
     let query = try translate(
       plan, in: store, result: plan.includesPropertyValues ? .rows : .identifiers)
     scope.counters.fetches += 1
@@ -117,7 +117,7 @@ extension NSManagedObjectContext {
     }
     endBurst()
     defer { endBurst() }
-    let store = requiredCoordinator.store(for: plan.layout)
+    let store = store(for: plan.layout)
     let query = try translate(plan, in: store, result: .count)
     scope.counters.fetches += 1
     let event = scope.begin(.fetch)

@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
   /// differently.
   final func checkModel(of layout: EntityLayout) {
     precondition(
-      layout.entity.managedObjectModel === requiredCoordinator.managedObjectModel,
+      layout.family === family,
       "the entity '\(layout.entity.name ?? "")' belongs to another model than this context's")
   }
 
@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
       return object.layout.entity.isKind(of: destination) ? object : nil
     }
     let concrete = Int(exactly: entityNumber).flatMap {
-      requiredCoordinator.store(for: declared).layouts.layout(entityNumber: $0)
+      store(for: declared).layouts.layout(entityNumber: $0)
     }
     guard let concrete, concrete.entity.isKind(of: destination) else {
       return registered(declared, primaryKey)
@@ -142,15 +142,27 @@ extension NSManagedObjectContext {
   }
 
   final func disown(_ released: [[Int64]]) {
-    guard let store = coordinator?.firstSQLiteStore else { return }
+    guard let store = firstStore else { return }
     for (rootIndex, keys) in released.enumerated() where !keys.isEmpty {
       store.disown(rootIndex: rootIndex, keys: keys)
     }
   }
 
+  /// The store that holds an entity's rows; traps when the coordinator has none.
+  final func store(for layout: EntityLayout) -> SQLiteStore {
+    firstStore ?? requiredCoordinator.store(for: layout)
+  }
+
+  /// The coordinator's store, asked for once: a coordinator keeps the one it was given.
+  private var firstStore: SQLiteStore? {
+    if let knownStore { return knownStore }
+    knownStore = coordinator?.firstSQLiteStore
+    return knownStore
+  }
+
   /// The store an object's row is in or will be in.
   final func store(for object: NSManagedObject) -> SQLiteStore? {
-    coordinator?.firstSQLiteStore
+    firstStore
   }
 
   /// The entity number of an object's row in its store.

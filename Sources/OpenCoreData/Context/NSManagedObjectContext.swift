@@ -33,6 +33,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// the next one. On the context's queue.
   package final var faultError: NSError?
   @exclusivity(unchecked) var registry = ObjectRegistry()
+  /// The model's, to tell objects of another model.
+  private(set) var family: LayoutFamily?
+  /// Set at first need.
+  @exclusivity(unchecked) final var knownStore: SQLiteStore?
   let scope: ProfileScope
   /// The connection that a burst of faults reads from.
   var burst: ReadBurst?
@@ -123,6 +127,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   private func attach(_ coordinator: NSPersistentStoreCoordinator) {
     self.coordinator = coordinator
     scope.hub = coordinator.eventHub
+    family = coordinator.managedObjectModel.entities.first.map { EntityLayout.of($0).family }
     registry.prepare(
       entityCount: coordinator.managedObjectModel.entities.count,
       rootCount: coordinator.managedObjectModel.entities.count { $0.superentity == nil })

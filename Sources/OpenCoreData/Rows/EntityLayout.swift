@@ -34,11 +34,16 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// Held for the slots, which do not count them: an entity does not hold its superentity's.
   private let properties: [NSPropertyDescription]
 
+  /// The same for the layouts of one model, and for no other.
+  let family: LayoutFamily
+
   /// Lays out one entity.
-  ///
-  /// `classes` finds the class its objects get.
-  init(entity: NSEntityDescription, index: Int, rootIndex: Int, objectClass: NSManagedObject.Type) {
+  init(
+    entity: NSEntityDescription, index: Int, rootIndex: Int, objectClass: NSManagedObject.Type,
+    family: LayoutFamily
+  ) {
     self.entity = entity
+    self.family = family
     self.index = index
     self.rootIndex = rootIndex
     self.objectClass = objectClass

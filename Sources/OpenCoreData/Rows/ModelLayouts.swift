@@ -12,16 +12,20 @@ enum ModelLayouts {
       model.freeze()
       let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
       let roots = entities.filter { $0.superentity == nil }
+      let family = LayoutFamily()
       for (index, entity) in entities.enumerated() {
         let root = entity.rootEntity
         let rootIndex = roots.firstIndex { $0 === root } ?? 0
         entity.runtimeLayout = EntityLayout(
           entity: entity, index: index, rootIndex: rootIndex,
-          objectClass: ManagedObjectClasses.find(for: entity))
+          objectClass: ManagedObjectClasses.find(for: entity), family: family)
       }
     }
   }
 }
+
+/// Stands for a model in its layouts: telling models apart costs a comparison of references.
+final class LayoutFamily: Sendable {}
 
 extension EntityLayout {
   /// The layout of an entity; traps for one that belongs to no model.

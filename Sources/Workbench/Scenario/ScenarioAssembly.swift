@@ -138,6 +138,6 @@ struct ScenarioAssembly {
 extension CatalogueReference {
   /// Whether a word is formed as an id of the catalogue: `S6.01`, `S15-10`, `S-C33`.
   fileprivate static func isID(_ text: String) -> Bool {
-    text.wholeMatch(of: /S(\d+[.\-]\d+|-[A-Z]\d+)/) != nil
+    text.wholeMatch(of: /S(\d+[.\-]\d+b?|-[A-Z]\d+)/) != nil
   }
 }

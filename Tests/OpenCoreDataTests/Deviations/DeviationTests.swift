@@ -152,6 +152,21 @@ struct DeviationTests {
     }
   }
 
+  @Test func prefetchingAToOneNeedsRows() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(6, countries: 3)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let cost = try costs(of: context) {
+        _ = try Mood.fetch(in: context) {
+          $0.includesPropertyValues = false
+          $0.relationshipKeyPathsForPrefetching = ["country"]
+        }
+      }
+      #expect(cost.selects == 1)
+    }
+  }
+
   @Test func settingAnEqualValueWritesOnlyTheVersion() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)

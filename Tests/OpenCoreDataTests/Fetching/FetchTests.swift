@@ -57,7 +57,12 @@ struct FetchTests {
       var count = 0
       let counting = try costs(of: context) { count = try Mood.count(in: context) }
       #expect(count == 12 && counting.selects == 1 && counting.rows == 1)
-      #expect(events.statements(.select) == ["SELECT COUNT(*) FROM ZMOOD"])
+      let request = NSFetchRequest<NSNumber>(entityName: "Mood")
+      request.resultType = .countResultType
+      let fetching = try costs(of: context) { count = try context.fetch(request)[0].intValue }
+      #expect(count == 12 && fetching.selects == 1 && fetching.rows == 1)
+      #expect(
+        events.statements(.select) == ["SELECT COUNT(*) FROM ZMOOD", "SELECT COUNT(*) FROM ZMOOD"])
       #expect(context.registeredObjects.isEmpty)
       #expect(try stack.cachedRows(context) == 0)
       let fetched = try Mood.fetch(in: context)
@@ -186,6 +191,34 @@ struct FetchTests {
       #expect(context.registeredObjects.count == 3)
       try context.save()
       #expect(context.registeredObjects.isEmpty)
+      for mood in try Mood.fetch(in: context).prefix(4) { mood.latitude = 2 }
+      #expect(context.registeredObjects.count == 4)
+      context.rollback()
+      #expect(context.registeredObjects.isEmpty)
+    }
+  }
+
+  @Test("S6.30 S6.33 100,000 objects in batches of 20 cost 1 SELECT, and 5,001 to walk")
+  func aHundredThousand() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    try stack.multiplyMoods(to: 100_000)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let request = Mood.sortedFetchRequest
+      request.fetchBatchSize = 20
+      var moods: BatchedFetchResult<Mood>?
+      let execute = try costs(of: context) { moods = try context.fetchBatched(request) }
+      #expect(execute.selects == 1 && execute.rows == 100_000 && execute.faults == 0)
+      var count = 0
+      let counting = costs(of: context) { count = moods?.count ?? 0 }
+      #expect(count == 100_000 && counting.selects == 0)
+      #expect(context.registeredObjects.isEmpty)
+      #expect(try stack.cachedRows(context) == 0)
+      let result = try #require(moods)
+      let walk = costs(of: context) { for mood in result { _ = mood.objectID } }
+      #expect(execute.selects + walk.selects == 5_001 && walk.rows == 100_000)
+      #expect(context.peakRegisteredCount(ofEntity: "Mood") == 100)
     }
   }
 
