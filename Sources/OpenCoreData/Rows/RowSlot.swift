@@ -4,7 +4,6 @@ import ManagedModel
 struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts are made
   /// Not counted: the layout holds the entity, which holds its properties.
   unowned(unsafe) let property: NSPropertyDescription
-  let name: String
   /// Its number among the row's slots, which is its bit among the nils.
   let index: Int
   /// Bytes from the row's base.
@@ -36,9 +35,11 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
     }
   }
 
+  /// The property's; not held, so that copying a slot counts nothing.
+  var name: String { property.name }
+
   init(property: NSPropertyDescription, index: Int, offset: Int) {
     self.property = property
-    self.name = property.name
     self.isOptional = property.isOptional
     self.index = index
     self.offset = offset
