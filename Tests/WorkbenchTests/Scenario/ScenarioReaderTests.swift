@@ -14,7 +14,7 @@ struct ScenarioReaderTests {
     #expect(scenario.name == "Fault storm")
     #expect(scenario.chapter == 15)
     #expect(scenario.covers.count == 9)
-    #expect(scenario.covers.allSatisfy { $0.source == .derived })
+    #expect(scenario.covers.count == 9 && scenario.covers.count { $0.source == .book } == 8)
     #expect(scenario.story.hasPrefix("A list shows the date"))
     #expect(scenario.data.seed == 7)
     #expect(scenario.model.entitiesByName["Country"]?.superentity?.name == "Region")
