@@ -4,7 +4,4 @@ import CSQLite
 package enum SQLiteLibrary {
   /// The version, as in `3.40.1`.
   package static var version: String { String(cString: sqlite3_libversion()) }
-
-  /// The check-in the library was made from: a date, a time and a hash.
-  package static var sourceID: String { String(cString: sqlite3_sourceid()) }
 }

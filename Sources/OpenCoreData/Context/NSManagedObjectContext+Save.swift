@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
       try settleBeforeSave()
       endBurst()
       let plan = savePlan()
-      guard !plan.isEmpty else { return forgetChanges() }
+      guard !plan.isEmpty else { return changes.removeAll() }
       let event = scope.begin(.save)
       do {
         try write(plan)
@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
       for (object, key) in zip(plan.inserted, temporary) { registry.rekey(object, from: key) }
       for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
       for object in plan.deleted { detach(object) }
-      forgetChanges()
+      changes.removeAll()
     } catch {
       for (object, key) in zip(plan.inserted, temporary) { object.primaryKey = key }
       if let conflicts = error as? SaveConflicts {
@@ -111,10 +111,6 @@ extension NSManagedObjectContext {
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
     leave(object)
-  }
-
-  private func forgetChanges() {
-    changes.removeAll()
   }
 }
 

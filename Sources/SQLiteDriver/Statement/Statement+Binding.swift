@@ -4,11 +4,6 @@ import CSQLite
 // may go away at once. Indexes count from 1. Binding fails for an index the text does not have,
 // and while the statement stands in the middle of its rows.
 extension Statement {
-  /// The number of the last parameter; parameters count from 1.
-  package var parameterCount: Int32 {
-    sqlite3_bind_parameter_count(handle)
-  }
-
   /// Binds a value of any kind.
   package func bind(_ value: SQLiteValue, at index: Int32) throws(SQLiteError) {
     switch value {

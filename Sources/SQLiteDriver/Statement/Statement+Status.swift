@@ -13,13 +13,4 @@ extension Statement {
   package var isReadOnly: Bool {
     sqlite3_stmt_readonly(handle) != 0
   }
-
-  /// The text with the bound values in it.
-  ///
-  /// Costs a third of a short statement: on request only.
-  package var expandedSQL: String {
-    guard let text = sqlite3_expanded_sql(handle) else { return sql }
-    defer { sqlite3_free(text) }
-    return String(cString: text)
-  }
 }
