@@ -1,6 +1,5 @@
 import ManagedModel
 import ProfileEvents
-import SQLiteDriver
 
 extension NSManagedObjectContext {
   /// Fetches keys now and objects a page at a time, as they are looked at.
@@ -48,11 +47,10 @@ extension NSManagedObjectContext {
     guard plan.includesPropertyValues else {
       return keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
     }
-    var query = store.translator.page(entity: store.entity(plan.layout), limit: plan.batchSize)
-    query.intArrays = [ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })]
-    return try read(store) { connection, commit in
-      let rows = try store.rows(query, on: connection, for: plan.entityName, in: scope)
-      let loaded = materialise(rows, from: store, commit: commit, plan)
+    let saved = ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })
+    return try read(store) { reader in
+      let rows = try reader.rows(saved, of: plan.layout, pageSize: plan.batchSize, in: scope)
+      let loaded = materialise(rows, from: store, commit: reader.commit, plan)
       // Rows come in the order of their keys, the page is in the order of the fetch; a row that is
       // gone leaves a fault in its place.
       let page = withExtendedLifetime(loaded) {

@@ -1,6 +1,5 @@
 import ManagedModel
 import ProfileEvents
-import SQLiteDriver
 
 extension NSManagedObjectContext {
   /// Fills a fault that was read; one whose row is gone, or cannot be read, becomes deleted, or
@@ -67,7 +66,7 @@ extension NSManagedObjectContext {
 
   /// Keeps the error of a read that has nobody to throw it to, and says so on stderr.
   final func noteFailure(_ error: any Error, _ what: String) {
-    let error = NSError.from(error, store: coordinator?.firstSQLiteStore)
+    let error = NSError.from(error, store: coordinator?.firstStore)
     faultError = error
     let line = "CoreData: error: \(what): \(error.localizedDescription)\n"
     FileHandle.standardError.write(Data(line.utf8))
@@ -79,12 +78,12 @@ extension NSManagedObjectContext {
     return Date.timeIntervalSinceReferenceDate - stalenessInterval
   }
 
-  /// Reads through the burst's connection; reads inside the body share its snapshot.
+  /// Reads through the burst's reader; reads inside the body share its snapshot.
   ///
   /// Outside a perform block the burst ends with the outermost read. Whatever goes wrong is thrown
   /// as an `NSError`.
   @discardableResult
-  final func read<R>(_ store: SQLiteStore, _ body: (Connection, UInt64) throws -> R) throws -> R {
+  final func read<R>(_ store: RowStore, _ body: (any StoreReader) throws -> R) throws -> R {
     do {
       let current = try currentBurst(of: store)
       readDepth += 1
@@ -95,16 +94,16 @@ extension NSManagedObjectContext {
           if depth == 0 { endBurst() }
         }
       }
-      return try body(current.connection, current.commit)
+      return try body(current)
     } catch {
       throw NSError.from(error, store: store)
     }
   }
 
-  private func currentBurst(of store: SQLiteStore) throws -> ReadBurst {
+  private func currentBurst(of store: RowStore) throws -> any StoreReader {
     if let burst, burst.store === store, readDepth > 0 || burst.isFresh { return burst }
     endBurst()
-    let fresh = try ReadBurst(store: store)
+    let fresh = try store.beginReading()
     burst = fresh
     return fresh
   }
@@ -151,21 +150,17 @@ extension NSManagedObjectContext {
 
   private func storedDestinations(
     of relationship: NSRelationshipDescription, of object: NSManagedObject, key: ToManyCache.Key,
-    in store: SQLiteStore
+    in store: RowStore
   ) throws -> [FetchedIdentity] {
-    guard let mapped = store.entity(object.layout).toMany[relationship.name] else {
-      throw NSError.fetch("The store does not keep the relationship '\(relationship.name)'.")
-    }
-    var query = store.translator.toMany(mapped)
-    query.binds = [.integer(object.primaryKey)]
-    return try read(store) { connection, commit in
-      var found = try store.keys(
-        query, on: connection, for: relationship.destinationEntity?.name ?? "", in: scope)
+    return try read(store) { reader in
+      var found = try reader.destinations(
+        of: relationship,
+        FetchedIdentity(layout: object.layout, primaryKey: object.primaryKey), in: scope)
       if let destination = relationship.destinationEntity {
         // A damaged row of another entity of the table may name this owner.
         found.removeAll { !$0.layout.entity.isKind(of: destination) }
       }
-      store.remember(found, for: key, commit: commit)
+      store.remember(found, for: key, commit: reader.commit)
       return found
     }
   }
@@ -173,7 +168,7 @@ extension NSManagedObjectContext {
   /// The row cache's row, with a count for the caller; nil when there is none, or one of another
   /// entity than the object was made for.
   final func cachedRow(
-    of object: NSManagedObject, in store: SQLiteStore, notBefore oldest: Double
+    of object: NSManagedObject, in store: RowStore, notBefore oldest: Double
   ) -> Row? {
     let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
     let found = store.withShared {
@@ -189,61 +184,22 @@ extension NSManagedObjectContext {
 
   /// Reads one row by its key and puts it into the row cache; nil when it does not exist, or is of
   /// another entity than the object was made for.
-  final func storedRow(of object: NSManagedObject, in store: SQLiteStore) throws -> Row? {
-    let plan = faultPlan(object.layout, in: store)
-    var query = plan.query
-    query.binds = [.integer(object.primaryKey)]
-    return try read(store) { connection, commit in
-      var fetched: FetchedRow?
-      do {
-        try store.select(query, on: connection, for: object.layout.entity.name ?? "", in: scope) {
-          fetched = try plan.decoder.row($0)
-        }
-      } catch {
-        fetched?.row.release()
-        throw error
-      }
+  final func storedRow(of object: NSManagedObject, in store: RowStore) throws -> Row? {
+    try read(store) { reader in
+      let fetched = try reader.row(object.layout, object.primaryKey, in: scope)
       guard let fetched else { return nil }
       guard fetched.layout === object.layout else {
         fetched.row.release()
         return nil
       }
-      return store.install(fetched, commit: commit)
+      return store.install(fetched, commit: reader.commit)
     }
   }
 
-  /// The statement and the decoder of an entity's faults, made once for each context.
-  private func faultPlan(_ layout: EntityLayout, in store: SQLiteStore) -> FaultPlan {
-    if let plan = faultPlans[layout.index] { return plan }
-    let query = store.translator.fault(entity: store.entity(layout))
-    let plan = FaultPlan(
-      query: query, decoder: RowDecoder(projection: query.projection, layouts: store.layouts))
-    faultPlans[layout.index] = plan
-    return plan
-  }
-
-  private func tellLookup(_ found: Bool, of object: NSManagedObject, in store: SQLiteStore) {
+  private func tellLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
     scope.end(scope.begin(found ? .rowCacheHit : .rowCacheMiss)) { event in
       event.entity = object.layout.entity.name
       event.object = store.reference(object.layout, object.primaryKey)
-    }
-  }
-}
-
-/// How the faults of one entity are read.
-struct FaultPlan {
-  let query: SelectQuery
-  let decoder: RowDecoder
-}
-
-extension SQLiteStore {
-  /// Puts a row that was read into the row cache and returns the one to use, with a count.
-  func install(_ fetched: FetchedRow, commit: UInt64) -> Row {
-    let timestamp = Date.timeIntervalSinceReferenceDate
-    return withShared {
-      $0.rows.install(
-        fetched.row, rootIndex: fetched.layout.rootIndex, key: fetched.primaryKey, commit: commit,
-        timestamp: timestamp)
     }
   }
 }

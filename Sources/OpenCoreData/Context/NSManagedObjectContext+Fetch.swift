@@ -1,6 +1,5 @@
 import ManagedModel
 import ProfileEvents
-import SQLiteDriver
 
 extension NSManagedObjectContext {
   /// Fetches what a request asks for.
@@ -52,61 +51,44 @@ extension NSManagedObjectContext {
 
   /// One fetch of objects, prefetches included, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
-    endBurst()
-    let store = store(for: plan.layout)
-    let query = try translate(
-      plan, in: store, result: plan.includesPropertyValues ? .rows : .identifiers)
-    scope.counters.fetches += 1
-    let event = scope.begin(.fetch)
-    var objects: [NSManagedObject] = []
-    defer { endFetch(event, plan, rows: objects.count) }
-    try read(store) { connection, commit in
+    try fetching(plan) { reader in
       sweepBeforeLoad()
+      var objects: [NSManagedObject]
       if plan.includesPropertyValues {
-        let rows = try store.rows(query, on: connection, for: plan.entityName, in: scope)
-        objects = materialise(rows, from: store, commit: commit, plan)
+        let rows = try reader.rows(plan, in: scope)
+        objects = materialise(rows, from: reader.store, commit: reader.commit, plan)
       } else {
-        let keys = try store.keys(query, on: connection, for: plan.entityName, in: scope)
-        objects = register(keys, from: store)
+        objects = register(try reader.identities(plan, in: scope), from: reader.store)
       }
       objects = overlay(plan, on: objects)
-      try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: store)
+      try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: reader.store)
+      return (objects, objects.count)
     }
-    endBurst()
-    return objects
   }
 
   /// Keys alone, or keys whose rows go into the row cache, owned by the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    endBurst()
-    defer { endBurst() }
-    let store = store(for: plan.layout)
-    let query = try translate(
-      plan, in: store, result: plan.includesPropertyValues ? .rows : .identifiers)
-    scope.counters.fetches += 1
-    let event = scope.begin(.fetch)
-    var ids: [NSManagedObjectID] = []
-    defer { endFetch(event, plan, rows: ids.count) }
-    try read(store) { connection, commit in
+    let ids = try fetching(plan) { reader in
+      let store = reader.store
+      let ids: [NSManagedObjectID]
       if plan.includesPropertyValues {
-        let rows = try store.rows(query, on: connection, for: plan.entityName, in: scope)
-        store.cache(rows, commit: commit)
+        let rows = try reader.rows(plan, in: scope)
+        store.cache(rows, commit: reader.commit)
         ids = rows.map {
           NSManagedObjectID(owning: $0.layout, primaryKey: $0.primaryKey, store: store)
         }
       } else {
-        let keys = try store.keys(query, on: connection, for: plan.entityName, in: scope)
-        ids = keys.map {
+        ids = try reader.identities(plan, in: scope).map {
           NSManagedObjectID(layout: $0.layout, primaryKey: $0.primaryKey, store: store)
         }
       }
+      return (ids, ids.count)
     }
     guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
     let fetched = ids.map { object(with: $0) }
     // The IDs of the fetch own their rows: those are the ones to give.
     let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
-    ids = overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
-    return ids
+    return overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
   }
 
   final func count(_ plan: FetchPlan) throws -> Int {
@@ -115,25 +97,38 @@ extension NSManagedObjectContext {
       keysOnly.includesPropertyValues = false
       return try fetchIDs(keysOnly).count
     }
+    return try fetching(plan) { reader in
+      let count = try reader.count(plan, in: scope)
+      return (count, count)
+    }
+  }
+
+  /// Runs one fetch in a snapshot of its own: counts it and tells it once it has succeeded.
+  ///
+  /// - Parameter body: Gives the result and the number of rows to tell.
+  private func fetching<R>(
+    _ plan: FetchPlan, _ body: (any StoreReader) throws -> (result: R, rows: Int)
+  ) throws -> R {
     endBurst()
     defer { endBurst() }
-    let store = store(for: plan.layout)
-    let query = try translate(plan, in: store, result: .count)
-    scope.counters.fetches += 1
     let event = scope.begin(.fetch)
-    var count = 0
-    defer { endFetch(event, plan, rows: count) }
-    try read(store) { connection, _ in
-      try store.select(query, on: connection, for: plan.entityName, in: scope) { statement in
-        count = Int(statement.int64(0))
+    do {
+      let (result, rows) = try read(store(for: plan.layout), body)
+      scope.counters.fetches += 1
+      scope.end(event) { event in
+        event.entity = plan.entityName
+        event.rows = rows
       }
+      return result
+    } catch {
+      scope.abandon(event)
+      throw error
     }
-    return count
   }
 
   /// The objects of fetched rows, registered and, when asked for, filled.
   final func materialise(
-    _ rows: [FetchedRow], from store: SQLiteStore, commit: UInt64, _ plan: FetchPlan
+    _ rows: [FetchedRow], from store: RowStore, commit: UInt64, _ plan: FetchPlan
   ) -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(rows.count)
@@ -164,7 +159,7 @@ extension NSManagedObjectContext {
   /// Faults of fetched keys, which are of one root entity.
   ///
   /// The row cache learns nothing but that they are owned.
-  final func register(_ keys: [FetchedIdentity], from store: SQLiteStore) -> [NSManagedObject] {
+  final func register(_ keys: [FetchedIdentity], from store: RowStore) -> [NSManagedObject] {
     guard let rootIndex = keys.first?.layout.rootIndex else { return [] }
     registry.reserve(rootIndex: rootIndex, keys.count)
     var objects: [NSManagedObject] = []
@@ -183,32 +178,12 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  final func translate(
-    _ plan: FetchPlan, in store: SQLiteStore, result: SQLTranslator.Result
-  ) throws -> SelectQuery {
-    do {
-      return try store.translator.fetch(
-        entity: store.entity(plan.layout), predicate: plan.predicate, sort: plan.sort,
-        limit: plan.limit, offset: plan.offset, includesSubentities: plan.includesSubentities,
-        result: result)
-    } catch {
-      throw NSError.translation(error, entity: plan.entityName)
-    }
-  }
-
   /// A fault of a row that is not registered yet; the caller adds its owner to the row cache.
   private func makeFault(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
     object.becomeFault(primaryKey: key, in: self)
     registry.add(object)
     return object
-  }
-
-  private func endFetch(_ event: OpenEvent?, _ plan: FetchPlan, rows: Int) {
-    scope.end(event) { event in
-      event.entity = plan.entityName
-      event.rows = rows
-    }
   }
 
   /// Gives a result the type the caller asked for.

@@ -1,6 +1,5 @@
 import ManagedModel
 import ProfileEvents
-import SQLiteDriver
 
 extension NSManagedObjectContext {
   /// Loads ahead what key paths lead to; the rows live as long as the objects of this fetch.
@@ -8,7 +7,7 @@ extension NSManagedObjectContext {
   /// Cost: one SELECT a step, two for a many-to-many. The destinations stay faults.
   final func prefetch(
     _ paths: [String], from objects: [NSManagedObject], of entity: NSEntityDescription,
-    in store: SQLiteStore
+    in store: RowStore
   ) throws {
     guard !paths.isEmpty else { return }
     let steps = try paths.map { try relationships(along: $0, from: entity) }
@@ -57,7 +56,7 @@ extension NSManagedObjectContext {
   /// One step: loads the destinations and gives their identities.
   private func prefetch(
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
-    owner: PrefetchedRows, in store: SQLiteStore
+    owner: PrefetchedRows, in store: RowStore
   ) throws -> [FetchedIdentity] {
     let event = scope.begin(.prefetch)
     scope.counters.prefetches += 1
@@ -79,46 +78,33 @@ extension NSManagedObjectContext {
 
   private func prefetchToOne(
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
-    owner: PrefetchedRows, in store: SQLiteStore
+    owner: PrefetchedRows, in store: RowStore
   ) throws -> [FetchedIdentity] {
     let keys = store.destinationKeys(of: relationship.name, from: sources)
     guard !keys.isEmpty, let destination = relationship.destinationEntity else { return [] }
-    var query = store.translator.prefetchToOne(
-      entity: store.entity(EntityLayout.of(destination)))
-    query.intArrays = [keys]
-    return try read(store) { connection, commit in
-      let rows = try store.rows(query, on: connection, for: destination.name ?? "", in: scope)
-      return own(rows, owner, commit, in: store)
+    return try read(store) { reader in
+      let rows = try reader.rows(keys, of: .of(destination), pageSize: nil, in: scope)
+      return own(rows, owner, reader.commit, in: store)
     }
   }
 
   private func prefetchToMany(
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
-    owner: PrefetchedRows, in store: SQLiteStore
+    owner: PrefetchedRows, in store: RowStore
   ) throws -> [FetchedIdentity] {
     let owners = sources.filter { $0.layout.place(of: relationship.name) != nil }
-    guard let source = owners.first,
-      let mapped = store.entity(source.layout).toMany[relationship.name]
-    else { return [] }
-    let keys = ContiguousArray(owners.map(\.primaryKey))
-    return try read(store) { connection, commit in
+    guard !owners.isEmpty else { return [] }
+    return try read(store) { reader in
       var links: [Int64: [FetchedIdentity]] = [:]
-      let rows: [FetchedRow]
-      if var query = store.translator.prefetchToMany(mapped) {
-        query.intArrays = [keys]
-        rows = try store.linkedRows(
-          query, on: connection, for: mapped.destination.name, in: scope, links: &links)
-      } else {
-        rows = try store.joinedRows(mapped, keys, on: connection, in: scope, links: &links)
-      }
-      store.remember(links, of: relationship.name, owners: owners, commit: commit)
-      return own(rows, owner, commit, in: store)
+      let rows = try reader.linkedRows(of: relationship, owners, in: scope, links: &links)
+      store.remember(links, of: relationship.name, owners: owners, commit: reader.commit)
+      return own(rows, owner, reader.commit, in: store)
     }
   }
 
   /// Puts prefetched rows into the row cache, owned by the fetch.
   private func own(
-    _ rows: [FetchedRow], _ owner: PrefetchedRows, _ commit: UInt64, in store: SQLiteStore
+    _ rows: [FetchedRow], _ owner: PrefetchedRows, _ commit: UInt64, in store: RowStore
   ) -> [FetchedIdentity] {
     store.cache(rows, commit: commit)
     var byRoot: [Int: [Int64]] = [:]

@@ -149,25 +149,25 @@ extension NSManagedObjectContext {
   }
 
   /// The store that holds an entity's rows; traps when the coordinator has none.
-  final func store(for layout: EntityLayout) -> SQLiteStore {
+  final func store(for layout: EntityLayout) -> RowStore {
     firstStore ?? requiredCoordinator.store(for: layout)
   }
 
   /// The coordinator's store, asked for once: a coordinator keeps the one it was given.
-  private var firstStore: SQLiteStore? {
+  private var firstStore: RowStore? {
     if let knownStore { return knownStore }
-    knownStore = coordinator?.firstSQLiteStore
+    knownStore = coordinator?.firstStore
     return knownStore
   }
 
   /// The store an object's row is in or will be in.
-  final func store(for object: NSManagedObject) -> SQLiteStore? {
+  final func store(for object: NSManagedObject) -> RowStore? {
     firstStore
   }
 
   /// The entity number of an object's row in its store.
   final func entityNumber(of object: NSManagedObject) -> Int {
-    store(for: object)?.entity(object.layout).number ?? 0
+    store(for: object)?.layouts.entityNumber(object.layout) ?? 0
   }
 
   final func entityNamed(_ name: String) -> NSEntityDescription? {

@@ -36,12 +36,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The model's, to tell objects of another model.
   private(set) var family: LayoutFamily?
   /// Set at first need.
-  @exclusivity(unchecked) final var knownStore: SQLiteStore?
+  @exclusivity(unchecked) final var knownStore: RowStore?
   let scope: ProfileScope
-  /// The connection that a burst of faults reads from.
-  var burst: ReadBurst?
-  /// By layout index.
-  var faultPlans: [Int: FaultPlan] = [:]
+  /// What a burst of faults reads from.
+  var burst: (any StoreReader)?
   /// What has changed since the last save, and since the last notification.
   var changes = PendingChanges()
   var coordinator: NSPersistentStoreCoordinator?

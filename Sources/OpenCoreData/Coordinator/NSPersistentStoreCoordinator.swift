@@ -12,7 +12,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   public let managedObjectModel: NSManagedObjectModel
   /// Where the events of this coordinator's contexts and store go.
   package let eventHub = EventHub()
-  private let stores = Mutex<[SQLiteStore]>([])
+  private let stores = Mutex<[RowStore]>([])
 
   /// A coordinator for a model, which is frozen by this.
   ///
@@ -31,7 +31,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     stores.withLock { $0 }
   }
 
-  /// Opens or creates the store in a file.
+  /// Opens or creates the store in a file, or makes one in memory.
   ///
   /// A file that does not exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a
   /// store is only looked at: no byte in its folder changes.
@@ -43,32 +43,44 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
-    guard type == .sqlite else {
-      throw NSError.coreData(
-        NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
-    }
-    guard persistentStores.isEmpty else {
-      throw NSError.store("A coordinator takes one store; this one has \(persistentStores[0]).")
-    }
-    let store = try SQLiteStore.open(
-      at: storeURL, options: options, model: managedObjectModel, hub: eventHub)
-    store.persistentStoreCoordinator = self
-    stores.withLock { $0.append(store) }
-    return store
+    try add(type, at: storeURL, options: options)
   }
 
-  /// Opens or creates the store in a file; the older spelling of `addPersistentStore(type:at:)`.
+  /// The older spelling of `addPersistentStore(type:at:)`.
+  ///
+  /// A store in memory needs no URL.
   @discardableResult
   public func addPersistentStore(
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
-    guard let storeURL else {
-      throw NSError.coreData(NSPersistentStoreOpenError, "A SQLite store needs the URL of a file.")
+    try add(NSPersistentStore.StoreType(rawValue: storeType), at: storeURL, options: options)
+  }
+
+  private func add(
+    _ type: NSPersistentStore.StoreType, at url: URL?, options: [AnyHashable: Any]?
+  ) throws -> NSPersistentStore {
+    guard persistentStores.isEmpty else {
+      throw NSError.store("A coordinator takes one store; this one has \(persistentStores[0]).")
     }
-    return try addPersistentStore(
-      type: NSPersistentStore.StoreType(rawValue: storeType), configuration: configuration,
-      at: storeURL, options: options)
+    let store: RowStore
+    switch type {
+    case .sqlite:
+      guard let url else {
+        throw NSError.coreData(
+          NSPersistentStoreOpenError, "A SQLite store needs the URL of a file.")
+      }
+      store = try SQLiteStore.open(
+        at: url, options: options, model: managedObjectModel, hub: eventHub)
+    case .inMemory:
+      store = MemoryStore(model: managedObjectModel, url: url, options: options)
+    default:
+      throw NSError.coreData(
+        NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
+    }
+    store.persistentStoreCoordinator = self
+    stores.withLock { $0.append(store) }
+    return store
   }
 
   /// The ID that a URI names; nil for a URI of another store, an unknown entity, or no object URI.
@@ -79,28 +91,28 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("p"),
       let key = Int64(parts[1].dropFirst()), key > 0,
       let entity = managedObjectModel.entitiesByName[String(parts[0])],
-      let store = firstSQLiteStore,
+      let store = firstStore,
       url.host?.caseInsensitiveCompare(store.identifier) == .orderedSame
     else { return nil }
     return NSManagedObjectID(layout: .of(entity), primaryKey: key, store: store)
   }
 
   /// The one store, when it has been added.
-  var firstSQLiteStore: SQLiteStore? {
+  var firstStore: RowStore? {
     stores.withLock { $0.first }
   }
 
   /// The store that holds an entity's rows; traps when none was added.
-  func store(for layout: EntityLayout) -> SQLiteStore {
-    guard let store = firstSQLiteStore else {
+  func store(for layout: EntityLayout) -> RowStore {
+    guard let store = firstStore else {
       preconditionFailure("the coordinator has no store; add one before fetching or saving")
     }
     return store
   }
 
   /// The store to save to.
-  func writableStore() throws -> SQLiteStore {
-    guard let store = firstSQLiteStore else {
+  func writableStore() throws -> RowStore {
+    guard let store = firstStore else {
       throw NSError.coreData(NSPersistentStoreSaveError, "The coordinator has no store to save to.")
     }
     guard !store.isReadOnly else {
@@ -127,5 +139,8 @@ extension NSPersistentStore {
 
     /// A SQLite file of Apple's format.
     public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+
+    /// Rows in the memory of the process, gone with the store.
+    public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
   }
 }

@@ -3,6 +3,8 @@
 
 /// The type of stores in SQLite files.
 public let NSSQLiteStoreType = "SQLite"
+/// The type of stores in memory.
+public let NSInMemoryStoreType = "InMemory"
 /// Option: true opens a store to be looked at; not a byte in its folder changes.
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas and their values.

@@ -1,16 +1,18 @@
 import ManagedModel
 
+// How saved changes of relationships reach a table of links, on both sides.
+
 extension NSManagedObject {
-  /// Carries this object's saved relationship changes over to the keys kept beside the rows.
-  final func followLinks(in cache: inout ToManyCache, commit: UInt64) {
+  /// Carries this object's saved relationship changes over to the links of their owners.
+  final func followLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     let own = FetchedIdentity(layout: layout, primaryKey: primaryKey)
     for slot in changedSlots() where slot.kind.isToOne {
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany else { continue }
       if !isInserted, !row.isNull(slot) {
-        edit(&cache, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
+        edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
       }
       if case .toOne(let key, _) = rawValue(slot) {
-        edit(&cache, inverse, of: slot, owner: key, own, nil, commit)
+        edit(&links, inverse, of: slot, owner: key, own, nil, commit)
       }
     }
     for (index, relationship) in layout.toMany.enumerated() {
@@ -20,36 +22,37 @@ extension NSManagedObject {
       let key = ToManyCache.Key(
         rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
       for other in value.removed {
-        cache.edit(key, adding: nil, removing: other.primaryKey, commit: commit)
+        links.edit(key, adding: nil, removing: other.primaryKey, commit: commit)
       }
       for other in value.added where !other.isDeleted {
         let identity = FetchedIdentity(layout: other.layout, primaryKey: other.primaryKey)
-        cache.edit(key, adding: identity, removing: nil, commit: commit)
+        links.edit(key, adding: identity, removing: nil, commit: commit)
       }
     }
   }
 
   /// Takes a deleted object out of the to-many keys that its last known row put it in.
-  final func leaveLinks(in cache: inout ToManyCache, commit: UInt64) {
+  final func leaveLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     for slot in layout.slots where slot.kind.isToOne && !row.isNull(slot) {
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany else { continue }
-      edit(&cache, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
+      edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
     }
     // Where the rule changed the other ends, they say so themselves.
     for relationship in layout.toMany where relationship.deleteRule == .noActionDeleteRule {
       guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
-      cache.removeEverywhere(primaryKey, relationship: inverse.name)
+      links.removeEverywhere(primaryKey, relationship: inverse.name)
     }
   }
 
   private func edit(
-    _ cache: inout ToManyCache, _ inverse: NSRelationshipDescription, of slot: RowSlot,
+    _ links: inout some LinkTable & ~Copyable, _ inverse: NSRelationshipDescription,
+    of slot: RowSlot,
     owner: Int64, _ adding: FetchedIdentity?, _ removing: Int64?, _ commit: UInt64
   ) {
     guard let destination = slot.relationship.destinationEntity else { return }
     let key = ToManyCache.Key(
       rootIndex: EntityLayout.of(destination).rootIndex, primaryKey: owner,
       relationship: inverse.name)
-    cache.edit(key, adding: adding, removing: removing, commit: commit)
+    links.edit(key, adding: adding, removing: removing, commit: commit)
   }
 }

@@ -9,7 +9,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   let primaryKey: Int64
   private weak var store: NSPersistentStore?
   /// The store whose row cache keeps the row for as long as this instance lives.
-  private let rowOwner: SQLiteStore?
+  private let rowOwner: RowStore?
 
   /// Prefix of the temporary identities of this process.
   private static let process = UUID().uuidString
@@ -22,7 +22,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 
   /// An ID that owns the row that its fetch put into the row cache; the fetch added the owner.
-  init(owning layout: EntityLayout, primaryKey: Int64, store: SQLiteStore) {
+  init(owning layout: EntityLayout, primaryKey: Int64, store: RowStore) {
     self.layout = layout
     self.primaryKey = primaryKey
     self.store = store

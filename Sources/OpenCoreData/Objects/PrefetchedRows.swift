@@ -1,13 +1,13 @@
 /// Rows that a fetch loaded ahead; they stay in the row cache until the last object of that fetch is
 /// released or refaulted.
 final class PrefetchedRows {
-  private let store: SQLiteStore
+  private let store: RowStore
   private let paths: Set<String>
   /// What an earlier fetch loaded along other paths for the same object.
   private let earlier: [PrefetchedRows]
   private var keys: [Int: [Int64]] = [:]
 
-  init(store: SQLiteStore, paths: Set<String>, earlier: [PrefetchedRows] = []) {
+  init(store: RowStore, paths: Set<String>, earlier: [PrefetchedRows] = []) {
     self.store = store
     self.paths = paths
     self.earlier = earlier

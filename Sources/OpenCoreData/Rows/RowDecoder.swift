@@ -61,7 +61,7 @@ final class RowDecoder {
 }
 
 /// An entity and a key, as an identifier fetch gives them.
-struct FetchedIdentity {
+struct FetchedIdentity: @unchecked Sendable {  // layouts are immutable
   /// Not counted: the store holds its layouts.
   unowned(unsafe) let layout: EntityLayout
   let primaryKey: Int64

@@ -2,12 +2,8 @@
 ///
 /// An entry goes with its owner's row entry. It is good for one version of the owner's row: when that
 /// was written by somebody else and read again, the relationship may have changed with it.
-struct ToManyCache: ~Copyable {
-  struct Key: Hashable {
-    let rootIndex: Int
-    let primaryKey: Int64
-    let relationship: String
-  }
+struct ToManyCache: ~Copyable, LinkTable {
+  typealias Key = ToManyKey
 
   struct Entry {
     /// Each destination's entity and key, in the order of the database.

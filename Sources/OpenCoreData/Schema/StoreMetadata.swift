@@ -26,6 +26,7 @@ struct StoreMetadata: @unchecked Sendable {
   static let hashesKey = "NSStoreModelVersionHashes"
   static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
   static let identifiersKey = "NSStoreModelVersionIdentifiers"
+  static let uuidKey = "NSStoreUUID"
   static let storeTypeKey = "NSStoreType"
   static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
   static let autoVacuumKey = "_NSAutoVacuumLevel"

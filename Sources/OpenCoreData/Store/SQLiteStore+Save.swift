@@ -6,7 +6,7 @@ extension SQLiteStore {
   /// Reserves primary keys for new objects in a transaction of its own and gives them to the objects.
   ///
   /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
-  func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
+  func reserve(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     var byRoot: [(root: SQLEntity, objects: [NSManagedObject])] = []
     for object in objects {
       let root = entity(object.layout).root
@@ -31,11 +31,8 @@ extension SQLiteStore {
 
   /// Writes a save in one transaction and, once it is committed, brings the row cache up to date.
   ///
-  /// Each row is written only if it still has the version that its object was read at.
   /// Cost: BEGIN, one statement a row and a join row, COMMIT.
-  /// - Throws: `SaveConflicts` when a row has another version; nothing is written then.
-  /// - Returns: The new row of each written object, with a count for the caller.
-  func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
+  func commit(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
     try pool.withWriter { connection in
       try transaction(on: connection, in: scope) {
         var conflicts: [SaveConflict] = []
@@ -52,33 +49,7 @@ extension SQLiteStore {
         if !conflicts.isEmpty { throw SaveConflicts(conflicts: conflicts) }
       }
       let commit = countCommit()
-      return remember(plan, commit: commit)
-    }
-  }
-
-  /// The objects whose row in the row cache is of another version than theirs.
-  func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
-    withShared { shared in
-      objects.compactMap { object in
-        let old = object.row.version
-        let cached = shared.rows.peek(
-          rootIndex: object.layout.rootIndex, key: object.primaryKey, { $0.version })
-        guard let cached, cached != old else { return nil }
-        return SaveConflict(object: object, oldVersion: old, newVersion: cached)
-      }
-    }
-  }
-
-  /// Empties the entries of rows that a save found changed, so that they are read anew.
-  func forget(_ conflicts: SaveConflicts) {
-    withShared { shared in
-      for conflict in conflicts.conflicts {
-        let (rootIndex, key) = (conflict.object.layout.rootIndex, conflict.object.primaryKey)
-        if shared.rowVersion(rootIndex: rootIndex, key: key) != conflict.newVersion {
-          shared.rows.forget(rootIndex: rootIndex, key: key, commit: 0)
-          shared.toMany.forget(rootIndex: rootIndex, key: key)
-        }
-      }
+      return remember(plan, rows: newRows(of: plan.written), commit: commit)
     }
   }
 
@@ -192,49 +163,6 @@ extension SQLiteStore {
     var found: Int64 = 0
     if case .integer(let version)? = rows.first?.first { found = version }
     return SaveConflict(object: object, oldVersion: object.row.version, newVersion: found)
-  }
-
-  /// Puts the written rows into the row cache, takes deleted ones out, and follows the changed
-  /// relationships in the keys kept beside the rows.
-  private func remember(_ plan: SavePlan, commit: UInt64) -> [Row] {
-    let timestamp = Date.timeIntervalSinceReferenceDate
-    let rows = newRows(of: plan.written)
-    return withShared { shared in
-      for object in plan.written { object.followLinks(in: &shared.toMany, commit: commit) }
-      for object in plan.deleted {
-        shared.rows.forget(
-          rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
-        shared.toMany.forget(rootIndex: object.layout.rootIndex, key: object.primaryKey)
-        object.leaveLinks(in: &shared.toMany, commit: commit)
-      }
-      return zip(plan.written, rows).map { object, row in
-        let rootIndex = object.layout.rootIndex
-        if object.isInserted { shared.rows.own(rootIndex: rootIndex, key: object.primaryKey) }
-        shared.toMany.adopt(version: row.version, rootIndex: rootIndex, key: object.primaryKey)
-        return shared.rows.install(
-          row, rootIndex: rootIndex, key: object.primaryKey, commit: commit, timestamp: timestamp)
-      }
-    }
-  }
-
-  /// The rows as they were written, one builder serving the objects of one entity in a row.
-  private func newRows(of objects: [NSManagedObject]) -> [Row] {
-    var rows: [Row] = []
-    rows.reserveCapacity(objects.count)
-    var start = 0
-    while start < objects.count {
-      let layout = objects[start].layout
-      var builder = RowBuilder(layout: layout)
-      while start < objects.count, objects[start].layout === layout {
-        let object = objects[start]
-        builder.reset()
-        for slot in layout.slots { builder.set(object.rawValue(slot), at: slot) }
-        rows.append(
-          builder.finish(version: object.isInserted ? 1 : object.row.version &+ 1))
-        start += 1
-      }
-    }
-    return rows
   }
 }
 

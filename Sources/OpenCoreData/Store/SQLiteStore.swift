@@ -3,32 +3,15 @@ import ProfileEvents
 import SQLiteDriver
 import Synchronization
 
-/// A store in a SQLite file of Apple's format: connections, row cache, mapping.
-///
-/// Any context of its coordinator uses it, each on its own queue. What is shared is behind `shared`.
-final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+/// A store in a SQLite file of Apple's format: connections and mapping.
+final class SQLiteStore: RowStore, @unchecked Sendable {
   let pool: ConnectionPool
   let mapping: SQLModel
-  let layouts: StoreLayouts
   let translator: SQLTranslator
   let statements: WriteStatements
-  private let shared: Mutex<SharedRows>
-  #if CHECKED_ROWS
-    /// The thread sanitizer knows Foundation's locks and not `Mutex`: it would see races inside.
-    private let visibleLock = NSLock()
-  #endif
-  private let commits = Atomic<UInt64>(1)
-
-  /// The rows and keys that the coordinator's contexts share.
-  struct SharedRows: ~Copyable {
-    var rows: RowCache
-    var toMany = ToManyCache()
-
-    /// `Z_OPT` of a cached row; nil when there is none.
-    func rowVersion(rootIndex: Int, key: Int64) -> Int64? {
-      rows.peek(rootIndex: rootIndex, key: key) { $0.version }
-    }
-  }
+  /// By layout index.
+  private let entities: [SQLEntity]
+  private let idleFaultPlans = Mutex<[FaultPlans]>([])
 
   init(
     pool: ConnectionPool, mapping: SQLModel, url: URL, identifier: String, isReadOnly: Bool,
@@ -36,11 +19,13 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
   ) {
     self.pool = pool
     self.mapping = mapping
-    self.layouts = StoreLayouts(mapping)
-    self.translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
-    self.statements = WriteStatements(translator: translator)
-    self.shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
+    translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
+    statements = WriteStatements(translator: translator)
+    entities = mapping.entities.sorted {
+      EntityLayout.of($0.description).index < EntityLayout.of($1.description).index
+    }
     super.init(
+      layouts: StoreLayouts(mapping.entities.lazy.map { ($0.number, $0.description) }),
       type: NSSQLiteStoreType, url: url, identifier: identifier, isReadOnly: isReadOnly,
       options: options, metadata: metadata)
   }
@@ -49,65 +34,30 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     pool.close()
   }
 
-  /// Counts the commits made through this store; a snapshot taken at a lower number is older.
-  var commitNumber: UInt64 {
-    commits.load(ordering: .acquiring)
-  }
-
-  /// Counts a commit and gives its number.
-  func countCommit() -> UInt64 {
-    commits.add(1, ordering: .acquiringAndReleasing).newValue
-  }
-
-  /// Uses the shared rows and keys under the store's lock.
-  ///
-  /// The body runs no statement and calls no object's own code.
-  func withShared<R>(_ body: (inout SharedRows) throws -> R) rethrows -> R {
-    #if CHECKED_ROWS
-      visibleLock.lock()
-      defer { visibleLock.unlock() }
-    #endif
-    // What leaves the lock are counted rows and values; the compiler cannot see that they are.
-    nonisolated(unsafe) let body = body
-    return try shared.withLock { shared in
-      nonisolated(unsafe) let result = try body(&shared)
-      return result
-    }
-  }
-
   /// The table mapping of a layout's entity.
   func entity(_ layout: EntityLayout) -> SQLEntity {
-    layouts.entity(layout)
+    entities[layout.index]
   }
 
-  /// Adds an owner to each key.
-  func own(rootIndex: Int, keys: some Sequence<Int64>) {
-    withShared { shared in
-      shared.rows.reserve(rootIndex: rootIndex, keys.underestimatedCount)
-      for key in keys { shared.rows.own(rootIndex: rootIndex, key: key) }
-    }
+  override func beginReading() throws -> any StoreReader {
+    try SQLiteReader(store: self)
   }
 
-  /// Takes an owner from each key; rows without one leave the row cache.
-  func disown(rootIndex: Int, keys: some Sequence<Int64>) {
-    withShared { shared in
-      for key in keys {
-        shared.rows.disown(rootIndex: rootIndex, key: key)
-        if !shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
-          shared.toMany.forget(rootIndex: rootIndex, key: key)
-        }
-      }
-    }
+  override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
+    try reserve(for: objects, in: scope)
   }
 
-  /// Entries of the row cache that hold a row, for tests and statistics.
-  var cachedRowCount: Int {
-    withShared { $0.rows.rowCount }
+  override func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
+    try commit(plan, in: scope)
   }
 
-  /// A place in the file that names an object for events.
-  func reference(_ layout: EntityLayout, _ primaryKey: Int64) -> ObjectReference {
-    ObjectReference(
-      store: identifier, entity: layout.entity.name ?? "", primaryKey: primaryKey)
+  /// Lends the plans of an earlier reader, or new ones.
+  func leaseFaultPlans() -> FaultPlans {
+    idleFaultPlans.withLock { $0.popLast() } ?? FaultPlans()
+  }
+
+  /// Takes back what was lent.
+  func giveBack(_ plans: FaultPlans) {
+    idleFaultPlans.withLock { $0.append(plans) }
   }
 }

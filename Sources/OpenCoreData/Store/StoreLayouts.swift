@@ -1,22 +1,18 @@
 import ManagedModel
 
-/// Connects the entity numbers of a file with the layouts of the model's entities.
+/// Connects the entity numbers of a store with the layouts of the model's entities.
 final class StoreLayouts: Sendable {
   let rootCount: Int
   private let byNumber: [Int: EntityLayout]
-  private let entities: [SQLEntity]
+  /// By layout index.
+  private let numbers: [Int]
 
-  init(_ mapping: SQLModel) {
+  init(_ entities: some Sequence<(number: Int, description: NSEntityDescription)>) {
     var byNumber: [Int: EntityLayout] = [:]
-    var byIndex: [(Int, SQLEntity)] = []
-    for entity in mapping.entities {
-      let layout = EntityLayout.of(entity.description)
-      byNumber[entity.number] = layout
-      byIndex.append((layout.index, entity))
-    }
+    for entity in entities { byNumber[entity.number] = EntityLayout.of(entity.description) }
     self.byNumber = byNumber
-    self.entities = byIndex.sorted { $0.0 < $1.0 }.map(\.1)
-    self.rootCount = (byNumber.values.map(\.rootIndex).max() ?? -1) + 1
+    numbers = byNumber.sorted { $0.value.index < $1.value.index }.map(\.key)
+    rootCount = (byNumber.values.map(\.rootIndex).max() ?? -1) + 1
   }
 
   /// The layout of an entity number; nil for one the model does not have.
@@ -24,8 +20,8 @@ final class StoreLayouts: Sendable {
     byNumber[entityNumber]
   }
 
-  /// The table mapping of a layout's entity.
-  func entity(_ layout: EntityLayout) -> SQLEntity {
-    entities[layout.index]
+  /// The number that rows of that layout carry (`Z_ENT`).
+  func entityNumber(_ layout: EntityLayout) -> Int {
+    numbers[layout.index]
   }
 }

@@ -218,6 +218,6 @@ extension TestStack {
   /// Rows in the row cache of a context's store, once the context has let go of what it alone holds.
   func cachedRows(_ context: NSManagedObjectContext) throws -> Int {
     _ = context.counters
-    return try #require(context.coordinator?.firstSQLiteStore).cachedRowCount
+    return try #require(context.coordinator?.firstStore).cachedRowCount
   }
 }

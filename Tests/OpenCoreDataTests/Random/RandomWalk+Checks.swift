@@ -102,7 +102,7 @@ extension RandomWalk {
         _ = context.registeredObjects
         context.registry.forEach { if $0.primaryKey > 0 { registered += 1 } }
       }
-      if let store = context.coordinator?.firstSQLiteStore {
+      if let store = context.coordinator?.firstStore {
         let prefetched = context.registeredObjects.contains { $0.prefetched != nil }
         let owners = store.withShared { $0.rows.ownerCount }
         if !prefetched { #expect(owners == registered, comment) }

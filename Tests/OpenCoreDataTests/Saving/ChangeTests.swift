@@ -35,7 +35,7 @@ struct ChangeTests {
         try writer.save()
       }
       context.refresh(tags[1], mergeChanges: false)
-      let store = try #require(context.coordinator?.firstSQLiteStore)
+      let store = try #require(context.coordinator?.firstStore)
       store.withShared {
         $0.rows.forget(rootIndex: tags[1].layout.rootIndex, key: tags[1].primaryKey, commit: 0)
       }
@@ -156,7 +156,7 @@ struct ChangeTests {
       let team = context.make("Team")
       try context.save()
       let (root, key) = (team.layout.rootIndex, team.primaryKey)
-      let store = try #require(context.coordinator?.firstSQLiteStore)
+      let store = try #require(context.coordinator?.firstStore)
       var builder = RowBuilder(layout: team.layout)
       let old = builder.finish(version: 1)
       store.withShared { shared in

@@ -20,7 +20,7 @@ struct AppleStoreTests {
     let plain = try Connection(path: copy.url.path, access: .looking)
     defer { plain.close() }
     try context.performAndWait {
-      let store = try #require(context.coordinator?.firstSQLiteStore)
+      let store = try #require(context.coordinator?.firstStore as? SQLiteStore)
       for entity in store.mapping.entities where !entity.description.isAbstract {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name)
         request.includesSubentities = false

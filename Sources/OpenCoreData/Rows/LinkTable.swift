@@ -1,0 +1,14 @@
+/// Where the destinations of to-many relationships are kept: beside the rows, or in memory for good.
+protocol LinkTable: ~Copyable {
+  /// Follows a saved change of one destination of one owner.
+  mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)
+  /// Takes a destination out of a relationship of every owner.
+  mutating func removeEverywhere(_ destination: Int64, relationship: String)
+}
+
+/// One to-many relationship of one owner.
+struct ToManyKey: Hashable {
+  let rootIndex: Int
+  let primaryKey: Int64
+  let relationship: String
+}

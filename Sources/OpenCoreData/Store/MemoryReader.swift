@@ -1,0 +1,93 @@
+import ManagedModel
+
+/// Reads a snapshot of a store in memory.
+final class MemoryReader: StoreReader {
+  let store: RowStore
+  let commit: UInt64
+  let tables: MemoryTables
+  /// The first key that a predicate or sort descriptor asked for and that the entity does not have.
+  var unknownKey: (key: String, entity: String)?
+
+  init(store: RowStore, tables: MemoryTables, commit: UInt64) {
+    self.store = store
+    self.tables = tables
+    self.commit = commit
+  }
+
+  var isFresh: Bool {
+    store.commitNumber == commit
+  }
+
+  func end() {}
+
+  func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow] {
+    try matches(plan).map(\.fetched)
+  }
+
+  func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity] {
+    try matches(plan).map(\.identity)
+  }
+
+  func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
+    try matches(plan).count
+  }
+
+  func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
+    tables.row(layout.rootIndex, key)?.fetched
+  }
+
+  func rows(
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+  ) throws -> [FetchedRow] {
+    Set(keys).sorted().compactMap { tables.row(layout.rootIndex, $0)?.fetched }
+  }
+
+  func destinations(
+    of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
+  ) throws -> [FetchedIdentity] {
+    tables.links[
+      ToManyKey(
+        rootIndex: owner.layout.rootIndex, primaryKey: owner.primaryKey,
+        relationship: relationship.name)] ?? []
+  }
+
+  func linkedRows(
+    of relationship: NSRelationshipDescription, _ owners: [FetchedIdentity],
+    in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
+  ) throws -> [FetchedRow] {
+    var rows: [FetchedRow] = []
+    var seen: Set<Int64> = []
+    for owner in owners {
+      let found = try destinations(of: relationship, owner, in: scope)
+      links[owner.primaryKey] = found
+      for identity in found where seen.insert(identity.primaryKey).inserted {
+        if let row = tables.row(identity.layout.rootIndex, identity.primaryKey) {
+          rows.append(row.fetched)
+        }
+      }
+    }
+    return rows
+  }
+
+  /// The rows that a fetch asks for, in its order; in the order of their keys where it says none.
+  private func matches(_ plan: FetchPlan) throws -> [MemoryRow] {
+    let rows = tables.rows[plan.layout.rootIndex].values
+      .filter { plan.covers($0.layout) }
+      .sorted { $0.primaryKey < $1.primaryKey }
+    var records = rows.map { MemoryRecord($0, self) }
+    if let predicate = plan.predicate {
+      do {
+        records = try records.filter { try predicate.evaluation(of: $0) }
+      } catch {
+        throw NSError.fetch("The predicate '\(predicate)' has no answer: \(error).")
+      }
+    }
+    if !plan.sort.isEmpty { records = records.sorted(using: plan.sort) }
+    if let unknownKey {
+      throw NSError.fetch(
+        "The entity '\(unknownKey.entity)' has no persistent property '\(unknownKey.key)'.")
+    }
+    let skipped = records.dropFirst(plan.offset)
+    return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.row)
+  }
+}

@@ -1,0 +1,58 @@
+import ManagedModel
+
+/// A row of a store in memory as predicates and sort descriptors see it.
+///
+/// Relationships lead to records; no object is made and no fault fires.
+final class MemoryRecord: KeyValueReadable, ManagedObjectReference {
+  let row: MemoryRow
+  private let reader: MemoryReader
+
+  init(_ row: MemoryRow, _ reader: MemoryReader) {
+    self.row = row
+    self.reader = reader
+  }
+
+  func value(forKey key: String) -> Any? {
+    let layout = row.layout
+    switch layout.place(of: key) {
+    case .slot(let index):
+      let slot = layout.slots[index]
+      return slot.kind.isToOne ? destination(slot) : row.row.value(slot)
+    case .toMany(let index):
+      return destinations(layout.toMany[index])
+    case .transient, nil:
+      switch key {
+      case "objectID": return objectID
+      case "entity": return layout.entity
+      default:
+        if reader.unknownKey == nil { reader.unknownKey = (key, layout.entity.name ?? "") }
+        return nil
+      }
+    }
+  }
+
+  var referenceIdentity: AnyHashable { AnyHashable(objectID) }
+
+  var hasStableIdentity: Bool { true }
+
+  private var objectID: NSManagedObjectID {
+    NSManagedObjectID(layout: row.layout, primaryKey: row.primaryKey, store: reader.store)
+  }
+
+  private func destination(_ slot: RowSlot) -> MemoryRecord? {
+    guard !row.row.isNull(slot), let entity = slot.relationship.destinationEntity else {
+      return nil
+    }
+    return reader.tables.row(EntityLayout.of(entity).rootIndex, row.row.int64(slot))
+      .map { MemoryRecord($0, reader) }
+  }
+
+  private func destinations(_ relationship: NSRelationshipDescription) -> [MemoryRecord] {
+    let key = ToManyKey(
+      rootIndex: row.layout.rootIndex, primaryKey: row.primaryKey, relationship: relationship.name)
+    return (reader.tables.links[key] ?? []).compactMap { identity in
+      reader.tables.row(identity.layout.rootIndex, identity.primaryKey)
+        .map { MemoryRecord($0, reader) }
+    }
+  }
+}

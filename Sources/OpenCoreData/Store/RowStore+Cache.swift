@@ -1,0 +1,108 @@
+import ManagedModel
+
+// What was read goes into the row cache, and the keys of to-many destinations beside it.
+
+extension RowStore {
+  /// Puts a row that was read into the row cache and returns the one to use, with a count.
+  final func install(_ fetched: FetchedRow, commit: UInt64) -> Row {
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    return withShared {
+      $0.rows.install(
+        fetched.row, rootIndex: fetched.layout.rootIndex, key: fetched.primaryKey, commit: commit,
+        timestamp: timestamp)
+    }
+  }
+
+  /// Puts fetched rows into the row cache under one lock.
+  ///
+  /// Where `owning` says so, an owner is added first, without which a row is not kept.
+  /// - Returns: The rows to use, each with a count for the caller.
+  final func install(_ rows: [FetchedRow], owning: [Bool], commit: UInt64) -> [Row] {
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    return withShared { shared in
+      var current: [Row] = []
+      current.reserveCapacity(rows.count)
+      if let first = rows.first {
+        shared.rows.reserve(rootIndex: first.layout.rootIndex, rows.count)
+      }
+      for (index, fetched) in rows.enumerated() {
+        let rootIndex = fetched.layout.rootIndex
+        current.append(
+          owning[index]
+            ? shared.rows.own(
+              fetched.row, rootIndex: rootIndex, key: fetched.primaryKey, commit: commit,
+              timestamp: timestamp)
+            : shared.rows.install(
+              fetched.row, rootIndex: rootIndex, key: fetched.primaryKey, commit: commit,
+              timestamp: timestamp))
+      }
+      return current
+    }
+  }
+
+  /// Puts fetched rows into the row cache for a new owner each.
+  final func cache(_ rows: [FetchedRow], commit: UInt64) {
+    let owning = [Bool](repeating: true, count: rows.count)
+    for row in install(rows, owning: owning, commit: commit) { row.release() }
+  }
+
+  /// The distinct keys that a to-one leads to, as the cached rows of the sources say, in the order
+  /// of the sources.
+  final func destinationKeys(
+    of name: String, from sources: [FetchedIdentity]
+  ) -> ContiguousArray<Int64> {
+    withShared { shared in
+      var seen: Set<Int64> = []
+      var keys: ContiguousArray<Int64> = []
+      for source in sources {
+        guard case .slot(let index)? = source.layout.place(of: name),
+          let key = shared.rows.peek(
+            rootIndex: source.layout.rootIndex, key: source.primaryKey,
+            { row in
+              let slot = source.layout.slots[index]
+              return row.isNull(slot) ? nil : row.int64(slot)
+            })
+        else { continue }
+        if seen.insert(key).inserted { keys.append(key) }
+      }
+      return keys
+    }
+  }
+
+  /// Keeps the destinations of each owner beside the rows; owners without any are known to have none.
+  final func remember(
+    _ links: [Int64: [FetchedIdentity]], of relationship: String, owners: [FetchedIdentity],
+    commit: UInt64
+  ) {
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    withShared { shared in
+      // A save since then may have changed any of them: it edits what is known under this lock,
+      // after it has counted its commit.
+      guard commitNumber == commit else { return }
+      for owner in owners {
+        let key = ToManyCache.Key(
+          rootIndex: owner.layout.rootIndex, primaryKey: owner.primaryKey,
+          relationship: relationship)
+        let version = shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey)
+        let entry = ToManyCache.Entry(
+          destinations: links[owner.primaryKey] ?? [], commit: commit, version: version,
+          timestamp: timestamp)
+        shared.toMany.install(entry, for: key)
+      }
+    }
+  }
+
+  /// Keeps the destinations of one owner beside the rows, as `remember` of several does.
+  final func remember(_ found: [FetchedIdentity], for key: ToManyCache.Key, commit: UInt64) {
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    withShared { shared in
+      guard commitNumber == commit,
+        shared.rows.hasEntry(rootIndex: key.rootIndex, key: key.primaryKey)
+      else { return }
+      let version = shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey)
+      shared.toMany.install(
+        ToManyCache.Entry(
+          destinations: found, commit: commit, version: version, timestamp: timestamp), for: key)
+    }
+  }
+}

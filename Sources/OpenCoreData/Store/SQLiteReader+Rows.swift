@@ -1,0 +1,92 @@
+import ManagedModel
+import SQLiteDriver
+
+extension SQLiteReader {
+  func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow] {
+    try rows(query(plan, .rows), for: plan.entityName, in: scope)
+  }
+
+  func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity] {
+    try keys(query(plan, .identifiers), for: plan.entityName, in: scope)
+  }
+
+  func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
+    var count = 0
+    try sqlite.select(query(plan, .count), on: connection, for: plan.entityName, in: scope) {
+      count = Int($0.int64(0))
+    }
+    return count
+  }
+
+  func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
+    let plan = faultPlans.plan(layout, in: sqlite)
+    var query = plan.query
+    query.binds = [.integer(key)]
+    var fetched: FetchedRow?
+    do {
+      try sqlite.select(query, on: connection, for: layout.entity.name ?? "", in: scope) {
+        fetched = try plan.decoder.row($0)
+      }
+    } catch {
+      fetched?.row.release()
+      throw error
+    }
+    return fetched
+  }
+
+  func rows(
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+  ) throws -> [FetchedRow] {
+    let entity = sqlite.entity(layout)
+    var query =
+      pageSize.map { sqlite.translator.page(entity: entity, limit: $0) }
+      ?? sqlite.translator.prefetchToOne(entity: entity)
+    query.intArrays = [keys]
+    return try rows(query, for: entity.name, in: scope)
+  }
+
+  /// Runs a SELECT of rows; the caller owns one count of each.
+  ///
+  /// `visit` sees each row's statement.
+  func rows(
+    _ query: SelectQuery, for entity: String, in scope: ProfileScope,
+    _ visit: (Statement) -> Void = { _ in }
+  ) throws -> [FetchedRow] {
+    var rows: [FetchedRow] = []
+    let decoder = RowDecoder(projection: query.projection, layouts: sqlite.layouts)
+    do {
+      try sqlite.select(query, on: connection, for: entity, in: scope) { statement in
+        visit(statement)
+        rows.append(try decoder.row(statement))
+      }
+    } catch {
+      for fetched in rows { fetched.row.release() }
+      throw error
+    }
+    return rows
+  }
+
+  /// Runs a SELECT of keys.
+  func keys(
+    _ query: SelectQuery, for entity: String, in scope: ProfileScope
+  ) throws -> [FetchedIdentity] {
+    var keys: [FetchedIdentity] = []
+    let decoder = RowDecoder(projection: query.projection, layouts: sqlite.layouts)
+    try sqlite.select(query, on: connection, for: entity, in: scope) { statement in
+      keys.append(try decoder.identity(statement))
+    }
+    return keys
+  }
+
+  /// The SELECT of a fetch.
+  private func query(_ plan: FetchPlan, _ result: SQLTranslator.Result) throws -> SelectQuery {
+    do {
+      return try sqlite.translator.fetch(
+        entity: sqlite.entity(plan.layout), predicate: plan.predicate, sort: plan.sort,
+        limit: plan.limit, offset: plan.offset, includesSubentities: plan.includesSubentities,
+        result: result)
+    } catch {
+      throw NSError.translation(error, entity: plan.entityName)
+    }
+  }
+}

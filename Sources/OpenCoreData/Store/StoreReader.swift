@@ -1,0 +1,43 @@
+import ManagedModel
+
+/// What a context reads from a store: everything in one snapshot of it.
+///
+/// `SQLiteReader` runs statements in a read transaction, `MemoryReader` looks at a copy of the tables.
+/// One context uses it, on its queue. Whatever goes wrong is an error of the store's own kind; the
+/// context makes an `NSError` of it.
+protocol StoreReader: AnyObject {
+  /// The store that is read.
+  var store: RowStore { get }
+  /// The store's commit number when the snapshot was taken, or a lower one.
+  var commit: UInt64 { get }
+  /// Whether another read may use the same snapshot.
+  var isFresh: Bool { get }
+  /// Gives the snapshot up; a second call does nothing.
+  func end()
+
+  /// The rows that a fetch asks for, in its order; the caller owns one count of each.
+  func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow]
+  /// The entities and keys of the rows that a fetch asks for, in its order.
+  func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity]
+  /// The number of rows that a fetch asks for.
+  func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int
+
+  /// One row by its key, of whatever entity of the hierarchy it is; nil when it does not exist.
+  func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow?
+  /// The rows of that entity and its sub-entities with these keys, in the order of the keys' values.
+  ///
+  /// - Parameter pageSize: The batch size when the keys are a page of a fetch, nil for a prefetch.
+  func rows(
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+  ) throws -> [FetchedRow]
+
+  /// What one to-many of one object leads to; an ordered one in its order.
+  func destinations(
+    of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
+  ) throws -> [FetchedIdentity]
+  /// What one to-many of several objects leads to: `links` by the owner's key, and the rows.
+  func linkedRows(
+    of relationship: NSRelationshipDescription, _ owners: [FetchedIdentity],
+    in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
+  ) throws -> [FetchedRow]
+}

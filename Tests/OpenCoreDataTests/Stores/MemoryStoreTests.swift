@@ -1,0 +1,125 @@
+import Moody
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@Suite("A store in memory")
+struct MemoryStoreTests {
+  /// A context over a new store in memory, with two continents, four countries and eight moods.
+  private func filledCoordinator() throws -> NSPersistentStoreCoordinator {
+    MoodyContainer.registerClasses()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try TestModels.moody())
+    try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let context = context(coordinator)
+    try context.performAndWait {
+      let continents = (0..<2).map { index in
+        let continent = Continent(context: context)
+        continent.numericISO3166Code = Int16(1000 + index)
+        return continent
+      }
+      let countries = (0..<4).map { index in
+        let country = Country(context: context)
+        country.numericISO3166Code = Int16(index + 1)
+        country.continent = continents[index % 2]
+        return country
+      }
+      for index in 0..<8 {
+        let mood = Mood(context: context)
+        mood.date = Date(timeIntervalSinceReferenceDate: Double(index))
+        mood.colors = Data([UInt8(index)])
+        mood.country = countries[index % 4]
+      }
+      try context.save()
+    }
+    return coordinator
+  }
+
+  private func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  @Test("Predicates go over relationships, sorts and limits apply, and no statement runs")
+  func fetches() throws {
+    let context = context(try filledCoordinator())
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
+      request.predicate = NSPredicate(
+        format: "country.continent.numericISO3166Code == %d", 1001)
+      request.sortDescriptors = [NSSortDescriptor(key: "date", ascending: false)]
+      request.fetchOffset = 1
+      request.fetchLimit = 2
+      let moods = try context.fetch(request)
+      #expect(moods.compactMap { ($0.value(forKey: "colors") as? Data)?.first } == [5, 3])
+      request.fetchOffset = 0
+      request.fetchLimit = 0
+      #expect(try context.count(for: request) == 4)
+      let lands = NSFetchRequest<NSManagedObject>(entityName: "Country")
+      lands.predicate = NSPredicate(format: "moods.@count == 2 AND ANY moods.date < %@", Date.now)
+      lands.relationshipKeyPathsForPrefetching = ["moods"]
+      let countries = try context.fetch(lands)
+      #expect(countries.count == 4)
+      let related = countries.map { ($0.value(forKey: "moods") as? Set<NSManagedObject>)?.count }
+      #expect(related == [2, 2, 2, 2])
+      #expect(context.counters.selects == 0)
+      #expect(context.counters.relationshipFaultHits == 4)
+      #expect(context.counters.relationshipFaultMisses == 0)
+    }
+  }
+
+  @Test("Relationships change on both sides, deletions leave no link behind")
+  func links() throws {
+    let coordinator = try filledCoordinator()
+    let first = context(coordinator)
+    try first.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Country")
+      request.sortDescriptors = [NSSortDescriptor(key: "numericISO3166Code", ascending: true)]
+      let countries = try first.fetch(request)
+      let moods = try first.fetch(NSFetchRequest<NSManagedObject>(entityName: "Mood"))
+      for mood in moods.prefix(4) { mood.setValue(countries[0], forKey: "country") }
+      first.delete(moods[7])
+      try first.save()
+    }
+    let second = context(coordinator)
+    try second.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Country")
+      request.sortDescriptors = [NSSortDescriptor(key: "numericISO3166Code", ascending: true)]
+      let counts = try second.fetch(request).map {
+        ($0.value(forKey: "moods") as? Set<NSManagedObject>)?.count
+      }
+      #expect(counts == [5, 1, 1, 0])
+    }
+  }
+
+  @Test("A row that changed since it was read is a conflict")
+  func conflicts() throws {
+    let coordinator = try filledCoordinator()
+    let (first, second) = (context(coordinator), context(coordinator))
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
+    request.returnsObjectsAsFaults = false
+    let mine = try first.performAndWait { try first.fetch(request) }
+    let theirs = try second.performAndWait { try second.fetch(request) }
+    try first.performAndWait {
+      mine[0].setValue(Data([99]), forKey: "colors")
+      try first.save()
+    }
+    second.performAndWait {
+      theirs[0].setValue(Data([98]), forKey: "colors")
+      let error = #expect(throws: NSError.self) { try second.save() }
+      #expect(error?.code == NSManagedObjectMergeError)
+    }
+  }
+
+  @Test("A key that the entity lacks is an error")
+  func unknownKey() throws {
+    let context = context(try filledCoordinator())
+    context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Mood")
+      request.predicate = NSPredicate(format: "colour == 3")
+      let error = #expect(throws: NSError.self) { try context.fetch(request) }
+      #expect(error?.localizedDescription.contains("'colour'") == true)
+    }
+  }
+}
