@@ -8,6 +8,7 @@ import Synchronization
 package enum ManagedObjectClasses {
   private struct State {
     var registered: [String: NSManagedObject.Type] = [:]
+    var slots: [ObjectIdentifier: [SlotDeclaration]] = [:]
     var missing: Set<String> = []
     var isSilent = false
   }
@@ -20,8 +21,20 @@ package enum ManagedObjectClasses {
   }
 
   /// Registers a class under the name a model uses for it; generated code calls this.
-  static func register(_ type: NSManagedObject.Type, as name: String) {
-    state.withLock { $0.registered[name] = type }
+  ///
+  /// - Parameter slots: The slots that its generated accessors and its parents' use.
+  static func register(
+    _ type: NSManagedObject.Type, as name: String, slots: [SlotDeclaration] = []
+  ) {
+    state.withLock { state in
+      state.registered[name] = type
+      if !slots.isEmpty { state.slots[ObjectIdentifier(type)] = slots }
+    }
+  }
+
+  /// The slots that a class was registered with; nil for a class without generated accessors.
+  static func slots(of type: NSManagedObject.Type) -> [SlotDeclaration]? {
+    state.withLock { $0.slots[ObjectIdentifier(type)] }
   }
 
   static func find(for entity: NSEntityDescription) -> NSManagedObject.Type {
@@ -67,5 +80,17 @@ extension NSManagedObject {
   /// - Parameter name: The class name in the model; the class's own name by default.
   public class func registerClass(named name: String? = nil) {
     ManagedObjectClasses.register(self, as: name ?? String(describing: self))
+  }
+
+  /// Makes a generated class the one that objects of an entity get whose model names it.
+  ///
+  /// Generated code calls it. The slots are compared with the entity's when its model is first used;
+  /// where one differs, for the model has changed since, the class's accessors go by name.
+  ///
+  /// - Parameters:
+  ///   - name: The class name in the model.
+  ///   - slots: Those of all generated accessors of the class and its parents.
+  public class func registerClass(named name: String, slots: [SlotDeclaration]) {
+    ManagedObjectClasses.register(self, as: name, slots: slots)
   }
 }

@@ -14,7 +14,7 @@ extension NSManagedObject {
     self.primaryKey = primaryKey
     self.context = context
     row = layout.faultRow
-    state = .fault
+    state = state.intersection(.fixedSlots).union(.fault)
   }
 
   /// Takes over a row; the object owns the count that comes with it.
@@ -35,13 +35,13 @@ extension NSManagedObject {
     row = layout.faultRow
     values = nil
     prefetched = nil
-    state = state.intersection(.noted).union(.fault)
+    state = state.intersection(.noted.union(.fixedSlots)).union(.fault)
     didTurnIntoFault()
   }
 
   /// Makes a fault whose row is gone say that it is deleted; its values are nil.
   final func becomeInaccessible() {
-    state = state.intersection(ObjectState.changed.union(.noted)).union(.inaccessible)
+    state = state.intersection(.changed.union(.noted).union(.fixedSlots)).union(.inaccessible)
   }
 
   /// Lets go of related objects and of rows loaded ahead, because the object leaves its context: two

@@ -167,8 +167,7 @@ extension NSManagedObject: KeyValueReadable {
           preconditionFailure(
             "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(value ?? "nil")")
         }
-        noteChange()
-        change(.raw(raw), at: slot.index)
+        set(raw, at: index)
       }
     case .toMany(let index):
       setDestinations(checkedDestinations(value, layout.toMany[index].name), layout.toMany[index])
@@ -176,6 +175,12 @@ extension NSManagedObject: KeyValueReadable {
       noteChange()
       storage.keep(value.map { .value($0) } ?? .null, at: layout.holdingIndex(place))
     }
+  }
+
+  /// Sets an attribute of a filled object to a value that fits its slot, and notes the change.
+  final func set(_ value: RowValue, at index: Int) {
+    noteChange()
+    change(.raw(value), at: index)
   }
 
   /// Replaces a slot's value; reading looks beside the row from now on.

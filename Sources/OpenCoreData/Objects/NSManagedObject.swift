@@ -12,15 +12,15 @@ open class NSManagedObject: NSObject {
   /// The last values known from the store; the snapshot that saving compares.
   ///
   /// Counted once by this object. Written by +Faulting and +Save.
-  @exclusivity(unchecked) final var row: Row
+  @usableFromInline @exclusivity(unchecked) final var row: Row
   /// `Z_PK`; below zero while the object is temporary.
   @exclusivity(unchecked) final var primaryKey: Int64
-  final let layout: EntityLayout
+  @usableFromInline final let layout: EntityLayout
   /// Nil for an object of no context, and after its context has gone or let go of it.
   @exclusivity(unchecked) final unowned(unsafe) var context: NSManagedObjectContext?
-  @exclusivity(unchecked) final var state: ObjectState
+  @usableFromInline @exclusivity(unchecked) final var state: ObjectState
   /// Changed, decoded and related values; nil while there are none.
-  @exclusivity(unchecked) final var values: ObjectValues?
+  @usableFromInline @exclusivity(unchecked) final var values: ObjectValues?
   /// Rows that were loaded ahead for this object live as long as this reference.
   @exclusivity(unchecked) final var prefetched: PrefetchedRows?
 
@@ -34,7 +34,7 @@ open class NSManagedObject: NSObject {
     self.layout = layout
     self.row = layout.defaultRow
     self.primaryKey = 0
-    self.state = []
+    self.state = layout.hasFixedSlots(Self.self) ? .fixedSlots : []
     super.init()
     guard let context else { return }
     context.insert(self)
@@ -172,8 +172,14 @@ open class NSManagedObject: NSObject {
 }
 
 /// What an object is at the moment, in one word.
-struct ObjectState: OptionSet {
-  let rawValue: UInt32
+@usableFromInline
+struct ObjectState: OptionSet, Sendable {
+  @usableFromInline let rawValue: UInt32
+
+  @usableFromInline
+  init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
 
   static let fault = ObjectState(rawValue: 1)
   static let inserted = ObjectState(rawValue: 2)
@@ -181,6 +187,10 @@ struct ObjectState: OptionSet {
   static let deleted = ObjectState(rawValue: 8)
   /// Some slot's value differs in place from the row: read `values` first.
   static let overridden = ObjectState(rawValue: 16)
+  /// The entity's slots lie where the generated accessors of the class look for them.
+  ///
+  /// Set once and for all; without it the accessors go by name.
+  static let fixedSlots = ObjectState(rawValue: 32)
   /// `awakeFromInsert` or `awakeFromFetch` is running: what is set is no change.
   static let awaking = ObjectState(rawValue: 64)
   /// The row is gone: the object says that it is deleted and has nil values.

@@ -3,50 +3,83 @@ import ManagedModel
 /// What an object holds beside its row: one place for each slot, to-many and transient property.
 ///
 /// Values that are changed say so; the others are decoded or related values kept to be read again.
+/// Texts that were read lie apart, where accessors in other modules can read them in place. Each kind
+/// of storage is made when the first value of its kind comes.
+@usableFromInline
 final class ObjectValues {
-  @exclusivity(unchecked) private var held: ContiguousArray<HeldValue>
-  @exclusivity(unchecked) private var changed: ContiguousArray<Bool>
+  private let count: Int
+  /// Empty until a value is kept that is no text.
+  @exclusivity(unchecked) private var held: ContiguousArray<HeldValue> = []
+  /// Empty until a value is changed.
+  @exclusivity(unchecked) private var changed: ContiguousArray<Bool> = []
+  /// The decoded texts of a property's place, changed or not; nil where none was read.
+  @usableFromInline @exclusivity(unchecked) private(set) var texts: UnsafeMutablePointer<String?>?
 
   init(count: Int) {
-    held = ContiguousArray(repeating: .none, count: count)
-    changed = ContiguousArray(repeating: false, count: count)
+    self.count = count
+  }
+
+  deinit {
+    texts?.deinitialize(count: count)
+    texts?.deallocate()
   }
 
   subscript(index: Int) -> HeldValue {
-    held[index]
+    if !held.isEmpty {
+      let value = held[index]
+      if case .none = value {} else { return value }
+    }
+    if let text = texts?[index] { return .string(text) }
+    return .none
   }
 
   /// Whether the value at that place differs from the row's.
   func isChanged(_ index: Int) -> Bool {
-    changed[index]
+    !changed.isEmpty && changed[index]
   }
 
   /// Keeps a value that follows from the row.
   func keep(_ value: HeldValue, at index: Int) {
-    held[index] = value
+    if case .string(let text) = value {
+      keepText(text, at: index)
+    } else {
+      hold(value, at: index)
+    }
+  }
+
+  /// Keeps the text of a place as it is read, and says where.
+  @discardableResult
+  func keepText(_ text: String, at index: Int) -> UnsafePointer<String?> {
+    let cells = texts ?? makeTexts()
+    cells[index] = text
+    return UnsafePointer(cells + index)
   }
 
   /// Takes a value that replaces the row's.
   func change(_ value: HeldValue, at index: Int) {
-    held[index] = value
+    hold(value, at: index)
+    if changed.isEmpty { changed = ContiguousArray(repeating: false, count: count) }
     changed[index] = true
   }
 
   /// Says that every value is the row's now; what is held stays held.
   func settle() {
-    for index in changed.indices { changed[index] = false }
+    changed = []
   }
 
   /// Takes a change back.
   func forget(_ index: Int) {
-    held[index] = .none
-    changed[index] = false
+    texts?[index] = nil
+    if !held.isEmpty { held[index] = .none }
+    if !changed.isEmpty { changed[index] = false }
   }
 
   /// Drops what follows from the store and keeps what was changed, and the transients from
   /// `firstTransient` on.
   func forgetUnchanged(firstTransient: Int) {
-    for index in 0..<firstTransient where !changed[index] {
+    for index in 0..<firstTransient where !isChanged(index) {
+      texts?[index] = nil
+      guard !held.isEmpty else { continue }
       if case .toMany(let value) = held[index], value.hasChanges {
         value.unfire()
       } else {
@@ -74,6 +107,19 @@ final class ObjectValues {
       }
     }
   }
+
+  private func hold(_ value: HeldValue, at index: Int) {
+    texts?[index] = nil
+    if held.isEmpty { held = ContiguousArray(repeating: .none, count: count) }
+    held[index] = value
+  }
+
+  private func makeTexts() -> UnsafeMutablePointer<String?> {
+    let cells = UnsafeMutablePointer<String?>.allocate(capacity: count)
+    cells.initialize(repeating: nil, count: count)
+    texts = cells
+    return cells
+  }
 }
 
 /// A value held by an object.
@@ -86,6 +132,7 @@ enum HeldValue {
   case raw(RowValue)
   /// An attribute's value as its Swift type, decoded from the row or transient.
   case value(Any)
+  /// A text as it was read.
   case string(String)
   case object(NSManagedObject)
   case toMany(ToManyValue)

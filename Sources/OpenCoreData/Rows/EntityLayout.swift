@@ -4,6 +4,7 @@ import ManagedModel
 ///
 /// Made once for each entity of a model that a coordinator uses; `entity.runtimeLayout` holds it.
 /// Everything here is constant, so objects of any context read it without a lock.
+@usableFromInline
 final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// Held, so that an object may outlive its model.
   ///
@@ -30,6 +31,10 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let defaultRow: Row
   /// The class of this entity's objects.
   let objectClass: NSManagedObject.Type
+  /// The slots as accessors in other modules find them.
+  @usableFromInline let slotTable: SlotTable
+  /// Whether the slots lie where generated accessors of `objectClass` look for them.
+  private let isAsGenerated: Bool
   private let places: [String: PropertyPlace]
   /// Held for the slots, which do not count them: an entity does not hold its superentity's.
   private let properties: [NSPropertyDescription]
@@ -70,6 +75,10 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       places[attribute.name] = .transient(number)
     }
     self.places = places
+    self.slotTable = SlotTable(slots)
+    self.isAsGenerated =
+      ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
+      ?? false
     var nulls = RowBuilder(slots: slots, fixedSize: offset, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {
@@ -83,6 +92,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   }
 
   deinit {
+    slotTable.free()
     faultRow.freeImmortal()
     defaultRow.freeImmortal()
   }
@@ -90,6 +100,13 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// Where the property of that name lives; nil when the entity has no such property.
   func place(of name: String) -> PropertyPlace? {
     places[name]
+  }
+
+  /// Whether objects of that class read and write by fixed slots.
+  ///
+  /// Another class than the entity's own may have been generated from another entity.
+  func hasFixedSlots(_ type: NSManagedObject.Type) -> Bool {
+    isAsGenerated && type == objectClass
   }
 
   /// The number of values an object may hold beside its row.

@@ -34,6 +34,12 @@ extension Row {
         slot.offset + slot.kind.width <= size, "slot '\(slot.name)' lies outside this row")
     }
 
+    @usableFromInline
+    func check(_ place: SlotPlace) {
+      check()
+      precondition(place.offset + 8 <= size, "slot \(place.index) lies outside this row")
+    }
+
     func checkRange(_ start: Int, _ length: Int) {
       precondition(start + length <= size, "a text or blob lies outside its row")
     }
@@ -44,6 +50,7 @@ extension Row {
     @inline(__always) func markDead() {}
     @inline(__always) func check() {}
     @inline(__always) func check(_ slot: RowSlot) {}
+    @inlinable @inline(__always) func check(_ place: SlotPlace) {}
     @inline(__always) func checkRange(_ start: Int, _ length: Int) {}
   #endif
 }

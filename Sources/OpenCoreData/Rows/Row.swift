@@ -12,8 +12,9 @@ import Synchronization
 ///     then the slots; then texts and blobs, found by offset and length in their slot
 ///
 /// Any thread may read, retain and release.
+@usableFromInline
 struct Row: @unchecked Sendable {  // immutable bytes, atomic count
-  let base: UnsafeMutableRawPointer
+  @usableFromInline let base: UnsafeMutableRawPointer
 
   /// Bytes before the bits that say nil.
   static let headerSize = 24
