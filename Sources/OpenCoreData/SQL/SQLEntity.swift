@@ -1,33 +1,37 @@
-import ManagedModel
+package import ManagedModel
 
 /// An entity as the file knows it: its number, its table, its columns.
 ///
 /// An entity is valid as long as its `SQLModel` is held: the references up the hierarchy are
 /// unowned.
-final class SQLEntity: @unchecked Sendable {
+package final class SQLEntity: @unchecked Sendable {
   // Unchecked: everything is set while the model is built and never afterwards.
 
-  let name: String
+  /// The entity's name in the model.
+  package let name: String
 
   /// The entity's `Z_ENT`.
-  let number: Int
+  package let number: Int
 
-  let description: NSEntityDescription
+  /// The entity in the model.
+  package let description: NSEntityDescription
 
   /// The table of the root entity, which holds the rows of the whole hierarchy.
-  let table: String
+  package let table: String
 
-  private(set) unowned var superentity: SQLEntity?
-  private(set) var subentities: [SQLEntity] = []
+  /// The parent; nil for a root.
+  package private(set) unowned var superentity: SQLEntity?
+  /// The direct sub-entities.
+  package private(set) var subentities: [SQLEntity] = []
 
   /// The entity's own number and those of all its descendants, ascending.
-  private(set) var concreteNumbers: [Int] = []
+  package private(set) var concreteNumbers: [Int] = []
 
   /// One column for each of `description.slotProperties`, in that order.
-  private(set) var columns: [SQLColumn] = []
+  package private(set) var columns: [SQLColumn] = []
 
   /// The stored to-many relationships by name, inherited ones included.
-  private(set) var toMany: [String: SQLToMany] = [:]
+  package private(set) var toMany: [String: SQLToMany] = [:]
 
   /// Where a property's slot is, by name.
   private(set) var slots: [String: Int] = [:]
@@ -42,14 +46,14 @@ final class SQLEntity: @unchecked Sendable {
   }
 
   /// The entity at the top of the hierarchy, which may be this one.
-  var root: SQLEntity {
+  package var root: SQLEntity {
     var entity = self
     while let parent = entity.superentity { entity = parent }
     return entity
   }
 
   /// Whether the table holds rows of more than one entity.
-  var hasHierarchy: Bool { !root.subentities.isEmpty }
+  package var hasHierarchy: Bool { !root.subentities.isEmpty }
 
   /// From the root down to this entity.
   var lineage: [SQLEntity] {
@@ -57,17 +61,17 @@ final class SQLEntity: @unchecked Sendable {
   }
 
   /// This entity and its descendants, parents before children.
-  var family: [SQLEntity] {
+  package var family: [SQLEntity] {
     [self] + subentities.flatMap(\.family)
   }
 
   /// The columns that this level adds to its parent's.
-  var ownColumns: ArraySlice<SQLColumn> {
+  package var ownColumns: ArraySlice<SQLColumn> {
     columns[(superentity?.columns.count ?? 0)...]
   }
 
   /// The column of a slot by the property's name.
-  func column(named name: String) -> SQLColumn? {
+  package func column(named name: String) -> SQLColumn? {
     slots[name].map { columns[$0] }
   }
 

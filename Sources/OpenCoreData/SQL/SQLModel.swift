@@ -1,23 +1,24 @@
-import ManagedModel
-import SQLiteDriver
+package import ManagedModel
+package import SQLiteDriver
 
 /// A model laid onto the tables of a file.
 ///
 /// Held by the store for as long as it is open. Everything is computed when it is made.
-final class SQLModel: @unchecked Sendable {
+package final class SQLModel: @unchecked Sendable {
   // Unchecked: nothing changes after `init`.
 
-  let model: NSManagedObjectModel
+  /// The model that is laid out.
+  package let model: NSManagedObjectModel
 
   /// The entities by ascending number.
-  let entities: [SQLEntity]
+  package let entities: [SQLEntity]
 
   private let byNumber: [Int: SQLEntity]
   private let byDescription: [ObjectIdentifier: SQLEntity]
   private let byName: [String: SQLEntity]
 
   /// Lays out a model by Apple's rules, as for a new file.
-  convenience init(model: NSManagedObjectModel) {
+  package convenience init(model: NSManagedObjectModel) {
     do {
       try self.init(model: model, file: nil)
     } catch {
@@ -31,7 +32,7 @@ final class SQLModel: @unchecked Sendable {
   ///
   /// - Throws: `SchemaMismatch` for a table or column that the model wants and the file lacks;
   ///   `SQLiteError` when the schema cannot be read.
-  convenience init(model: NSManagedObjectModel, connection: Connection) throws {
+  package convenience init(model: NSManagedObjectModel, connection: Connection) throws {
     try self.init(model: model, file: FileSchema(reading: connection))
   }
 
@@ -50,7 +51,7 @@ final class SQLModel: @unchecked Sendable {
   }
 
   /// The entity of a description of this model, or of the same name in an equal model.
-  func entity(for description: NSEntityDescription) -> SQLEntity {
+  package func entity(for description: NSEntityDescription) -> SQLEntity {
     if let entity = byDescription[ObjectIdentifier(description)] { return entity }
     guard let name = description.name, let entity = byName[name] else {
       preconditionFailure(
@@ -59,7 +60,9 @@ final class SQLModel: @unchecked Sendable {
     return entity
   }
 
-  func entity(number: Int) -> SQLEntity? { byNumber[number] }
+  /// The entity of that `Z_ENT`.
+  package func entity(number: Int) -> SQLEntity? { byNumber[number] }
 
-  func entity(named name: String) -> SQLEntity? { byName[name] }
+  /// The entity of that name in the model.
+  package func entity(named name: String) -> SQLEntity? { byName[name] }
 }

@@ -1,10 +1,11 @@
-import ManagedModel
+package import ManagedModel
 
 /// How the file keeps a to-many relationship.
-struct SQLToMany: @unchecked Sendable {
+package struct SQLToMany: @unchecked Sendable {
   // Unchecked: a description does not change once its model is in use.
 
-  enum Storage: Hashable, Sendable {
+  /// Where the keys of the destinations are.
+  package enum Storage: Hashable, Sendable {
     /// A column of the destination's table holds the source's key.
     case foreignKey(column: String, orderColumn: String?)
     /// A table of its own holds pairs of keys.
@@ -12,17 +13,19 @@ struct SQLToMany: @unchecked Sendable {
       table: String, sourceColumn: String, destinationColumn: String, orderColumn: String?)
   }
 
-  let relationship: NSRelationshipDescription
+  /// The relationship in the model.
+  package let relationship: NSRelationshipDescription
 
   /// The entity at the other end.
   ///
   /// Valid as long as the `SQLModel` is held.
-  unowned let destination: SQLEntity
+  package unowned let destination: SQLEntity
 
-  let storage: Storage
+  /// Where the keys are.
+  package let storage: Storage
 
   /// The column with the place in the list, when the relationship is ordered.
-  var orderColumn: String? {
+  package var orderColumn: String? {
     switch storage {
     case .foreignKey(_, let orderColumn): orderColumn
     case .joinTable(_, _, _, let orderColumn): orderColumn
@@ -30,7 +33,7 @@ struct SQLToMany: @unchecked Sendable {
   }
 
   /// Whether the other end is to-many as well.
-  var isManyToMany: Bool {
+  package var isManyToMany: Bool {
     if case .joinTable = storage { true } else { false }
   }
 }

@@ -1,11 +1,18 @@
 import ManagedModel
-import SQLiteDriver
+package import SQLiteDriver
 
 /// The SQL functions and collations which Apple's SQL, triggers and indexes take for granted.
 ///
 /// A connection without them cannot run such SQL, nor explain it: "no such function".
-enum StoreFunctions {
+package enum StoreFunctions {
   /// Adds everything to a connection.
+  ///
+  /// - Parameter connection: A connection nobody else uses now.
+  package static func register(on connection: Connection) throws(SQLiteError) {
+    try register(on: connection) { _ in }
+  }
+
+  /// Adds everything to a connection, and hears of derived values.
   ///
   /// - Parameters:
   ///   - connection: A connection nobody else uses now.
@@ -13,12 +20,20 @@ enum StoreFunctions {
   ///     connection's thread, while the statement runs.
   static func register(
     on connection: Connection,
-    derivedValue: @escaping @Sendable (DerivedValueChange) -> Void = { _ in }
+    derivedValue: @escaping @Sendable (DerivedValueChange) -> Void
   ) throws(SQLiteError) {
     for function in TextFunction.allCases {
       try connection.createFunction(
         function.rawValue, argumentCount: function.argumentCount, deterministic: true
       ) { try function.value($0) }
+    }
+    for change in DerivedFormula.Change.allCases {
+      try connection.createFunction(
+        change.functionName, argumentCount: 1, deterministic: true
+      ) { arguments in
+        guard case .text(let text)? = arguments.first else { return .null }
+        return .text(change.apply(text))
+      }
     }
     try connection.createFunction(
       "NSCoreDataNow", argumentCount: 0, deterministic: false

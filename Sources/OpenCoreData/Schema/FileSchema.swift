@@ -22,6 +22,9 @@ struct FileSchema: Sendable {
     let superNumber: Int
   }
 
+  /// Entities of the persistent history have numbers from here on.
+  static let firstHistoryEntity = 16_000
+
   /// By upper-case name: SQLite compares names without case.
   let tables: [String: Table]
   let entities: [NumberedEntity]

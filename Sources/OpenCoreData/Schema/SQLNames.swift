@@ -1,5 +1,5 @@
 /// Apple's names for tables, columns and indexes.
-enum SQLNames {
+package enum SQLNames {
   static let primaryKey = "Z_PK"
   static let entity = "Z_ENT"
   static let version = "Z_OPT"
@@ -35,8 +35,13 @@ enum SQLNames {
     "Z_FOK_" + joinColumn.dropFirst(2)
   }
 
+  /// A text as SQL spells it where no parameter may stand.
+  static func literal(_ text: String) -> String {
+    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+  }
+
   /// A name as SQL spells it: quoted when it would not be read as one word.
-  static func quoted(_ name: String) -> String {
+  package static func quoted(_ name: String) -> String {
     let isPlain = name.utf8.allSatisfy { byte in
       byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF) || byte >= 0x80

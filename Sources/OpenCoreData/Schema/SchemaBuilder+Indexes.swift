@@ -1,38 +1,37 @@
 import ManagedModel
 
 extension SchemaBuilder {
+  /// All indexes of the file, in the order in which they are made.
+  var indexes: [SchemaIndex] {
+    let roots = model.entities.filter { $0.superentity == nil }
+    return roots.flatMap(indexes) + joinTables.map(\.index) + roots.flatMap(uniqueIndexes)
+  }
+
   /// The indexes of a table: to-one relationships, the entity number of a hierarchy, then what
   /// the model asks for.
-  func indexes(of root: SQLEntity) -> [String] {
-    var statements: [String] = []
-    let table = SQLNames.quoted(root.table)
+  func indexes(of root: SQLEntity) -> [SchemaIndex] {
     let family = root.family
     var columns = family.flatMap { entity in
       entity.ownColumns.filter { $0.property is NSRelationshipDescription }.map(\.name)
     }
     columns += hiddenInverses(in: root).map(\.column)
     if root.hasHierarchy { columns.append(SQLNames.entity) }
-    for column in columns {
-      statements.append(
-        "CREATE INDEX \(SQLNames.quoted("\(root.table)_\(column)_INDEX")) ON \(table) "
-          + "(\(SQLNames.quoted(column)))")
+    let own = columns.map { column in
+      SchemaIndex(name: "\(root.table)_\(column)_INDEX", table: root.table, columns: [column])
     }
     var seen: Set<String> = []
-    for index in family.flatMap(requestedIndexes) where seen.insert(index.name).inserted {
-      statements.append(
-        "CREATE INDEX \(SQLNames.quoted(index.name)) ON \(table) (\(index.parts))")
-    }
-    return statements
+    return own + family.flatMap(requestedIndexes).filter { seen.insert($0.name).inserted }
   }
 
   /// The indexes that keep the uniqueness constraints of a table.
-  func uniqueIndexes(of root: SQLEntity) -> [String] {
+  func uniqueIndexes(of root: SQLEntity) -> [SchemaIndex] {
     root.family.flatMap { entity in
       entity.description.uniquenessConstraintNames.compactMap { names in
-        guard let parts = parts(names.map { ($0, true) }, of: entity) else { return nil }
-        let name = "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))"
-        return "CREATE UNIQUE INDEX \(SQLNames.quoted(name)) "
-          + "ON \(SQLNames.quoted(root.table)) (\(parts))"
+        parts(names.map { ($0, true) }, of: entity).map { parts in
+          SchemaIndex(
+            name: "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))", table: root.table,
+            parts: parts, isUnique: true)
+        }
       }
     }
   }
@@ -40,41 +39,46 @@ extension SchemaBuilder {
   /// The indexes that an entity's model asks for, the older forms included.
   ///
   /// An index with a range element is left out: those are tables of their own.
-  private func requestedIndexes(
-    of entity: SQLEntity
-  ) -> [(name: String, parts: String)] {
+  private func requestedIndexes(of entity: SQLEntity) -> [SchemaIndex] {
     let description = entity.description
-    var wanted = description.ownStoredAttributes
-      .filter(\.isIndexed)
-      .map { (name: $0.name, elements: [($0.name, true)]) }
+    func index(
+      _ name: String, _ elements: [(name: String, ascending: Bool)], _ condition: String? = nil
+    ) -> SchemaIndex? {
+      parts(elements, of: entity).map { parts in
+        SchemaIndex(
+          name: "Z_\(entity.name)_\(name)", table: entity.table, parts: parts, condition: condition)
+      }
+    }
+    var wanted = description.ownStoredAttributes.filter(\.isIndexed).map {
+      index($0.name, [($0.name, true)])
+    }
     wanted += description.compoundIndexNames.map { names in
-      (names.joined(separator: "_"), names.map { ($0, true) })
+      index(names.joined(separator: "_"), names.map { ($0, true) })
     }
-    for index in description.indexes
-    where index.elements.allSatisfy({ $0.collationType == .binary }) {
-      wanted.append(
-        (
-          index.name,
-          index.elements.compactMap { $0.property.map(\.name) }
-            .enumerated().map { ($0.element, index.elements[$0.offset].isAscending) }
-        ))
-    }
-    return wanted.compactMap { index in
-      parts(index.elements, of: entity).map { ("Z_\(entity.name)_\(index.name)", $0) }
-    }
+    wanted += description.indexes
+      .filter { $0.elements.allSatisfy { $0.collationType == .binary } }
+      .map { described in
+        let elements = described.elements.compactMap { element in
+          element.property.map { (name: $0.name, ascending: element.isAscending) }
+        }
+        let condition = described.partialIndexPredicate.flatMap {
+          IndexCondition(entity: entity).sql($0)
+        }
+        return index(described.name, elements, condition)
+      }
+    return wanted.compactMap { $0 }
   }
 
-  /// The columns of an index as SQL, nil when there are none or one is not stored.
-  private func parts(_ elements: [(name: String, ascending: Bool)], of entity: SQLEntity)
-    -> String?
-  {
+  /// The columns of an index, nil when there are none or one is not stored.
+  private func parts(
+    _ elements: [(name: String, ascending: Bool)], of entity: SQLEntity
+  ) -> [SchemaIndex.Part]? {
     guard !elements.isEmpty else { return nil }
-    var parts: [String] = []
+    var parts: [SchemaIndex.Part] = []
     for element in elements {
       guard let column = entity.column(named: element.name) else { return nil }
-      let order = element.ascending ? "ASC" : "DESC"
-      parts.append("\(SQLNames.quoted(column.name)) COLLATE BINARY \(order)")
+      parts.append(SchemaIndex.Part(column: column.name, isAscending: element.ascending))
     }
-    return parts.joined(separator: ", ")
+    return parts
   }
 }

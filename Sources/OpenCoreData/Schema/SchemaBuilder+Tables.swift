@@ -74,7 +74,7 @@ extension SchemaBuilder {
   }
 
   /// The tables of many-to-many relationships, each with its index for the way back.
-  var joinTables: [(table: String, index: String)] {
+  var joinTables: [(table: String, index: SchemaIndex)] {
     var seen: Set<String> = []
     return declaredToMany.compactMap { relationship in
       guard
@@ -96,8 +96,8 @@ extension SchemaBuilder {
         + ["PRIMARY KEY (\(quotedKeys.joined(separator: ", ")))"]
       return (
         "CREATE TABLE \(table) ( \(definitions.joined(separator: ", ")) )",
-        "CREATE INDEX \(SQLNames.quoted("\(name)_\(keys[1])_INDEX")) ON \(table) "
-          + "(\(quotedKeys[1]), \(quotedKeys[0]))"
+        SchemaIndex(
+          name: "\(name)_\(keys[1])_INDEX", table: name, columns: [keys[1], keys[0]])
       )
     }
   }

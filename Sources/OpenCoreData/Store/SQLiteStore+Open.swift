@@ -141,6 +141,20 @@ extension NSManagedObjectModel {
   ///
   /// - Throws: 134080 with a sentence when the file is no usable store or carries no model.
   package static func inStore(at url: URL) throws -> NSManagedObjectModel {
+    try looking(at: url) { connection in
+      guard let model = try ModelArchive.readModel(on: connection) else {
+        throw NSError.coreData(
+          NSPersistentStoreOpenError,
+          "\(url.path) carries no model (Z_MODELCACHE is missing or empty). Give its model.")
+      }
+      return model
+    }
+  }
+
+  /// Looks into a store's file and puts what goes wrong into the words of the public API.
+  static func looking<Result>(
+    at url: URL, _ read: (Connection) throws -> Result
+  ) throws -> Result {
     if let problem = StoreFileProblem.examine(path: url.path) {
       throw NSError.unusableStore(problem, url)
     }
@@ -148,12 +162,7 @@ extension NSManagedObjectModel {
       let connection = try Connection(path: url.path, access: .looking)
       defer { connection.close() }
       _ = try StoreMetadata(reading: connection)
-      guard let model = try ModelArchive.readModel(on: connection) else {
-        throw NSError.coreData(
-          NSPersistentStoreOpenError,
-          "\(url.path) carries no model (Z_MODELCACHE is missing or empty). Give its model.")
-      }
-      return model
+      return try read(connection)
     } catch let error as SQLiteError {
       throw NSError.coreData(
         NSPersistentStoreOpenError, "The store \(url.path) could not be read: \(error)",
