@@ -65,11 +65,18 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
       throw InputRefusal(
         kind: .unusable, message: ErrorText.of(error), nextStep: "copy the file again, whole")
     }
+    try checkTables(names, path: url.relativePath)
+  }
+
+  /// Holds the names of a file's tables, in upper case, against those that every store has.
+  ///
+  /// - Throws: that the file is no Core Data store.
+  static func checkTables(_ names: Set<String>, path: String) throws(InputRefusal) {
     guard names.contains("Z_METADATA"), names.contains("Z_PRIMARYKEY") else {
       let missing = names.contains("Z_METADATA") ? "Z_PRIMARYKEY" : "Z_METADATA"
       throw InputRefusal(
         kind: .unusable,
-        message: "\(url.relativePath) is a SQLite database but no Core Data store: "
+        message: "\(path) is a SQLite database but no Core Data store: "
           + "it has no table \(missing)",
         nextStep: "give the file that NSPersistentContainer wrote, or look with `sqlite3`")
     }

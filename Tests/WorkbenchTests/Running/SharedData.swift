@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// The shared data folder: `CDPROF_SHARED`, or `shared` beside the package.
 enum SharedData {
@@ -13,5 +14,19 @@ enum SharedData {
     let stores = shared.appendingPathComponent("data/moody/stores", isDirectory: true)
     let isThere = FileManager.default.fileExists(atPath: stores.path)
     return isThere || environment["CI"] == "true" ? stores : nil
+  }
+}
+
+extension SharedData {
+  /// All of Apple's stores there, as paths below the folder of data.
+  static let stores =
+    ["Moody", "Moody 2", "Moody 3", "Moody 4", "Moody 5"].map { "moody/stores/\($0).moody" }
+    + ["SampleModel_V1", "SampleModel_V2", "Recipes"].map { "stores/\($0).sqlite" }
+
+  /// A file below the folder of data.
+  static func url(_ path: String) throws -> URL {
+    let stores = try #require(moodyStores)
+    return stores.deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent(path)
   }
 }

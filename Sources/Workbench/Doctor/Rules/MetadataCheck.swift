@@ -1,0 +1,46 @@
+import Foundation
+import SQLiteDriver
+
+/// What a store says of itself in `Z_METADATA`, as far as it can be read.
+struct MetadataCheck {
+  private(set) var uuid: String?
+  private(set) var findings: [DoctorFinding] = []
+
+  /// Reads the table.
+  ///
+  /// One statement.
+  init(reading connection: Connection) throws {
+    let rows = try connection.values("SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA")
+    guard let row = rows.first else {
+      report("the table Z_METADATA is empty, so that no framework opens the store")
+      return
+    }
+    if rows.count > 1 { report("the table Z_METADATA has \(rows.count) rows in place of one") }
+    if case .text(let uuid) = row[1], !uuid.isEmpty {
+      self.uuid = uuid
+    } else {
+      report("the store has no UUID, of which the URIs of its objects are made")
+    }
+    guard case .blob(let bytes) = row[2] else {
+      report("the metadata has no property list")
+      return
+    }
+    let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+    guard let values = list as? [String: Any] else {
+      report("the property list of the metadata cannot be read")
+      return
+    }
+    guard let hashes = values["NSStoreModelVersionHashes"] as? [String: Data], !hashes.isEmpty
+    else {
+      report("the metadata has no version hashes, so that no model fits the store")
+      return
+    }
+  }
+
+  private mutating func report(_ message: String) {
+    findings.append(
+      DoctorFinding(
+        .metadata, table: "Z_METADATA", message,
+        nextStep: "take the row from a backup of the same store"))
+  }
+}

@@ -1,0 +1,28 @@
+import OpenCoreData
+
+/// One-to-one relationships whose other side says something else.
+///
+/// Every other relationship is kept in one place alone, so that its sides cannot differ.
+struct OneSidedInverseRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.columns.compactMap { entity, column -> DoctorFinding? in
+      guard let relationship = column.property as? NSRelationshipDescription,
+        let inverse = relationship.inverseRelationship, !inverse.isToMany,
+        let described = relationship.destinationEntity
+      else { return nil }
+      let destination = store.mapping.entity(for: described)
+      guard let back = destination.column(named: inverse.name) else { return nil }
+      let rows = try store.keys(
+        "SELECT a.Z_PK FROM \(sql(entity.table)) a JOIN \(sql(destination.table)) b "
+          + "ON b.Z_PK = a.\(sql(column.name)) WHERE b.\(sql(back.name)) IS NOT a.Z_PK")
+      guard rows.count > 0 else { return nil }
+      return DoctorFinding(
+        .oneSidedInverse, entity: entity.name, property: relationship.name, table: entity.table,
+        count: rows.count, examples: store.uris(rows.keys, of: entity.name),
+        "\(NumberText.counted(rows.count, "object")) of \(entity.name) "
+          + "\(rows.count == 1 ? "has" : "have") in \(relationship.name) an object whose "
+          + "\(inverse.name) is not that object",
+        nextStep: "set the relationship anew through the framework, which sets both sides")
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import OpenCoreData
+
+/// Indexes that nobody asked for and that another one makes superfluous.
+///
+/// An index that the model asks for stays, even beside a longer one: its maker wanted it.
+struct RedundantIndexRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    let present = try FileIndex.all(on: store.connection)
+    let names = Set(present.map(\.name))
+    let isGuessed = store.anatomy.source.isGuessed
+    let superfluous = present.enumerated().filter { offset, index in
+      guard index.isExplicit, !index.isUnique,
+        !isWanted(index, by: store.anatomy.indexes, names: names)
+      else { return false }
+      return present.enumerated().contains { other in
+        guard other.offset != offset, other.element.covers(index) else { return false }
+        let isEqual = other.element.parts.count == index.parts.count
+        // Without a model nobody knows which was asked for: of two equal ones one is too many.
+        if isGuessed && !isEqual { return false }
+        // Of two that nobody asked for the first one stays.
+        return !isEqual || other.offset < offset
+          || isWanted(other.element, by: store.anatomy.indexes, names: names)
+      }
+    }
+    return superfluous.map { _, index in
+      let columns = index.parts.map(\.column).joined(separator: ", ")
+      return DoctorFinding(
+        .indexRedundant, table: index.table, examples: [index.name],
+        "the index \(index.name) of \(index.table) (\(columns)) does nothing that another index "
+          + "does not do, and costs at each save",
+        nextStep: "DROP INDEX \(sql(index.name))")
+    }
+  }
+
+  /// Whether a model's index stands behind it: by the name new files use, or alone by its columns.
+  private func isWanted(
+    _ index: FileIndex, by wanted: [SchemaIndex], names: Set<String>
+  ) -> Bool {
+    wanted.contains { wanted in
+      index.serves(wanted) && (index.name == wanted.name || !names.contains(wanted.name))
+    }
+  }
+}
