@@ -6,7 +6,7 @@ enum ExitStatus: Int32 {
   case runFailed = 1
   /// An expectation was missed.
   case expectationMissed = 2
-  /// Findings at or above a limit.
+  /// The doctor found something wrong.
   case findings = 3
   /// Wrong usage, unknown command.
   case usage = 64

@@ -14,6 +14,9 @@ struct Failure {
     case let refusal as InputRefusal:
       text = refusal.description
       status = refusal.kind == .missing ? .missingFile : .badInput
+    case let failure as ShellFailure:
+      text = failure.text()
+      status = .badInput
     case let diagnostics as ScenarioDiagnostics:
       text = diagnostics.description
       status = .badInput

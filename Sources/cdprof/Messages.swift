@@ -46,6 +46,9 @@ enum Messages {
     }
   }
 
+  static let guessedNames =
+    "the store carries no model that can be read: names of properties are guesses"
+
   static let prompt = "cdprof> "
 
   static let stillRunning =

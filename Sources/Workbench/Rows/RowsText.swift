@@ -1,0 +1,43 @@
+import Foundation
+
+/// A row as a person reads it in a terminal.
+package enum RowsText {
+  /// The row's URI, then a line a value; long texts are cut short, bytes are counted.
+  package static func lines(_ row: StoreRow) -> [String] {
+    let width = row.values.map(\.name.count).max() ?? 0
+    return [row.id] + row.values.map { "  \(NumberText.left($0.name, width))   \(text($0.value))" }
+  }
+
+  private static let limit = 100
+
+  private static func text(_ value: RowText) -> String {
+    switch value {
+    case .null: "nil"
+    case .bool(let value): value ? "true" : "false"
+    case .integer(let value): "\(value)"
+    case .real(let value): "\(value)"
+    case .decimal(let value): "\(value)"
+    case .date(let value): value.formatted(.iso8601.time(includingFractionalSeconds: true))
+    case .text(let value): "\"\(short(value))\""
+    case .bytes(let value): NumberText.counted(value.count, "byte")
+    case .object(let value): value
+    case .objects(let values): list(values)
+    }
+  }
+
+  /// One line, without what would move a terminal's cursor.
+  private static func short(_ text: String) -> String {
+    let plain = String(
+      text.unicodeScalars.prefix(limit).map { scalar in
+        scalar.properties.generalCategory == .control ? " " : Character(scalar)
+      })
+    return text.unicodeScalars.count > limit ? plain + "…" : plain
+  }
+
+  private static func list(_ uris: [String]) -> String {
+    let shown = uris.prefix(3).joined(separator: ", ")
+    return uris.count > 3
+      ? "\(shown) and \(NumberText.grouped(uris.count - 3)) more"
+      : uris.isEmpty ? "none" : shown
+  }
+}

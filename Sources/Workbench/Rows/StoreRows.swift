@@ -1,0 +1,74 @@
+package import OpenCoreData
+
+/// Every row of an entity, read through the framework.
+///
+/// The store is only looked at: no byte in its folder changes.
+package struct StoreRows {
+  /// Whether the store carries no model that can be read, so that names of properties are guesses.
+  package let isGuessed: Bool
+  private let context: NSManagedObjectContext
+  private let entity: NSEntityDescription
+  private let predicate: NSPredicate?
+
+  /// Opens a store with nothing but its file.
+  ///
+  /// - Parameters:
+  ///   - url: The store.
+  ///   - name: The entity; rows of its sub-entities belong to it.
+  ///   - format: Which rows, as `NSPredicate` takes it; nil is all.
+  /// - Throws: `InputRefusal` for the file; `ShellFailure` with a caret for the name and the predicate;
+  ///   the framework's `NSError`.
+  package init(_ url: URL, entity name: String, where format: String?) throws {
+    try InputRefusal.check(url)
+    let source = try StoreModel.ofStore(at: url)
+    isGuessed = source.isGuessed
+    let names = ModelNames(source.model)
+    entity = try StoreRows.reading(name) { (place) throws(LanguageProblem) in
+      try names.entity(name, at: place)
+    }
+    if let format {
+      let (names, entity) = (names, entity)
+      predicate = try StoreRows.reading(format) { (_) throws(LanguageProblem) in
+        try PredicateCheck(names: names, entity: entity).check(format, at: nil)
+        return NSPredicate(format: format, argumentArray: nil)
+      }
+    } else {
+      predicate = nil
+    }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: source.model)
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+    context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+  }
+
+  /// Draws a caret under the argument that something is wrong with.
+  private static func reading<Result>(
+    _ text: String, _ read: (SourcePlace) throws(LanguageProblem) -> Result
+  ) throws -> Result {
+    do {
+      return try read(SourcePlace(line: 1, column: 1, length: text.count))
+    } catch {
+      throw ShellFailure(error, in: text)
+    }
+  }
+
+  private static let pageSize = 500
+
+  /// Reads all rows, in the order of the file, and hands them on one by one.
+  ///
+  /// Cost: one SELECT for the keys, one a page of 500 rows, and one or two a to-many relationship
+  /// and page. No more than five pages are in memory.
+  package func forEach(_ body: (StoreRow) throws -> Void) throws {
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+      request.predicate = predicate
+      request.fetchBatchSize = StoreRows.pageSize
+      request.relationshipKeyPathsForPrefetching = entity.relationshipsByName.values
+        .filter { $0.isToMany && !$0.isTransient }.map(\.name).sorted()
+      for object in try context.fetchBatched(request) {
+        try body(StoreRow(object))
+      }
+    }
+  }
+}

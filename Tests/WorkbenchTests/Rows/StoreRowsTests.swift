@@ -1,0 +1,127 @@
+import Foundation
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+@testable import Workbench
+
+@Suite("Rows come out as they are in the file")
+struct StoreRowsTests {
+  /// Everything of a store through the framework, held against plain SQL.
+  @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)
+  func rowsOfApplesStoresEqualPlainSQL(path: String) throws {
+    try compare(try SharedData.url(path))
+  }
+
+  @Test func rowsOfAStoreMadeHereEqualPlainSQL() throws {
+    let store = try OfficeStore()
+    try compare(store.url)
+    withExtendedLifetime(store.folder) {}
+  }
+
+  private func compare(_ url: URL) throws {
+    let connection = try Connection(path: url.path, access: .looking)
+    defer { connection.close() }
+    let anatomy = try StoreAnatomy(reading: connection)
+    for entity in anatomy.mapping.entities {
+      var rows: [StoreRow] = []
+      try StoreRows(url, entity: entity.name, where: nil).forEach { rows.append($0) }
+      let numbers = entity.concreteNumbers.map(String.init).joined(separator: ", ")
+      let keys = try connection.values(
+        "SELECT Z_PK FROM \(sql(entity.table)) WHERE Z_ENT IN (\(numbers)) ORDER BY Z_PK")
+      #expect(rows.count == keys.count)
+      for row in rows where row.entity == entity.name {
+        let key = try #require(Int64(row.id.split(separator: "/").last?.dropFirst() ?? ""))
+        let values = Dictionary(uniqueKeysWithValues: row.values.map { ($0.name, $0.value) })
+        for column in entity.columns {
+          let stored = try connection.values(
+            "SELECT \(sql(column.name)) FROM \(sql(entity.table)) WHERE Z_PK = \(key)")
+          #expect(
+            values[column.property.name]?.isStored(stored[0][0]) == true,
+            "\(row.id) \(column.property.name): \(stored[0][0])")
+        }
+        for (name, toMany) in entity.toMany {
+          guard case .objects(let uris)? = values[name] else {
+            Issue.record("\(name) is no list")
+            continue
+          }
+          let stored = try connection.values(Self.members(of: toMany), [.integer(key)])
+          #expect(
+            Set(uris.map(Self.key)) == Set(stored.map { $0[0] }), "\(row.id) \(name)")
+        }
+      }
+    }
+  }
+
+  private static func key(_ uri: String) -> SQLiteValue {
+    .integer(Int64(uri.split(separator: "/").last?.dropFirst() ?? "") ?? 0)
+  }
+
+  private static func members(of toMany: SQLToMany) -> String {
+    switch toMany.storage {
+    case .foreignKey(let column, _):
+      "SELECT Z_PK FROM \(sql(toMany.destination.table)) WHERE \(sql(column)) = ?"
+    case .joinTable(let table, let source, let destination, _):
+      "SELECT \(sql(destination)) FROM \(sql(table)) WHERE \(sql(source)) = ?"
+    }
+  }
+
+  @Test func theJSONReadsBackAndPredicatesChoose() throws {
+    let store = try OfficeStore()
+    var writer = RowsJSON()
+    var data = Data()
+    try StoreRows(store.url, entity: "Party", where: "name BEGINSWITH 'Person'").forEach {
+      data += writer.row($0)
+    }
+    var company = RowsJSON()
+    var line = Data()
+    try StoreRows(store.url, entity: "Company", where: nil).forEach { line += company.row($0) }
+    line += company.end()
+    let companies = try JSONSerialization.jsonObject(with: line) as? [[String: Any]]
+    let seat = (companies?.first?["values"] as? [String: Any])?["seat"] as? String
+    #expect(seat == OfficeStore.seat)
+    data += writer.end()
+    let rows = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+    #expect(rows.count == 3)
+    #expect(rows.map { $0["entity"] as? String } == ["Person", "Person", "Person"])
+    let values = try #require(rows.last?["values"] as? [String: Any])
+    #expect(values["name"] as? String == "Person 3")
+    #expect(values["noteCount"] as? Int == 3)
+    #expect((values["notes"] as? [String])?.count == 3)
+    #expect((values["house"] as? String)?.contains("/Company/p") == true)
+    #expect(Data(base64Encoded: values["photo"] as? String ?? "")?.count == 10)
+
+    let empty = RowsJSON()
+    #expect(empty.end() == Data("[]\n".utf8))
+    #expect(throws: ShellFailure.self) {
+      try StoreRows(store.url, entity: "Prson", where: nil).forEach { _ in }
+    }
+    #expect(throws: ShellFailure.self) {
+      try StoreRows(store.url, entity: "Person", where: "nme == 'x'").forEach { _ in }
+    }
+  }
+}
+
+extension RowText {
+  /// Whether a column's value stands behind it.
+  fileprivate func isStored(_ value: SQLiteValue) -> Bool {
+    switch (self, value) {
+    case (.null, .null): true
+    case (.bool(let flag), .integer(let number)): flag == (number != 0)
+    case (.integer(let number), .integer(let stored)): number == stored
+    case (.real(let number), .real(let stored)): number == stored || Float(number) == Float(stored)
+    case (.real(let number), .integer(let stored)): number == Double(stored)
+    case (.date(let date), .real(let stored)): date.timeIntervalSinceReferenceDate == stored
+    case (.date(let date), .integer(let stored)):
+      date.timeIntervalSinceReferenceDate == Double(stored)
+    case (.decimal(let number), .integer(let stored)): number == Decimal(stored)
+    case (.decimal(let number), .real(let stored)): number.description == "\(stored)"
+    case (.text(let text), .text(let stored)): text == stored
+    case (.text(let text), .blob(let bytes)):
+      UUID(uuidString: text).map { withUnsafeBytes(of: $0.uuid) { Array($0) } } == bytes
+    case (.bytes(let data), .blob(let bytes)): Array(data) == bytes
+    case (.object(let uri), .integer(let key)): uri.hasSuffix("/p\(key)")
+    default: false
+    }
+  }
+}
