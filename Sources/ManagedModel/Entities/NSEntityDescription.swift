@@ -8,7 +8,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) var isFrozen = false
   /// How the runtime lays out rows of this entity; set once, by OpenCoreData, when the model freezes.
-  package final var runtimeLayout: AnyObject?
+  @exclusivity(unchecked) package final var runtimeLayout: AnyObject?
 
   /// The name of the entity, unique in its model.
   public var name: String? {

@@ -134,13 +134,9 @@ extension NSManagedObjectContext {
     objects.reserveCapacity(rows.count)
     var isNew: [Bool] = []
     isNew.reserveCapacity(rows.count)
-    if let first = rows.first {
-      registry.reserve(rootIndex: first.layout.rootIndex, rows.count)
-    }
-    for fetched in rows {
-      let known = known(fetched.layout, fetched.primaryKey)
-      objects.append(known ?? makeFault(fetched.layout, fetched.primaryKey))
-      isNew.append(known == nil)
+    register(rows.lazy.map(\.identity)) { object, new in
+      objects.append(object)
+      isNew.append(new)
     }
     let current = store.install(rows, owning: isNew, commit: commit)
     for (object, row) in zip(objects, current) {
@@ -161,29 +157,44 @@ extension NSManagedObjectContext {
   /// The row cache learns nothing but that they are owned.
   final func register(_ keys: [FetchedIdentity], from store: RowStore) -> [NSManagedObject] {
     guard let rootIndex = keys.first?.layout.rootIndex else { return [] }
-    registry.reserve(rootIndex: rootIndex, keys.count)
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(keys.count)
     var fresh: [Int64] = []
     fresh.reserveCapacity(keys.count)
-    for identity in keys {
-      if let known = known(identity.layout, identity.primaryKey) {
-        objects.append(known)
-      } else {
-        objects.append(makeFault(identity.layout, identity.primaryKey))
-        fresh.append(identity.primaryKey)
-      }
+    register(keys) { object, isNew in
+      objects.append(object)
+      if isNew { fresh.append(object.primaryKey) }
     }
     store.own(rootIndex: rootIndex, keys: fresh)
     return objects
   }
 
-  /// A fault of a row that is not registered yet; the caller adds its owner to the row cache.
-  private func makeFault(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
-    let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
-    object.becomeFault(primaryKey: key, in: self)
-    registry.add(object)
-    return object
+  /// Visits the registered objects of rows of one root entity, and new faults where there are none,
+  /// whose owners the caller adds to the row cache.
+  ///
+  /// A layout is counted once for a run of its rows.
+  @inline(__always)
+  private func register(
+    _ identities: some Collection<FetchedIdentity>,
+    _ visit: (_ object: NSManagedObject, _ isNew: Bool) -> Void
+  ) {
+    guard var layout = identities.first?.layout else { return }
+    registry.reserve(rootIndex: layout.rootIndex, identities.count)
+    var (entity, objectClass) = (layout.entity, layout.objectClass)
+    for identity in identities {
+      if identity.layout !== layout {
+        layout = identity.layout
+        (entity, objectClass) = (layout.entity, layout.objectClass)
+      }
+      if let known = known(layout, identity.primaryKey) {
+        visit(known, false)
+      } else {
+        let object = objectClass.init(entity: entity, insertInto: nil)
+        object.becomeFault(primaryKey: identity.primaryKey, in: self)
+        registry.add(object, rootIndex: layout.rootIndex, index: layout.index)
+        visit(object, true)
+      }
+    }
   }
 
   /// Gives a result the type the caller asked for.

@@ -39,12 +39,18 @@ struct ObjectRegistry: ~Copyable {
 
   /// Adds an object under its primary key, which must be free.
   mutating func add(_ object: NSManagedObject) {
-    let layout = object.layout
-    _ = tables[layout.rootIndex].objects.find(object.primaryKey, orInsert: object)
-    counts[layout.index] += 1
+    add(object, rootIndex: object.layout.rootIndex, index: object.layout.index)
+  }
+
+  /// Adds an object whose layout's indexes the caller has at hand: nothing is counted but the object.
+  @inline(__always)
+  mutating func add(_ object: NSManagedObject, rootIndex: Int, index: Int) {
+    _ = tables[rootIndex].objects.find(object.primaryKey, orInsert: object)
+    let registered = counts[index] + 1
+    counts[index] = registered
+    if registered > peaks[index] { peaks[index] = registered }
     count += 1
-    peaks[layout.index] = max(peaks[layout.index], counts[layout.index])
-    peak = max(peak, count)
+    if count > peak { peak = count }
   }
 
   /// Takes an object out.

@@ -29,7 +29,9 @@ open class NSManagedObject: NSObject {
   /// Subclasses inherit it; one that declares its own initialisers must write `required` where
   /// Apple's has `override`. Calls `awakeFromInsert` when inserted. Traps for an abstract entity and
   /// for an entity that belongs to no model. No statement.
-  public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+  public required init(
+    entity: borrowing NSEntityDescription, insertInto context: NSManagedObjectContext?
+  ) {
     let layout = EntityLayout.of(entity)
     self.layout = layout
     self.row = layout.defaultRow

@@ -29,9 +29,14 @@ final class LayoutFamily: Sendable {}
 
 extension EntityLayout {
   /// The layout of an entity; traps for one that belongs to no model.
-  static func of(_ entity: NSEntityDescription) -> EntityLayout {
+  @inline(__always)
+  static func of(_ entity: borrowing NSEntityDescription) -> EntityLayout {
     // Nobody but ModelLayouts sets it.
     if let layout = entity.runtimeLayout { return unsafeDowncast(layout, to: EntityLayout.self) }
+    return made(for: copy entity)
+  }
+
+  private static func made(for entity: NSEntityDescription) -> EntityLayout {
     guard let model = entity.managedObjectModel else {
       preconditionFailure("the entity '\(entity.name ?? "")' belongs to no model")
     }

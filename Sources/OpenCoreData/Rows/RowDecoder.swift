@@ -8,28 +8,35 @@ import SQLiteDriver
 final class RowDecoder {
   private let projection: Projection
   private let layouts: StoreLayouts
+  /// The entity number of every row, where the rows do not say theirs.
+  private let onlyNumber: Int?
   private var plans: [Int: DecodingPlan] = [:]
-  @exclusivity(unchecked) private var last: DecodingPlan?
+  /// The plan of the row before, held by `plans`: read without counting, once a row.
+  @exclusivity(unchecked) private var last: Unmanaged<DecodingPlan>?
 
   /// `projection` says which column holds which slot.
   init(projection: Projection, layouts: StoreLayouts) {
     self.projection = projection
     self.layouts = layouts
+    onlyNumber = projection.hasEntityNumber ? nil : projection.entity.number
   }
 
   /// The current row's identity.
   func identity(_ statement: Statement) throws -> FetchedIdentity {
     let plan = try plan(for: statement)
-    return FetchedIdentity(layout: plan.layout, primaryKey: try primaryKey(statement))
+    let primaryKey = try primaryKey(statement)
+    return plan._withUnsafeGuaranteedRef {
+      FetchedIdentity(layout: $0.layout, primaryKey: primaryKey)
+    }
   }
 
   /// The current row, which the caller owns; its layout says of which entity it is.
   func row(_ statement: Statement) throws -> FetchedRow {
     let plan = try plan(for: statement)
     let primaryKey = try primaryKey(statement)
-    return FetchedRow(
-      layout: plan.layout, primaryKey: primaryKey,
-      row: plan.decode(statement))
+    return plan._withUnsafeGuaranteedRef {
+      FetchedRow(layout: $0.layout, primaryKey: primaryKey, row: $0.decode(statement))
+    }
   }
 
   /// Keys from 1 up name rows; the others are temporary objects'.
@@ -39,12 +46,10 @@ final class RowDecoder {
     return key
   }
 
-  private func plan(for statement: Statement) throws -> DecodingPlan {
-    let number =
-      projection.hasEntityNumber
-      ? Int(statement.int64(Projection.entityColumn)) : projection.entity.number
-    if let last, last.entityNumber == number { return last }
-    let plan = try plans[number] ?? make(number, statement)
+  private func plan(for statement: Statement) throws -> Unmanaged<DecodingPlan> {
+    let number = onlyNumber ?? Int(statement.int64(Projection.entityColumn))
+    if let last, last._withUnsafeGuaranteedRef({ $0.entityNumber == number }) { return last }
+    let plan = Unmanaged.passUnretained(try plans[number] ?? make(number, statement))
     last = plan
     return plan
   }
@@ -67,50 +72,75 @@ struct FetchedIdentity: @unchecked Sendable {  // layouts are immutable
   let primaryKey: Int64
 }
 
-/// A row as it came from the database.
+/// A row as it came from the store.
 ///
 /// Whoever holds it owns one count of `row`.
 struct FetchedRow {
-  /// Not counted: the store holds its layouts.
-  unowned(unsafe) let layout: EntityLayout
-  let primaryKey: Int64
+  let identity: FetchedIdentity
   let row: Row
+
+  var layout: EntityLayout { identity.layout }
+  var primaryKey: Int64 { identity.primaryKey }
+
+  init(layout: EntityLayout, primaryKey: Int64, row: Row) {
+    identity = FetchedIdentity(layout: layout, primaryKey: primaryKey)
+    self.row = row
+  }
 }
 
 /// How the columns of one projection become the slots of one entity.
 private final class DecodingPlan {
-  let layout: EntityLayout
+  unowned(unsafe) let layout: EntityLayout
   let entityNumber: Int
-  private let columns: [Int32]
-  private let entityColumns: [Int32]
+  private let steps: [Step]
   @exclusivity(unchecked) private var builder: RowBuilder
+
+  /// One slot and the columns it is read from.
+  private struct Step {
+    let slot: RowSlot
+    let column: Int32
+    /// Of the destination's entity number; below 0 when there is none.
+    let entityColumn: Int32
+  }
 
   init(layout: EntityLayout, entityNumber: Int, projection: Projection) {
     self.layout = layout
     self.entityNumber = entityNumber
-    self.columns = projection.slotColumns(forEntityNumber: entityNumber)
-    self.entityColumns = projection.entityColumns(forEntityNumber: entityNumber)
+    let columns = projection.slotColumns(forEntityNumber: entityNumber)
+    let entityColumns = projection.entityColumns(forEntityNumber: entityNumber)
+    steps = zip(layout.slots, zip(columns, entityColumns)).compactMap { slot, columns in
+      columns.0 < 0 ? nil : Step(slot: slot, column: columns.0, entityColumn: columns.1)
+    }
     self.builder = RowBuilder(layout: layout)
   }
 
+  /// NULL is asked for only where the value is what SQLite makes of NULL: each question is a call.
   func decode(_ statement: Statement) -> Row {
     builder.reset()
-    for slot in layout.slots {
-      let column = columns[slot.index]
-      guard column >= 0, !statement.isNull(column) else { continue }
-      switch slot.kind {
+    for step in steps {
+      let column = step.column
+      switch step.slot.kind {
       case .int16, .int32, .int64, .bool, .toOne:
-        builder.set(statement.int64(column), at: slot)
+        let value = statement.int64(column)
+        if value != 0 || !statement.isNull(column) { builder.set(value, at: step.slot) }
       case .toOnePolymorphic:
-        builder.set(statement.int64(column), at: slot)
-        let entityColumn = entityColumns[slot.index]
-        builder.set(entityNumber: entityColumn < 0 ? 0 : statement.int64(entityColumn), at: slot)
+        let value = statement.int64(column)
+        guard value != 0 || !statement.isNull(column) else { continue }
+        builder.set(value, at: step.slot)
+        builder.set(
+          entityNumber: step.entityColumn < 0 ? 0 : statement.int64(step.entityColumn),
+          at: step.slot)
       case .double, .float, .date:
-        builder.set(statement.double(column), at: slot)
+        let value = statement.double(column)
+        if value != 0 || !statement.isNull(column) { builder.set(value, at: step.slot) }
       case .string, .uri, .decimal:
-        builder.set(bytes: UnsafeRawBufferPointer(statement.text(column)), at: slot)
+        let text = UnsafeRawBufferPointer(statement.text(column))
+        if text.baseAddress != nil { builder.set(bytes: text, at: step.slot) }
       case .data, .uuid, .transformable:
-        builder.set(bytes: statement.blob(column), at: slot)
+        let bytes = statement.blob(column)
+        if bytes.baseAddress != nil || !statement.isNull(column) {
+          builder.set(bytes: bytes, at: step.slot)
+        }
       }
     }
     return builder.finish(version: statement.int64(Projection.versionColumn))

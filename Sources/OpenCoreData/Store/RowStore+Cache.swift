@@ -13,20 +13,18 @@ extension RowStore {
     }
   }
 
-  /// Puts fetched rows into the row cache under one lock.
+  /// Puts fetched rows of one root entity into the row cache under one lock.
   ///
   /// Where `owning` says so, an owner is added first, without which a row is not kept.
   /// - Returns: The rows to use, each with a count for the caller.
   final func install(_ rows: [FetchedRow], owning: [Bool], commit: UInt64) -> [Row] {
+    guard let rootIndex = rows.first?.layout.rootIndex else { return [] }
     let timestamp = Date.timeIntervalSinceReferenceDate
     return withShared { shared in
       var current: [Row] = []
       current.reserveCapacity(rows.count)
-      if let first = rows.first {
-        shared.rows.reserve(rootIndex: first.layout.rootIndex, rows.count)
-      }
+      shared.rows.reserve(rootIndex: rootIndex, rows.count)
       for (index, fetched) in rows.enumerated() {
-        let rootIndex = fetched.layout.rootIndex
         current.append(
           owning[index]
             ? shared.rows.own(
