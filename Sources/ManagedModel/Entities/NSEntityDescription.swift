@@ -8,7 +8,13 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) var isFrozen = false
   /// How the runtime lays out rows of this entity; set once, by OpenCoreData, when the model freezes.
-  @exclusivity(unchecked) package final var runtimeLayout: AnyObject?
+  package final var runtimeLayout: AnyObject? {
+    get { storedLayout }
+    set { storedLayout = newValue }
+  }
+
+  /// Read for each object that is made: another module's access would be checked for exclusivity.
+  @exclusivity(unchecked) private final var storedLayout: AnyObject?
 
   /// The name of the entity, unique in its model.
   public var name: String? {

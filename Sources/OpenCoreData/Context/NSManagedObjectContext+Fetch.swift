@@ -162,8 +162,8 @@ extension NSManagedObjectContext {
     var fresh: [Int64] = []
     fresh.reserveCapacity(keys.count)
     register(keys) { object, isNew in
-      objects.append(object)
       if isNew { fresh.append(object.primaryKey) }
+      objects.append(object)
     }
     store.own(rootIndex: rootIndex, keys: fresh)
     return objects
@@ -176,13 +176,13 @@ extension NSManagedObjectContext {
   @inline(__always)
   private func register(
     _ identities: some Collection<FetchedIdentity>,
-    _ visit: (_ object: NSManagedObject, _ isNew: Bool) -> Void
+    _ visit: (_ object: consuming NSManagedObject, _ isNew: Bool) -> Void
   ) {
     guard var layout = identities.first?.layout else { return }
     registry.reserve(rootIndex: layout.rootIndex, identities.count)
     var (entity, objectClass) = (layout.entity, layout.objectClass)
     for identity in identities {
-      if identity.layout !== layout {
+      if !identity.isOf(layout) {
         layout = identity.layout
         (entity, objectClass) = (layout.entity, layout.objectClass)
       }

@@ -47,13 +47,13 @@ extension NSManagedObjectContext {
   package final func registeredCount(ofEntity name: String) -> Int {
     sweep()
     guard let entity = entityNamed(name) else { return 0 }
-    return registry.counts[EntityLayout.of(entity).index]
+    return registry.tally(EntityLayout.of(entity).index).count
   }
 
   /// The most objects of exactly this entity that were registered at once.
   package final func peakRegisteredCount(ofEntity name: String) -> Int {
     guard let entity = entityNamed(name) else { return 0 }
-    return registry.peaks[EntityLayout.of(entity).index]
+    return registry.tally(EntityLayout.of(entity).index).peak
   }
 
   /// The most objects, whatever their entity, that were registered at once.

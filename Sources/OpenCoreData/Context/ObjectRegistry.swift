@@ -6,35 +6,44 @@ import ManagedModel
 /// weak references would cost 80 bytes an object, and removal in `deinit` is unsafe when the last
 /// reference goes away on another thread.
 struct ObjectRegistry: ~Copyable {
-  private var tables: [RegistryTable] = []
-  /// Registered objects of each entity, sub-entities not included, by layout index.
-  private(set) var counts: [Int] = []
-  /// The most there were of each entity at once.
-  private(set) var peaks: [Int] = []
+  private var tables = FixedArray<KeyTable<NSManagedObject>>(count: 0) { KeyTable() }
+  /// By layout index.
+  private var tallies = FixedArray<Tally>(count: 0) { Tally() }
   private(set) var count = 0
   /// The most there were of all entities together at once.
   private(set) var peak = 0
   /// The count right after the last sweep; a load sweeps once it has doubled.
   private var countAfterSweep = 0
 
+  /// Registered objects of one entity, sub-entities not included.
+  struct Tally {
+    var count = 0
+    /// The most there were at once.
+    var peak = 0
+  }
+
   init() {}
 
   /// Makes room for the entities of a model.
   mutating func prepare(entityCount: Int, rootCount: Int) {
-    guard tables.isEmpty else { return }
-    tables = (0..<rootCount).map { _ in RegistryTable() }
-    counts = Array(repeating: 0, count: entityCount)
-    peaks = counts
+    guard tables.count == 0 else { return }
+    tables = FixedArray(count: rootCount) { KeyTable() }
+    tallies = FixedArray(count: entityCount) { Tally() }
+  }
+
+  /// How many objects of one entity there are, and were at most, by its layout's index.
+  func tally(_ index: Int) -> Tally {
+    tallies[index]
   }
 
   /// The object of a key, if there is one.
   func object(rootIndex: Int, key: Int64) -> NSManagedObject? {
-    tables[rootIndex].objects.find(key)?.pointee
+    tables[rootIndex].find(key)?.pointee
   }
 
   /// Makes room for as many more objects of a root.
   func reserve(rootIndex: Int, _ additional: Int) {
-    tables[rootIndex].objects.reserve(additional)
+    tables[rootIndex].reserve(additional)
   }
 
   /// Adds an object under its primary key, which must be free.
@@ -45,24 +54,23 @@ struct ObjectRegistry: ~Copyable {
   /// Adds an object whose layout's indexes the caller has at hand: nothing is counted but the object.
   @inline(__always)
   mutating func add(_ object: NSManagedObject, rootIndex: Int, index: Int) {
-    _ = tables[rootIndex].objects.find(object.primaryKey, orInsert: object)
-    let registered = counts[index] + 1
-    counts[index] = registered
-    if registered > peaks[index] { peaks[index] = registered }
+    _ = tables[rootIndex].find(object.primaryKey, orInsert: object)
+    tallies[index].count += 1
+    tallies[index].peak = max(tallies[index].peak, tallies[index].count)
     count += 1
     if count > peak { peak = count }
   }
 
   /// Takes an object out.
   mutating func remove(_ object: NSManagedObject) {
-    guard tables[object.layout.rootIndex].objects.remove(object.primaryKey) != nil else { return }
-    counts[object.layout.index] -= 1
+    guard tables[object.layout.rootIndex].remove(object.primaryKey) != nil else { return }
+    tallies[object.layout.index].count -= 1
     count -= 1
   }
 
   /// Forgets the peaks, so that the next part of a run starts from what is registered now.
   mutating func resetPeaks() {
-    peaks = counts
+    for index in 0..<tallies.count { tallies[index].peak = tallies[index].count }
     peak = count
   }
 
@@ -75,36 +83,37 @@ struct ObjectRegistry: ~Copyable {
   ///
   /// - Returns: The keys let go, by root, for the row cache.
   mutating func sweep() -> [[Int64]] {
-    var released = tables.map { _ in [Int64]() }
+    var released = [[Int64]](repeating: [], count: tables.count)
+    var removedCount = 0
     var again = true
     while again {
       again = false
-      for (rootIndex, table) in tables.enumerated() {
-        table.objects.removeAll { _, slot in
+      for rootIndex in 0..<tables.count {
+        tables[rootIndex].removeAll { _, slot in
           slot.pointee.state.isDisjoint(with: .changed)
             && isKnownUniquelyReferenced(&slot.pointee)
         } removed: { key, object in
           if object.values?.holdsObjects == true { again = true }
-          counts[object.layout.index] -= 1
-          count -= 1
+          tallies[object.layout.index].count -= 1
+          removedCount += 1
           if key > 0 { released[rootIndex].append(key) }
         }
       }
     }
+    count -= removedCount
     countAfterSweep = count
     return released
   }
 
   /// Lets go of those of the named objects that are clean and that nobody else holds.
   mutating func sweep(_ keys: [(rootIndex: Int, key: Int64)]) -> [[Int64]] {
-    var released = tables.map { _ in [Int64]() }
+    var released = [[Int64]](repeating: [], count: tables.count)
     for (rootIndex, key) in keys {
-      let table = tables[rootIndex]
-      guard let slot = table.objects.find(key),
+      guard let slot = tables[rootIndex].find(key),
         slot.pointee.state.isDisjoint(with: .changed), isKnownUniquelyReferenced(&slot.pointee),
-        let object = table.objects.remove(key)
+        let object = tables[rootIndex].remove(key)
       else { continue }
-      counts[object.layout.index] -= 1
+      tallies[object.layout.index].count -= 1
       count -= 1
       if key > 0 { released[rootIndex].append(key) }
     }
@@ -113,39 +122,34 @@ struct ObjectRegistry: ~Copyable {
 
   /// Gives an object that was saved its permanent key.
   mutating func rekey(_ object: NSManagedObject, from temporary: Int64) {
-    let table = tables[object.layout.rootIndex]
-    guard let moved = table.objects.remove(temporary) else { return }
-    _ = table.objects.find(object.primaryKey, orInsert: moved)
+    let rootIndex = object.layout.rootIndex
+    guard let moved = tables[rootIndex].remove(temporary) else { return }
+    _ = tables[rootIndex].find(object.primaryKey, orInsert: moved)
   }
 
   /// Every object, in no order.
   func forEach(_ body: (NSManagedObject) throws -> Void) rethrows {
-    for table in tables {
-      try table.objects.forEach { _, slot in try body(slot.pointee) }
+    for rootIndex in 0..<tables.count {
+      try tables[rootIndex].forEach { _, slot in try body(slot.pointee) }
     }
   }
 
   /// Takes every object out and returns the permanent keys, by root.
   mutating func removeAll() -> [[Int64]] {
-    var released = tables.map { _ in [Int64]() }
+    var released = [[Int64]](repeating: [], count: tables.count)
     // First, while all are held: else a chain of objects would be freed in one deep recursion.
     forEach { $0.dropRelated() }
-    for (rootIndex, table) in tables.enumerated() {
-      table.objects.removeAll { _, _ in
+    for rootIndex in 0..<tables.count {
+      tables[rootIndex].removeAll { _, _ in
         true
       } removed: { key, object in
         if key > 0 { released[rootIndex].append(key) }
         object.context = nil
       }
     }
-    counts = counts.map { _ in 0 }
+    for index in 0..<tallies.count { tallies[index].count = 0 }
     count = 0
     countAfterSweep = 0
     return released
   }
-}
-
-/// The objects below one root entity.
-private final class RegistryTable {
-  @exclusivity(unchecked) var objects = KeyTable<NSManagedObject>()
 }

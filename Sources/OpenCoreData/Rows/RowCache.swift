@@ -16,27 +16,43 @@ struct RowCache: ~Copyable {
     var timestamp: Double
   }
 
-  private var tables: [RowTable] = []
+  private let tables: FixedArray<KeyTable<Entry>>
 
   /// One table for each root entity.
   init(rootCount: Int) {
-    tables = (0..<rootCount).map { _ in RowTable() }
+    tables = FixedArray(count: rootCount) { KeyTable() }
+  }
+
+  deinit {
+    for root in 0..<tables.count {
+      tables[root].forEach { _, entry in entry.pointee.row?.release() }
+    }
   }
 
   /// Entries that hold a row.
   var rowCount: Int {
-    tables.reduce(0) { $0 + $1.rowCount }
+    var count = 0
+    for root in 0..<tables.count {
+      tables[root].forEach { _, entry in
+        if entry.pointee.row != nil { count += 1 }
+      }
+    }
+    return count
   }
 
   /// The owners of all entries, for tests.
   var ownerCount: Int {
-    tables.reduce(0) { $0 + $1.ownerCount }
+    var count = 0
+    for root in 0..<tables.count {
+      tables[root].forEach { _, entry in count += Int(entry.pointee.owners) }
+    }
+    return count
   }
 
   /// The row of a key, with one count for the caller; nil when there is none or it is older than
   /// `oldest` (seconds since 2001).
   func row(rootIndex: Int, key: Int64, notBefore oldest: Double) -> Row? {
-    guard let entry = tables[rootIndex].entries.find(key), let row = entry.pointee.row,
+    guard let entry = tables[rootIndex].find(key), let row = entry.pointee.row,
       entry.pointee.timestamp >= oldest
     else { return nil }
     row.retain()
@@ -45,13 +61,13 @@ struct RowCache: ~Copyable {
 
   /// Reads from a key's row without taking a count; nil when there is no row.
   func peek<R>(rootIndex: Int, key: Int64, _ body: (Row) -> R?) -> R? {
-    guard let row = tables[rootIndex].entries.find(key)?.pointee.row else { return nil }
+    guard let row = tables[rootIndex].find(key)?.pointee.row else { return nil }
     return body(row)
   }
 
   /// Adds an owner to a key.
   func own(rootIndex: Int, key: Int64) {
-    tables[rootIndex].entry(key).pointee.owners += 1
+    entry(rootIndex, key).pointee.owners += 1
   }
 
   /// Puts a row in the place of an older one; without an owner it is not kept.
@@ -59,7 +75,7 @@ struct RowCache: ~Copyable {
   /// A row read from an older snapshot than the entry's never replaces it.
   /// - Returns: The row that stands in the cache now, or `row` itself, with one count for the caller.
   func install(_ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double) -> Row {
-    guard let entry = tables[rootIndex].entries.find(key) else { return row }
+    guard let entry = tables[rootIndex].find(key) else { return row }
     return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
   }
 
@@ -83,25 +99,24 @@ struct RowCache: ~Copyable {
 
   /// Makes room for as many more keys of a root.
   func reserve(rootIndex: Int, _ additional: Int) {
-    tables[rootIndex].entries.reserve(additional)
+    tables[rootIndex].reserve(additional)
   }
 
   /// Adds an owner to a key and puts a row there, as `own` and `install` do, in one look-up.
   func own(
     _ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double
   ) -> Row {
-    let entry = tables[rootIndex].entry(key)
+    let entry = entry(rootIndex, key)
     entry.pointee.owners += 1
     return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
   }
 
   /// Takes an owner away; the entry goes with the last.
   func disown(rootIndex: Int, key: Int64) {
-    let table = tables[rootIndex]
-    guard let entry = table.entries.find(key) else { return }
+    guard let entry = tables[rootIndex].find(key) else { return }
     entry.pointee.owners -= 1
     if entry.pointee.owners <= 0 {
-      table.entries.remove(key)?.row?.release()
+      tables[rootIndex].remove(key)?.row?.release()
     }
   }
 
@@ -109,7 +124,7 @@ struct RowCache: ~Copyable {
   ///
   /// Rows read before `commit` do not fill it again.
   func forget(rootIndex: Int, key: Int64, commit: UInt64) {
-    guard let entry = tables[rootIndex].entries.find(key) else { return }
+    guard let entry = tables[rootIndex].find(key) else { return }
     entry.pointee.row?.release()
     entry.pointee.row = nil
     entry.pointee.commit = max(entry.pointee.commit, commit)
@@ -117,33 +132,10 @@ struct RowCache: ~Copyable {
 
   /// Whether any entry of a key exists, with or without a row.
   func hasEntry(rootIndex: Int, key: Int64) -> Bool {
-    tables[rootIndex].entries.find(key) != nil
-  }
-}
-
-/// The rows of one root entity; a class so that an array of them is not copied with its tables.
-private final class RowTable {
-  @exclusivity(unchecked) var entries = KeyTable<RowCache.Entry>()
-
-  var rowCount: Int {
-    var count = 0
-    entries.forEach { _, entry in
-      if entry.pointee.row != nil { count += 1 }
-    }
-    return count
+    tables[rootIndex].find(key) != nil
   }
 
-  var ownerCount: Int {
-    var count = 0
-    entries.forEach { _, entry in count += Int(entry.pointee.owners) }
-    return count
-  }
-
-  func entry(_ key: Int64) -> UnsafeMutablePointer<RowCache.Entry> {
-    entries.find(key, orInsert: RowCache.Entry(row: nil, owners: 0, commit: 0, timestamp: 0))
-  }
-
-  deinit {
-    entries.forEach { _, entry in entry.pointee.row?.release() }
+  private func entry(_ rootIndex: Int, _ key: Int64) -> UnsafeMutablePointer<Entry> {
+    tables[rootIndex].find(key, orInsert: Entry(row: nil, owners: 0, commit: 0, timestamp: 0))
   }
 }

@@ -68,8 +68,20 @@ final class RowDecoder {
 /// An entity and a key, as an identifier fetch gives them.
 struct FetchedIdentity: @unchecked Sendable {  // layouts are immutable
   /// Not counted: the store holds its layouts.
-  unowned(unsafe) let layout: EntityLayout
+  private let reference: Unmanaged<EntityLayout>
   let primaryKey: Int64
+
+  init(layout: EntityLayout, primaryKey: Int64) {
+    reference = .passUnretained(layout)
+    self.primaryKey = primaryKey
+  }
+
+  var layout: EntityLayout { reference.takeUnretainedValue() }
+
+  /// Whether it is of that layout, asked without counting.
+  func isOf(_ layout: EntityLayout) -> Bool {
+    reference.toOpaque() == Unmanaged.passUnretained(layout).toOpaque()
+  }
 }
 
 /// A row as it came from the store.
