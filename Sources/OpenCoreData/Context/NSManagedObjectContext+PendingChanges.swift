@@ -80,6 +80,7 @@ extension NSManagedObjectContext {
     changes.removeAll()
     for object in saved { object.turnIntoFault() }
     for object in inserted {
+      giveUpKey(of: object)
       leave(object)
       object.dropRelated()
     }
@@ -131,6 +132,7 @@ extension NSManagedObjectContext {
       changes.eventInserted.remove(object)
       changes.eventDeleted.remove(object)
     }
+    giveUpKey(of: object)
     leave(object)
     object.dropRelated()
   }

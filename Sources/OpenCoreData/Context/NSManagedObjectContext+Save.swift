@@ -5,11 +5,14 @@ extension NSManagedObjectContext {
   /// Writes all changes to the stores, or none of them.
   ///
   /// Processes pending changes, posts will-save, validates, calls `willSave` until nothing changes any
-  /// more, reserves keys for new objects in a transaction of its own, writes everything in a second one,
-  /// calls `didSave` and posts did-save. Without changes it does nothing.
+  /// more, reserves keys for new objects in a transaction of its own, compares the objects' versions with
+  /// the row cache, writes everything in a second transaction that compares them with the rows, calls
+  /// `didSave` and posts did-save. Conflicts go to the merge policy; once it has settled them, writing is
+  /// tried again. Without changes it does nothing.
   /// Cost: see `Counters`; one INSERT, UPDATE or DELETE a row.
   /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 when a row has changed since
-  ///   it was read, an error of the store otherwise. The changes stay pending.
+  ///   it was read, 133021 when values that must be unique are not, 134070 when `willSave` never comes to
+  ///   rest, an error of the store otherwise. The changes stay pending, and IDs temporary.
   public final func save(file: String = #fileID, line: Int = #line) throws {
     try located(file, line) {
       processPendingChanges()
@@ -17,11 +20,12 @@ extension NSManagedObjectContext {
       post(.NSManagedObjectContextWillSave, [:])
       try settleBeforeSave()
       endBurst()
-      let plan = savePlan()
-      guard !plan.isEmpty else { return changes.removeAll() }
+      guard !savePlan().isEmpty else { return changes.removeAll() }
       let event = scope.begin(.save)
+      let plan: SavePlan
+      let displaced: [NSManagedObject]
       do {
-        try write(plan)
+        (plan, displaced) = try writeChanges()
       } catch {
         scope.abandon(event)
         throw error
@@ -33,26 +37,39 @@ extension NSManagedObjectContext {
         .NSManagedObjectContextDidSave,
         [
           NSInsertedObjectsKey: Set(plan.inserted), NSUpdatedObjectsKey: Set(plan.updated),
-          NSDeletedObjectsKey: Set(plan.deleted),
+          NSDeletedObjectsKey: Set(plan.deleted + displaced),
         ])
       for object in plan.deleted { object.dropRelated() }
     }
   }
 
+  /// The rounds of validating and `willSave` that a save allows.
+  private static let mostRounds = 1_000
+
   /// Validates and calls `willSave` until a round changes nothing.
   private func settleBeforeSave() throws {
-    for _ in 0..<1_000 {
+    var restless: NSManagedObject?
+    for round in 1...NSManagedObjectContext.mostRounds {
       if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
-      try validateChanges()
       let before = changes.serial
-      for object in changes.all { object.willSave() }
+      try validateChanges()
+      for object in changes.all {
+        let serial = changes.serial
+        object.willSave()
+        if round == NSManagedObjectContext.mostRounds, changes.serial != serial {
+          restless = object
+        }
+      }
+      let isSettled = changes.serial == before
       processPendingChanges()
-      if changes.serial == before { return }
+      if isSettled { return }
     }
-    let names = changes.all.prefix(3).map { "\($0.objectID)" }.joined(separator: ", ")
-    throw NSError.store(
-      "willSave of \(names) still changes properties after 1,000 rounds; set a property there only "
-        + "when its value differs.")
+    let name = restless.map { "willSave of \($0.objectID)" } ?? "Validation"
+    throw NSError.coreData(
+      NSPersistentStoreOperationError,
+      "\(name) still changes properties after \(NSManagedObjectContext.mostRounds) rounds; set a "
+        + "property there only when its value differs.",
+      [NSAffectedObjectsErrorKey: [restless].compactMap { $0 }])
   }
 
   private func validateChanges() throws {
@@ -73,7 +90,8 @@ extension NSManagedObjectContext {
     try NSError.throwValidation(failures)
   }
 
-  private func savePlan() -> SavePlan {
+  /// What a save would write at present.
+  final func savePlan() -> SavePlan {
     var plan = SavePlan()
     plan.inserted = changes.inserted.array.filter { !$0.isDeleted }
     plan.updated = changes.updated.array.filter { !$0.isDeleted && !$0.isInserted }
@@ -81,36 +99,8 @@ extension NSManagedObjectContext {
     plan.deleted = changes.deleted.array.filter {
       !$0.isInserted && !$0.state.contains(.inaccessible)
     }
+    plan.locked = changes.locked.filter { !$0.hasChanges && $0.context === self }
     return plan
-  }
-
-  private func write(_ plan: SavePlan) throws {
-    let store = try requiredCoordinator.writableStore()
-    let temporary = plan.inserted.map(\.primaryKey)
-    do {
-      let conflicts = store.cacheConflicts(plan.updated + plan.deleted)
-      guard conflicts.isEmpty else { throw SaveConflicts(conflicts: conflicts) }
-      if !plan.inserted.isEmpty { try store.reserveKeys(for: plan.inserted, in: scope) }
-      let rows = try store.write(plan, in: scope)
-      for (object, key) in zip(plan.inserted, temporary) { registry.rekey(object, from: key) }
-      for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
-      for object in plan.deleted { detach(object) }
-      changes.removeAll()
-    } catch {
-      for (object, key) in zip(plan.inserted, temporary) { object.primaryKey = key }
-      if let conflicts = error as? SaveConflicts {
-        store.forget(conflicts)
-        throw NSError.mergeConflicts(conflicts)
-      }
-      throw NSError.from(error, store: store)
-    }
-  }
-
-  /// Takes an object whose row was deleted out of the context.
-  private func detach(_ object: NSManagedObject) {
-    store(for: object)?.disown(
-      rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
-    leave(object)
   }
 }
 
@@ -119,10 +109,11 @@ extension NSManagedObject {
   final func settle(on row: Row) {
     self.row.release()
     self.row = row
-    values?.settle()
+    state.subtract([.overridden, .overwritten, .restored])
+    guard let values else { return }
+    values.settle()
     for index in layout.toMany.indices {
-      if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] { value.settle() }
+      if case .toMany(let value) = values[layout.holdingIndex(.toMany(index))] { value.settle() }
     }
-    state.remove(.overridden)
   }
 }

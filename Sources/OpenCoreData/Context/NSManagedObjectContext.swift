@@ -61,6 +61,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether registered objects stay although nobody else holds them.
   open var retainsRegisteredObjects = false
 
+  /// The `NSMergePolicy` that settles the conflicts of a save.
+  ///
+  /// `NSMergePolicy.error` by default, with which the save throws. Traps for anything that is no policy.
+  open var mergePolicy: Any = NSMergePolicy.error {
+    didSet {
+      precondition(mergePolicy is NSMergePolicy, "a merge policy is an NSMergePolicy")
+    }
+  }
+
   /// Values of the application's own.
   open var userInfo: [AnyHashable: Any] = [:]
 

@@ -12,6 +12,10 @@ struct PendingChanges {
   var serial = 0
   /// Deletions not yet carried through their relationships.
   var unpropagated: [NSManagedObject] = []
+  /// Objects whose version the next save compares although nothing of them is written.
+  var locked: [NSManagedObject] = []
+  /// New objects that went because of a constraint; the next did-save lists them as deleted.
+  var displaced: [NSManagedObject] = []
 
   var eventInserted = ChangedObjects(.eventInserted)
   var eventUpdated = ChangedObjects(.eventUpdated)
@@ -40,6 +44,16 @@ struct PendingChanges {
     updated.removeAll()
     deleted.removeAll()
     unpropagated = []
+    locked = []
+    displaced = []
+    serial += 1
+  }
+
+  /// Forgets what was changed of one object.
+  mutating func forget(_ object: NSManagedObject) {
+    updated.remove(object)
+    deleted.remove(object)
+    locked.removeAll { $0 === object }
     serial += 1
   }
 

@@ -13,6 +13,8 @@ public let NSValidationRelationshipDeniedDeleteError = 1600
 public let NSManagedObjectReferentialIntegrityError = 133000
 /// A row changed since its object was read.
 public let NSManagedObjectMergeError = 133020
+/// Values that must be unique are there more than once.
+public let NSManagedObjectConstraintMergeError = 133021
 /// The coordinator does not know stores of that type.
 public let NSPersistentStoreInvalidTypeError = 134000
 /// The file is no store of that type.
@@ -44,5 +46,6 @@ public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
 /// Key of the objects an error is about.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
-/// Key of the conflicts of an error 133020, an array of `NSMergeConflict`.
+/// Key of the conflicts of an error 133020 or 133021: an array of `NSMergeConflict` or
+/// `NSConstraintConflict`.
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

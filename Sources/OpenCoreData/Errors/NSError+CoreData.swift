@@ -80,11 +80,22 @@ extension NSError {
   }
 
   /// Rows that changed since they were read.
-  static func mergeConflicts(_ conflicts: SaveConflicts) -> NSError {
+  static func mergeConflicts(_ conflicts: [NSMergeConflict]) -> NSError {
     coreData(
       NSManagedObjectMergeError,
-      "\(conflicts.conflicts.count) row(s) changed since they were read.",
-      [NSPersistentStoreSaveConflictsErrorKey: conflicts.conflicts.map(NSMergeConflict.init)])
+      "\(conflicts.count) row(s) changed since they were read. Refresh the objects and save again, "
+        + "or give the context a merge policy.",
+      [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+  }
+
+  /// Values that must be unique and are not.
+  static func constraintConflicts(_ conflicts: [NSConstraintConflict]) -> NSError {
+    coreData(
+      NSManagedObjectConstraintMergeError,
+      "\(conflicts.count) uniqueness constraint(s) would be broken, the first over "
+        + "\(conflicts.first?.constraint.joined(separator: ", ") ?? ""). Change the values, or give the "
+        + "context a merge policy.",
+      [NSPersistentStoreSaveConflictsErrorKey: conflicts])
   }
 
   /// An error of the driver, with SQLite's code and the statement.

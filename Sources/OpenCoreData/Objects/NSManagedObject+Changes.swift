@@ -49,6 +49,16 @@ extension NSManagedObject {
     return layout.slots.filter { values.isChanged($0.index) && !isEqualToRow($0) }
   }
 
+  /// The numbers of the slots whose value differs from the row's, in order.
+  final func changedSlotIndices() -> [Int] {
+    guard state.contains(.overridden), let values else { return [] }
+    var result: [Int] = []
+    for slot in layout.slots where values.isChanged(slot.index) && !isEqualToRow(slot) {
+      result.append(slot.index)
+    }
+    return result
+  }
+
   /// The slot's value in raw form, as it would be saved.
   final func rawValue(_ slot: RowSlot) -> RowValue {
     guard let values, values.isChanged(slot.index) else { return row.rawValue(slot) }
@@ -79,16 +89,6 @@ extension NSManagedObject {
   }
 
   private func isEqualToRow(_ slot: RowSlot) -> Bool {
-    switch (rawValue(slot), row.rawValue(slot)) {
-    case (.null, .null): true
-    case (.int64(let new), .int64(let old)): new == old
-    case (.double(let new), .double(let old)): new == old
-    case (.text(let new), .text(let old)):
-      // Canonically equal strings of other bytes are other values to the store.
-      new.utf8.elementsEqual(old.utf8)
-    case (.bytes(let new), .bytes(let old)): new == old
-    case (.toOne(let new, _), .toOne(let old, _)): new == old
-    default: false
-    }
+    rawValue(slot).isSame(as: row.rawValue(slot))
   }
 }

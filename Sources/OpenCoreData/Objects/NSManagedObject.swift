@@ -206,6 +206,12 @@ struct ObjectState: OptionSet, Sendable {
   static let eventDeleted = ObjectState(rawValue: 1024)
   static let eventRefreshed = ObjectState(rawValue: 2048)
 
+  /// The next save writes every column, whatever the row has.
+  static let overwritten = ObjectState(rawValue: 1 << 16)
+  /// The next save writes a row anew that is gone from the store.
+  static let restored = ObjectState(rawValue: 1 << 17)
+  static let rewritten: ObjectState = [.overwritten, .restored]
+
   static let changed: ObjectState = [.inserted, .updated, .deleted]
   static let noted: ObjectState = [
     .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,

@@ -19,6 +19,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let toMany: [NSRelationshipDescription]
   /// Transient attributes live in the object alone.
   let transients: [NSAttributeDescription]
+  /// The uniqueness constraints, inherited ones included.
+  let constraints: [UniquenessConstraint]
   /// Bytes of a row before its texts and blobs.
   let fixedSize: Int
   /// All values nil; what a fault shows.
@@ -79,6 +81,9 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.isAsGenerated =
       ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
       ?? false
+    constraints = UniquenessConstraint.all(of: entity) { name in
+      slots.first { $0.name == name }?.index
+    }
     var nulls = RowBuilder(slots: slots, fixedSize: offset, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {

@@ -95,7 +95,7 @@ extension SQLTranslator {
     return JoinQuery(sql: sql, hasOrder: order != nil)
   }
 
-  private func select(
+  func select(
     _ projection: Projection, where condition: String, order: String = "", limit: Int = 0
   ) -> SelectQuery {
     var text = SelectText(

@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 
 extension SQLTranslator {
   /// Reads the last key given out.
@@ -64,6 +65,23 @@ extension SQLTranslator {
     RowStatement(
       sql: "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = ? AND Z_OPT = ?",
       parameters: [.primaryKey, .lockedVersion])
+  }
+
+  /// Reads the version that a row has.
+  func version(_ entity: SQLEntity, _ primaryKey: Int64) -> SelectQuery {
+    SelectQuery(
+      sql: "SELECT Z_OPT FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = ?",
+      binds: [.integer(primaryKey)],
+      projection: Projection(entity: entity, extent: .identifiers))
+  }
+
+  /// Reads the rows that have given values in some columns, whatever their entity.
+  ///
+  /// Binds: the values, in the order of the columns.
+  func rows(_ entity: SQLEntity, columns: [String]) -> SelectQuery {
+    let conditions = columns.map { " t0.\(SQLNames.quoted($0)) = ?" }
+    return select(
+      Projection(entity: entity, extent: .hierarchy), where: conditions.joined(separator: " AND "))
   }
 
   /// Adds a pair to a join table; a pair that is there stays, its place is set anew.

@@ -52,13 +52,20 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
   /// No statement: the new tables replace the old ones at once.
   override func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
     let (rows, commit) = try contents.withLock { contents in
-      let conflicts = (plan.updated + plan.deleted).compactMap { object -> SaveConflict? in
+      let changed = plan.compared.filter { object in
         let found = contents.tables.row(object.layout.rootIndex, object.primaryKey)?.row.version
-        guard found != object.row.version else { return nil }
-        return SaveConflict(
-          object: object, oldVersion: object.row.version, newVersion: found ?? 0)
+        if object.state.contains(.restored) { return found != nil }
+        return found != object.row.version && !(found == nil && object.isDeleted)
       }
-      guard conflicts.isEmpty else { throw SaveConflicts(conflicts: conflicts) }
+      guard changed.isEmpty else {
+        throw storeConflicts(changed) { object in
+          let found = contents.tables.row(object.layout.rootIndex, object.primaryKey)
+          guard let found, found.layout === object.layout else { return nil }
+          found.row.retain()
+          return found.row
+        }
+      }
+      try checkConstraints(plan, contents.tables)
       let rows = newRows(of: plan.written)
       let commit = countCommit()
       for (object, row) in zip(plan.written, rows) {
@@ -74,5 +81,29 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
       return (rows, commit)
     }
     return remember(plan, rows: rows, commit: commit)
+  }
+
+  /// Compares the constrained values of a save with those of all rows: one pass over the rows.
+  private func checkConstraints(_ plan: SavePlan, _ tables: MemoryTables) throws {
+    let constrained = plan.constrained
+    guard !constrained.isEmpty else { return }
+    let wanted = Dictionary(constrained.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    var violations: [ConstraintViolation] = []
+    for rootIndex in Set(constrained.map(\.object.layout.rootIndex)) {
+      for found in tables.rows[rootIndex].values.sorted(by: { $0.primaryKey < $1.primaryKey }) {
+        for constraint in found.layout.constraints {
+          guard
+            let key = constraint.key({ found.row.rawValue(found.layout.slots[$0]) }),
+            let candidate = wanted[key], candidate.object.primaryKey != found.primaryKey,
+            !plan.frees(key, found.layout, found.primaryKey)
+          else { continue }
+          violations.append(
+            ConstraintViolation(
+              constraint: candidate.constraint, objects: [candidate.object],
+              stored: found.identity, storedSnapshot: found.row.snapshot(found.layout, self)))
+        }
+      }
+    }
+    if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
   }
 }

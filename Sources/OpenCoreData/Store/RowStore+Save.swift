@@ -5,28 +5,54 @@ import ManagedModel
 extension RowStore {
   /// The objects whose row in the row cache is of another version than theirs.
   final func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
-    withShared { shared in
+    guard !objects.isEmpty else { return [] }
+    return withShared { shared in
       objects.compactMap { object in
+        guard !object.state.contains(.restored) else { return nil }
         let old = object.row.version
-        let cached = shared.rows.peek(
-          rootIndex: object.layout.rootIndex, key: object.primaryKey, { $0.version })
-        guard let cached, cached != old else { return nil }
-        return SaveConflict(object: object, oldVersion: old, newVersion: cached)
+        return shared.rows.peek(rootIndex: object.layout.rootIndex, key: object.primaryKey) {
+          cached in
+          guard cached.version != old else { return nil }
+          return SaveConflict(
+            object: object, place: .rowCache, oldVersion: old, newVersion: cached.version,
+            cached: cached.snapshot(object.layout, self), persisted: nil)
+        }
       }
     }
   }
 
-  /// Empties the entries of rows that a save found changed, so that they are read anew.
-  final func forget(_ conflicts: SaveConflicts) {
-    withShared { shared in
-      for conflict in conflicts.conflicts {
-        let (rootIndex, key) = (conflict.object.layout.rootIndex, conflict.object.primaryKey)
-        if shared.rowVersion(rootIndex: rootIndex, key: key) != conflict.newVersion {
-          shared.rows.forget(rootIndex: rootIndex, key: key, commit: 0)
-          shared.toMany.forget(rootIndex: rootIndex, key: key)
+  /// Describes rows that are not what they were, and puts them into the row cache as they are.
+  ///
+  /// - Parameter read: Gives the row of an object as the store has it, with a count; nil when it is
+  ///   gone.
+  final func storeConflicts(
+    _ objects: [NSManagedObject], _ read: (NSManagedObject) throws -> Row?
+  ) rethrows -> SaveConflicts {
+    let commit = commitNumber
+    let conflicts = try objects.map { object in
+      let (rootIndex, key) = (object.layout.rootIndex, object.primaryKey)
+      let cached =
+        withShared { shared in
+          shared.rows.peek(rootIndex: rootIndex, key: key) { $0.snapshot(object.layout, self) }
+        } ?? object.row.snapshot(object.layout, self)
+      let found = try read(object)
+      let persisted = found?.snapshot(object.layout, self)
+      let version = found?.version ?? 0
+      let timestamp = Date.timeIntervalSinceReferenceDate
+      withShared { shared in
+        shared.toMany.forget(rootIndex: rootIndex, key: key)
+        guard let found else {
+          return shared.rows.forget(rootIndex: rootIndex, key: key, commit: commit)
         }
+        shared.rows.install(
+          found, rootIndex: rootIndex, key: key, commit: commit, timestamp: timestamp
+        ).release()
       }
+      return SaveConflict(
+        object: object, place: .store, oldVersion: object.row.version, newVersion: version,
+        cached: cached, persisted: persisted)
     }
+    return SaveConflicts(conflicts: conflicts)
   }
 
   /// Puts the written rows into the row cache, takes deleted ones out, and follows the changed

@@ -52,7 +52,8 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
   /// Writes a save, all of it or nothing, and brings the row cache up to date.
   ///
   /// Each row is written only if it still has the version that its object was read at.
-  /// - Throws: `SaveConflicts` when a row has another version; nothing is written then.
+  /// - Throws: `SaveConflicts` when a row has another version, `ConstraintViolations` when a stored row
+  ///   has values that must be unique; nothing is written then.
   /// - Returns: The new row of each written object, with a count for the caller.
   func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
     preconditionFailure("\(Swift.type(of: self)) does not say how it is written")

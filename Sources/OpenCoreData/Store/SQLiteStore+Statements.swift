@@ -62,7 +62,7 @@ extension SQLiteStore {
     return connection.changes
   }
 
-  private func count(_ kind: StatementKind, in scope: ProfileScope) {
+  func count(_ kind: StatementKind, in scope: ProfileScope) {
     switch kind {
     case .insert: scope.counters.inserts += 1
     case .update: scope.counters.updates += 1
@@ -71,7 +71,7 @@ extension SQLiteStore {
     }
   }
 
-  private func record(
+  func record(
     _ sql: String, _ binds: [SQLiteValue], _ intArrays: Int, _ kind: StatementKind,
     _ scope: ProfileScope
   ) -> StatementRecord {

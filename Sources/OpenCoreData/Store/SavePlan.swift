@@ -5,6 +5,8 @@ struct SavePlan {
   var inserted: [NSManagedObject] = []
   var updated: [NSManagedObject] = []
   var deleted: [NSManagedObject] = []
+  /// Objects of which nothing is written, and whose rows must be what they were.
+  var locked: [NSManagedObject] = []
 
   var isEmpty: Bool {
     inserted.isEmpty && updated.isEmpty && deleted.isEmpty
@@ -14,18 +16,9 @@ struct SavePlan {
   var written: [NSManagedObject] {
     inserted + updated
   }
-}
 
-/// A row that a save found changed since its object was read.
-struct SaveConflict {
-  let object: NSManagedObject
-  /// `Z_OPT` that the object was read at.
-  let oldVersion: Int64
-  /// `Z_OPT` found; 0 when the row is gone.
-  let newVersion: Int64
-}
-
-/// Thrown inside a save's transaction to have it rolled back.
-struct SaveConflicts: Error, @unchecked Sendable {  // thrown and caught on the context's queue
-  let conflicts: [SaveConflict]
+  /// The objects whose versions are compared.
+  var compared: [NSManagedObject] {
+    updated + deleted + locked
+  }
 }

@@ -39,6 +39,12 @@ extension Statement {
       text.withUTF8 { cdprof_bind_text(handle, index, $0.baseAddress, UInt64($0.count)) })
   }
 
+  /// Binds a text by its UTF-8.
+  package func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
+    let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    try check(cdprof_bind_text(handle, index, start, UInt64(bytes.count)))
+  }
+
   /// Binds NULL.
   package func bindNull(at index: Int32) throws(SQLiteError) {
     try check(sqlite3_bind_null(handle, index))

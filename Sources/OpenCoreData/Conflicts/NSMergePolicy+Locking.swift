@@ -1,0 +1,130 @@
+import ManagedModel
+
+extension NSMergePolicy {
+  /// Settles conflicts over versions of rows, object by object.
+  final func settle(_ conflicts: [NSMergeConflict]) throws {
+    guard !conflicts.isEmpty else { return }
+    if mergeType == .errorMergePolicyType { throw NSError.mergeConflicts(conflicts) }
+    for conflict in conflicts {
+      let object = conflict.sourceObject
+      guard let context = object.context else { continue }
+      let newest = try context.newestRow(of: object)
+      defer { newest?.release() }
+      settle(object, newest, context)
+    }
+  }
+
+  private func settle(
+    _ object: NSManagedObject, _ newest: Row?, _ context: NSManagedObjectContext
+  ) {
+    let wins =
+      mergeType == .overwriteMergePolicyType
+      || mergeType == .mergeByPropertyObjectTrumpMergePolicyType
+    if object.state.contains(.deleted) {
+      // The deletion stands, of the row as it is now; or the row does.
+      if wins, let newest { object.take(newest) } else { context.dropChanges(of: object, newest) }
+      return
+    }
+    guard object.state.contains(.updated) else {
+      // Locked only: there is nothing to write.
+      context.dropChanges(of: object, newest)
+      return
+    }
+    guard let newest else {
+      if wins { object.restoreRow() } else { context.dropChanges(of: object, nil) }
+      return
+    }
+    switch mergeType {
+    case .overwriteMergePolicyType: object.overwrite(newest)
+    case .mergeByPropertyObjectTrumpMergePolicyType: object.merge(newest, storeTrumps: false)
+    case .mergeByPropertyStoreTrumpMergePolicyType: object.merge(newest, storeTrumps: true)
+    default: context.dropChanges(of: object, newest)
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// The row that the row cache has of an object, or the store; nil when it is gone.
+  ///
+  /// With a count for the caller. Cost: one SELECT when the row cache has none.
+  final func newestRow(of object: NSManagedObject) throws -> Row? {
+    guard let store = store(for: object) else { return nil }
+    if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
+    return try storedRow(of: object, in: store)
+  }
+
+  /// Throws the changes of one object away; without a row it becomes deleted.
+  final func dropChanges(of object: NSManagedObject, _ newest: Row?) {
+    if object.state.contains(.updated), newest != nil { object.restoreDestinations() }
+    changes.forget(object)
+    guard newest != nil else {
+      object.becomeInaccessible()
+      changes.eventDeleted.insert(object)
+      return
+    }
+    changes.eventRefreshed.insert(object)
+    object.turnIntoFault()
+  }
+}
+
+extension NSManagedObject {
+  /// Takes a row over as the snapshot; what was changed stays changed.
+  final func take(_ newest: Row) {
+    newest.retain()
+    row.release()
+    row = newest
+  }
+
+  /// Makes the row's version this object's, and has all properties written as they are here.
+  final func overwrite(_ newest: Row) {
+    pinValues()
+    take(newest)
+    state.insert(.overwritten)
+  }
+
+  /// Has the row that is gone written anew, all properties as they are here.
+  final func restoreRow() {
+    state.insert(.restored)
+  }
+
+  /// Merges property by property: what only one side changed is taken from it.
+  ///
+  /// A value that was set to what it was is unchanged.
+  final func merge(_ newest: Row, storeTrumps: Bool) {
+    for slot in layout.slots where values?.isChanged(slot.index) == true {
+      let base = row.rawValue(slot)
+      let isChangedHere = !rawValue(slot).isSame(as: base)
+      let isChangedThere = !newest.rawValue(slot).isSame(as: base)
+      if isChangedHere, !(isChangedThere && storeTrumps) { continue }
+      if slot.kind.isToOne, isChangedHere { setDestination(destination(of: newest, slot), slot) }
+      values?.forget(slot.index)
+    }
+    take(newest)
+    values?.forgetUnchanged(firstTransient: layout.firstTransient)
+  }
+
+  /// Points changed to-one relationships back where the row says, the other sides with them.
+  final func restoreDestinations() {
+    for slot in layout.slots where slot.kind.isToOne && values?.isChanged(slot.index) == true {
+      setDestination(destination(of: row, slot), slot)
+    }
+  }
+
+  /// Holds every slot's value beside the row, as a change.
+  private func pinValues() {
+    for slot in layout.slots where values?.isChanged(slot.index) != true {
+      if slot.kind.isToOne {
+        change(destination(of: row, slot).map { .object($0) } ?? .null, at: slot.index)
+      } else {
+        change(.raw(row.rawValue(slot)), at: slot.index)
+      }
+    }
+  }
+
+  private func destination(of row: Row, _ slot: RowSlot) -> NSManagedObject? {
+    guard let context, !row.isNull(slot) else { return nil }
+    let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
+    return context.object(
+      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
+  }
+}

@@ -1,0 +1,247 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+/// Writes the rows of one save, each with one statement whose values are bound without a copy.
+///
+/// Lives as long as the transaction. A run of objects of one shape uses one prepared statement, looked
+/// up once. Rows whose version is another than expected are collected; `finish` throws them.
+final class RowWriter {
+  private let store: SQLiteStore
+  private let connection: Connection
+  private let scope: ProfileScope
+  private var inserting: Prepared?
+  private var updating: (slots: [Int], prepared: Prepared)?
+  private var deleting: Prepared?
+  private var changed: [NSManagedObject] = []
+
+  /// A statement of one shape for the objects of one entity.
+  private final class Prepared {
+    let layout: EntityLayout
+    let entity: SQLEntity
+    let shape: RowStatement
+    let statement: Statement
+
+    init(_ layout: EntityLayout, _ entity: SQLEntity, _ shape: RowStatement, _ on: Connection)
+      throws
+    {
+      self.layout = layout
+      self.entity = entity
+      self.shape = shape
+      statement = try on.statement(shape.sql)
+    }
+  }
+
+  init(_ store: SQLiteStore, _ connection: Connection, _ scope: ProfileScope) {
+    self.store = store
+    self.connection = connection
+    self.scope = scope
+  }
+
+  /// Inserts the row of a new object.
+  func insert(_ object: NSManagedObject) throws {
+    try insert(object, version: 1)
+  }
+
+  /// Updates a row, or inserts it again when it is to be restored.
+  func update(_ object: NSManagedObject) throws {
+    let version = object.row.version
+    if object.state.contains(.restored) {
+      guard try !exists(object) else { return changed.append(object) }
+      return try insert(object, version: version &+ 1)
+    }
+    let slots =
+      object.state.contains(.overwritten)
+      ? Array(object.layout.slots.indices) : object.changedSlotIndices()
+    let prepared: Prepared
+    if let updating, updating.prepared.layout === object.layout, updating.slots == slots {
+      prepared = updating.prepared
+    } else {
+      let entity = store.entity(object.layout)
+      prepared = try Prepared(
+        object.layout, entity, store.statements.update(entity, slots: slots), connection)
+      updating = (slots, prepared)
+    }
+    let count = try run(
+      prepared, object, version: version &+ 1, locked: version, kind: .update)
+    if count != 1 { changed.append(object) }
+  }
+
+  /// Deletes a row with its pairs; one that is gone already is as it should be.
+  func delete(_ object: NSManagedObject) throws {
+    let entity = store.entity(object.layout)
+    for relationship in entity.toMany.values {
+      if let sql = store.translator.deleteJoinRows(relationship) {
+        try store.change(
+          sql, [.integer(object.primaryKey)], kind: .delete, for: entity.name, on: connection,
+          in: scope)
+      }
+    }
+    let prepared: Prepared
+    if let deleting, deleting.layout === object.layout {
+      prepared = deleting
+    } else {
+      prepared = try Prepared(object.layout, entity, store.statements.delete(entity), connection)
+      deleting = prepared
+    }
+    let count = try run(
+      prepared, object, version: 0, locked: object.row.version, kind: .delete)
+    if count != 1, try exists(object) { changed.append(object) }
+  }
+
+  /// Compares the version of a row of which nothing is written.
+  func check(_ object: NSManagedObject) throws {
+    if try version(of: object) != object.row.version { changed.append(object) }
+  }
+
+  /// Makes the constrained values that an object gives up nil, so that others can take them.
+  func park(_ object: NSManagedObject) throws {
+    let given = Set(object.changedSlotIndices())
+    let entity = store.entity(object.layout)
+    for constraint in object.layout.constraints where !given.isDisjoint(with: constraint.slots) {
+      let sets = constraint.slots.filter(given.contains).map {
+        "\(SQLNames.quoted(entity.columns[$0].name)) = NULL"
+      }
+      try store.change(
+        "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
+          + " WHERE Z_PK=? AND Z_OPT=?",
+        [.integer(object.primaryKey), .integer(object.row.version)], kind: .update,
+        for: entity.name, on: connection, in: scope)
+    }
+  }
+
+  /// Throws the objects whose rows were not what they were.
+  func finish() throws {
+    if !changed.isEmpty { throw ChangedRows(objects: changed) }
+  }
+
+  private func insert(_ object: NSManagedObject, version: Int64) throws {
+    let prepared: Prepared
+    if let inserting, inserting.layout === object.layout {
+      prepared = inserting
+    } else {
+      let entity = store.entity(object.layout)
+      prepared = try Prepared(object.layout, entity, store.statements.insert(entity), connection)
+      inserting = prepared
+    }
+    _ = try run(prepared, object, version: version, locked: 0, kind: .insert)
+  }
+
+  private func exists(_ object: NSManagedObject) throws -> Bool {
+    try version(of: object) != nil
+  }
+
+  private func version(of object: NSManagedObject) throws -> Int64? {
+    let entity = store.entity(object.layout)
+    let query = store.translator.version(entity, object.primaryKey)
+    var found: Int64?
+    try store.select(query, on: connection, for: entity.name, in: scope) { found = $0.int64(0) }
+    return found
+  }
+
+  /// Binds, runs, counts and tells one statement.
+  /// - Returns: The number of rows changed.
+  private func run(
+    _ prepared: Prepared, _ object: NSManagedObject, version: Int64, locked: Int64,
+    kind: StatementKind
+  ) throws -> Int {
+    let statement = prepared.statement
+    let event = scope.begin(.statement)
+    defer {
+      statement.reset()
+      store.count(kind, in: scope)
+      scope.end(event) { event in
+        event.entity = prepared.entity.name
+        event.statement = store.record(
+          prepared.shape.sql,
+          scope.hub.detail.contains(.binds)
+            ? binds(prepared, object, version: version, locked: locked) : [],
+          0, kind, scope)
+      }
+    }
+    statement.reset()
+    var index: Int32 = 0
+    for parameter in prepared.shape.parameters {
+      index += 1
+      switch parameter {
+      case .primaryKey: try statement.bind(object.primaryKey, at: index)
+      case .entityNumber: try statement.bind(prepared.entity.number, at: index)
+      case .version: try statement.bind(version, at: index)
+      case .lockedVersion: try statement.bind(locked, at: index)
+      case .slot(let slot): try object.bind(slot, to: statement, at: index)
+      case .entity(ofSlot: let slot):
+        if case .toOne(_, let number) = object.rawValue(object.layout.slots[slot]) {
+          try statement.bind(number, at: index)
+        }
+      case .order: break
+      }
+    }
+    while try statement.step() {}
+    return connection.changes
+  }
+
+  /// The values as they are bound, for a sink that asks for them.
+  private func binds(
+    _ prepared: Prepared, _ object: NSManagedObject, version: Int64, locked: Int64
+  ) -> [SQLiteValue] {
+    prepared.shape.parameters.map { parameter in
+      switch parameter {
+      case .primaryKey: .integer(object.primaryKey)
+      case .entityNumber: .integer(Int64(prepared.entity.number))
+      case .version: .integer(version)
+      case .lockedVersion: .integer(locked)
+      case .slot(let index): object.rawValue(object.layout.slots[index]).sqliteValue
+      case .entity(ofSlot: let index):
+        object.rawValue(object.layout.slots[index]).destinationEntityNumber
+      case .order: .null
+      }
+    }
+  }
+}
+
+extension NSManagedObject {
+  /// Binds a slot's value; nil needs no call, since a reset statement has nothing bound.
+  fileprivate func bind(_ index: Int, to statement: Statement, at position: Int32) throws {
+    let slot = layout.slots[index]
+    if values?.isChanged(index) == true {
+      switch rawValue(slot) {
+      case .null: break
+      case .int64(let value): try statement.bind(value, at: position)
+      case .double(let value): try statement.bind(value, at: position)
+      case .text(let text): try statement.bind(text, at: position)
+      case .bytes(let data):
+        try data.withUnsafeBytes { try statement.bindBlob($0, at: position) }
+      case .toOne(let key, _): try statement.bind(key, at: position)
+      }
+      return
+    }
+    guard !row.isNull(slot) else { return }
+    switch slot.kind {
+    case .int16, .int32, .int64, .bool, .toOne, .toOnePolymorphic:
+      try statement.bind(row.int64(slot), at: position)
+    case .double, .float, .date: try statement.bind(row.double(slot), at: position)
+    case .string, .uri, .decimal: try statement.bindText(row.bytes(slot), at: position)
+    case .data, .uuid, .transformable: try statement.bindBlob(row.bytes(slot), at: position)
+    }
+  }
+}
+
+extension RowValue {
+  /// The value as SQLite takes it.
+  var sqliteValue: SQLiteValue {
+    switch self {
+    case .null: .null
+    case .int64(let value): .integer(value)
+    case .double(let value): .real(value)
+    case .text(let text): .text(text)
+    case .bytes(let data): .blob(Array(data))
+    case .toOne(let primaryKey, _): .integer(primaryKey)
+    }
+  }
+
+  /// What the column beside a polymorphic to-one holds.
+  var destinationEntityNumber: SQLiteValue {
+    if case .toOne(_, let number) = self { return .integer(number) }
+    return .null
+  }
+}

@@ -1,0 +1,55 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+extension SQLiteStore {
+  /// Reserves primary keys for new objects in a transaction of its own and gives them to the objects.
+  ///
+  /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
+  func reserve(for objects: [NSManagedObject], in scope: ProfileScope) throws {
+    var byRoot: [(root: SQLEntity, objects: [NSManagedObject])] = []
+    for object in objects {
+      let root = entity(object.layout).root
+      if let index = byRoot.firstIndex(where: { $0.root === root }) {
+        byRoot[index].objects.append(object)
+      } else {
+        byRoot.append((root, [object]))
+      }
+    }
+    try pool.withWriter { connection in
+      try transaction(on: connection, in: scope) {
+        for (root, objects) in byRoot {
+          var next = try reserve(objects.count, root: root, on: connection, in: scope)
+          for object in objects {
+            next += 1
+            object.primaryKey = next
+          }
+        }
+      }
+    }
+  }
+
+  /// Reserves `count` keys of a root entity and gives the last one used before.
+  func reserve(
+    _ count: Int, root: SQLEntity, on connection: Connection, in scope: ProfileScope
+  ) throws -> Int64 {
+    let statement = try connection.statement(SQLTranslator.selectMaximumKey)
+    let event = scope.begin(.statement)
+    try statement.bind(Int64(root.number), at: 1)
+    let last = try statement.step() ? statement.int64(0) : 0
+    statement.reset()
+    scope.end(event) { event in
+      event.rows = 1
+      event.statement = StatementRecord(kind: .housekeeping, sql: SQLTranslator.selectMaximumKey)
+    }
+    let changed = try change(
+      SQLTranslator.reserveKeys,
+      [.integer(last + Int64(count)), .integer(Int64(root.number)), .integer(last)],
+      kind: .housekeeping, on: connection, in: scope)
+    guard changed == 1 else {
+      throw NSError.store(
+        "The entity '\(root.name)' has no row in Z_PRIMARYKEY: the file cannot take new objects.")
+    }
+    return last
+  }
+}

@@ -1,0 +1,216 @@
+import CoreDataCosts
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@Suite("Conflicts over values that must be unique")
+struct ConstraintConflictTests {
+  private func stack(_ kind: StoreKind) throws -> SharedStack {
+    try SharedStack(kind, SavingModels.regions())
+  }
+
+  private func rows(_ stack: SharedStack, _ entity: String = "Region") throws -> [[String]] {
+    let context = stack.kind == .sqlite ? try stack.foreignContext() : stack.context()
+    return try context.performAndWait {
+      try context.everyObject(of: entity).map { object in
+        object.entity.attributesByName.keys.sorted().map {
+          "\($0)=\(object.value(forKey: $0).map { "\($0)" } ?? "nil")"
+        }
+      }
+    }
+  }
+
+  private func conflicts(_ error: NSError?) -> [NSConstraintConflict] {
+    error?.userInfo["conflictList"] as? [NSConstraintConflict] ?? []
+  }
+
+  static var policies: [NSMergePolicy] {
+    [
+      .rollback, .mergeByPropertyStoreTrump, .overwrite, .mergeByPropertyObjectTrump,
+    ]
+  }
+
+  @Test(
+    "S11-30 two new objects with one key: error 133021 with one conflict, no rows",
+    arguments: StoreKind.allCases)
+  func withinContext(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = stack.context()
+    context.performAndWait {
+      let twins = (0..<2).map { _ in context.make("Country", ["code": "FR"]) }
+      let error = thrownError { try context.save() }
+      #expect(error?.code == NSManagedObjectConstraintMergeError)
+      #expect(conflicts(error).map(\.constraint) == [["code"]])
+      #expect(conflicts(error).first?.conflictingObjects == twins)
+      #expect(conflicts(error).first?.constraintValues["code"] as? String == "FR")
+      #expect(conflicts(error).first?.databaseObject == nil)
+      #expect(context.insertedObjects == Set(twins))
+    }
+    #expect(try rows(stack).isEmpty)
+  }
+
+  @Test(
+    "S11-31 with any policy one of them is saved and the other deleted; what led to it leads to the first",
+    arguments: StoreKind.allCases, 0..<4)
+  func winner(kind: StoreKind, number: Int) throws {
+    let stack = try stack(kind)
+    let context = stack.context(ConstraintConflictTests.policies[number])
+    try context.performAndWait {
+      let twins = (0..<2).map { _ in context.make("Country", ["code": "FR"]) }
+      let cities = twins.map { context.make("City", ["country": $0]) }
+      nonisolated(unsafe) var deleted: Set<NSManagedObject> = []
+      let observer = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+      ) { note in
+        nonisolated(unsafe) let found = note.userInfo?[NSDeletedObjectsKey]
+        deleted = found as? Set<NSManagedObject> ?? []
+      }
+      defer { NotificationCenter.default.removeObserver(observer) }
+      try context.save()
+      #expect(deleted == [twins[1]] && twins[1].managedObjectContext == nil)
+      #expect(cities.allSatisfy { $0.value(forKey: "country") as? NSManagedObject === twins[0] })
+    }
+    #expect(try rows(stack).count == 1)
+    #expect(try rows(stack, "City").count == 2)
+  }
+
+  /// What is stored after the key was saved with name A, then inserted with name B and size 2.
+  static let outcomes = [
+    ["code=FR", "name=A", "size=1"], ["code=FR", "name=A", "size=1"],
+    ["code=FR", "name=B", "size=2"], ["code=FR", "name=B", "size=2"],
+  ]
+
+  @Test(
+    "S11-32, S11-33, S11-34, S11-35, S11-37 a stored key is inserted again: each policy's outcome",
+    arguments: StoreKind.allCases, 0..<4)
+  func againstStore(kind: StoreKind, number: Int) throws {
+    let stack = try stack(kind)
+    let first = stack.context()
+    let second = stack.context()
+    try first.performAndWait {
+      let stored = first.make("Country", ["code": "FR", "name": "A", "size": Int32(1)])
+      try first.save()
+      try second.performAndWait {
+        let mine = second.make("Country", ["code": "FR", "name": "B", "size": Int32(2)])
+        let city = second.make("City", ["country": mine])
+        let error = thrownError { try second.save() }
+        let conflict = try #require(conflicts(error).first)
+        #expect(error?.code == NSManagedObjectConstraintMergeError)
+        #expect(conflict.databaseObject?.objectID == stored.objectID)
+        #expect(conflict.databaseSnapshot?["name"] as? String == "A")
+        #expect(conflict.conflictingObjects == [mine] && mine.objectID.isTemporaryID)
+        second.mergePolicy = ConstraintConflictTests.policies[number]
+        nonisolated(unsafe) var deleted: Set<NSManagedObject> = []
+        let observer = NotificationCenter.default.addObserver(
+          forName: .NSManagedObjectContextDidSave, object: second, queue: nil
+        ) { note in
+          nonisolated(unsafe) let found = note.userInfo?[NSDeletedObjectsKey]
+          deleted = found as? Set<NSManagedObject> ?? []
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try second.save()
+        let overwrites = number == 2
+        #expect(deleted.count == 1 && deleted.contains(mine) == !overwrites)
+        let home = city.value(forKey: "country") as? NSManagedObject
+        #expect(
+          overwrites ? home === mine : home?.objectID == stored.objectID)
+      }
+    }
+    #expect(try rows(stack) == [ConstraintConflictTests.outcomes[number]])
+    #expect(try rows(stack, "City").count == 1)
+  }
+
+  @Test(
+    "S11-36 a constraint of an abstract parent holds across its sub-entities",
+    arguments: StoreKind.allCases)
+  func abstractParent(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let (first, second) = (stack.context(), stack.context())
+    try first.performAndWait {
+      _ = first.make("Continent", ["code": "EU"])
+      try first.save()
+    }
+    second.performAndWait {
+      _ = second.make("Country", ["code": "EU"])
+      let error = thrownError { try second.save() }
+      #expect(error?.code == NSManagedObjectConstraintMergeError)
+      #expect(conflicts(error).first?.databaseObject?.entity.name == "Continent")
+    }
+  }
+
+  @Test("S11-38 without a constraint there are two", arguments: StoreKind.allCases)
+  func withoutConstraint(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, SavingModels.items())
+    for _ in 0..<2 {
+      let context = stack.context()
+      try context.performAndWait {
+        _ = context.make("Item", ["name": "France"])
+        try context.save()
+      }
+    }
+    #expect(try rows(stack, "Item").count == 2)
+  }
+
+  @Test(
+    "All values of a compound constraint must be equal; nil equals nothing",
+    arguments: StoreKind.allCases)
+  func compound(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = stack.context()
+    try context.performAndWait {
+      for values in [["first": "A", "last": "B"], ["first": "A", "last": "C"]] {
+        _ = context.make("Person", values)
+      }
+      for _ in 0..<2 { _ = context.make("Person", ["first": "A"]) }
+      // Equal to Swift, not to the store.
+      for name in ["\u{E9}", "e\u{301}"] {
+        _ = context.make("Person", ["first": name, "last": "x"])
+      }
+      try context.save()
+      _ = context.make("Person", ["first": "A", "last": "C"])
+      #expect(
+        conflicts(thrownError { try context.save() }).map(\.constraint) == [["first", "last"]])
+    }
+    #expect(try rows(stack, "Person").count == 6)
+  }
+
+  @Test(
+    "Values may change hands within one save: given up, swapped, freed by a deletion",
+    arguments: StoreKind.allCases)
+  func changingHands(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = stack.context()
+    try context.performAndWait {
+      let codes = ["A", "B", "C"]
+      let countries = codes.map { context.make("Country", ["code": $0]) }
+      try context.save()
+      countries[0].setValue("B", forKey: "code")
+      countries[1].setValue("A", forKey: "code")
+      context.delete(countries[2])
+      _ = context.make("Country", ["code": "C", "name": "new"])
+      try context.save()
+      #expect(!context.hasChanges)
+    }
+    let found = try rows(stack).map { $0[0] + $0[1] }
+    #expect(found == ["code=Bname=nil", "code=Aname=nil", "code=Cname=new"])
+  }
+
+  @Test(
+    "An update to a stored key is rolled back, or loses the key alone",
+    arguments: StoreKind.allCases, [true, false])
+  func updates(kind: StoreKind, objectTrumps: Bool) throws {
+    let stack = try stack(kind)
+    let context = stack.context(objectTrumps ? .mergeByPropertyObjectTrump : .rollback)
+    try context.performAndWait {
+      _ = context.make("Country", ["code": "A"])
+      let other = context.make("Country", ["code": "B", "name": "old"])
+      try context.save()
+      other.setValue("A", forKey: "code")
+      other.setValue("new", forKey: "name")
+      try context.save()
+      #expect(other.value(forKey: "code") as? String == "B")
+      #expect(other.value(forKey: "name") as? String == (objectTrumps ? "new" : "old"))
+    }
+    #expect(try rows(stack).last?.prefix(2) == ["code=B", "name=\(objectTrumps ? "new" : "old")"])
+  }
+}

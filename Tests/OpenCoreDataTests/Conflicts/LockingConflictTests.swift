@@ -1,0 +1,413 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite("Conflicts over versions")
+struct LockingConflictTests {
+  /// A saved item with a, b and c of 0.
+  private func item(in context: NSManagedObjectContext) throws -> NSManagedObject {
+    try context.performAndWait {
+      let item = context.make("Item", ["a": Int32(0), "b": Int32(0), "c": Int32(0)])
+      try context.save()
+      return item
+    }
+  }
+
+  private func numbers(_ object: NSManagedObject) -> [Int32?] {
+    ["a", "b", "c"].map { object.value(forKey: $0) as? Int32 }
+  }
+
+  /// What the store has of the one item.
+  private func stored(_ stack: SharedStack) throws -> [Int32?] {
+    let context = stack.kind == .sqlite ? try stack.foreignContext() : stack.context()
+    return try context.performAndWait {
+      try context.everyObject(of: "Item").first.map(numbers) ?? []
+    }
+  }
+
+  private func conflicts(_ error: NSError?) -> [NSMergeConflict] {
+    error?.userInfo["conflictList"] as? [NSMergeConflict] ?? []
+  }
+
+  @Test(
+    "S7.28, S11-1, S11-39, S-G01, S-G03 the row cache has a newer row: error 133020, nothing written",
+    arguments: StoreKind.allCases)
+  func rowCacheConflict(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, SavingModels.items())
+    let (first, second) = (stack.context(), stack.context())
+    let mine = try item(in: first)
+    try second.performAndWait {
+      let theirs = second.twin(of: mine)
+      #expect(theirs.value(forKey: "a") as? Int32 == 0)
+      try first.performAndWait {
+        mine.setValue(1, forKey: "a")
+        try first.save()
+      }
+      theirs.setValue(2, forKey: "b")
+      var error: NSError?
+      let cost = costs(of: second) { error = thrownError { try second.save() } }
+      #expect(error?.code == NSManagedObjectMergeError)
+      #expect(cost.updates == 0 && cost.selects == 0 && cost.transactions == 0)
+      let conflict = try #require(conflicts(error).first)
+      #expect(conflicts(error).count == 1 && conflict.sourceObject === theirs)
+      #expect(conflict.oldVersionNumber == 1 && conflict.newVersionNumber == 2)
+      #expect(conflict.objectSnapshot?["a"] as? Int32 == 0)
+      #expect(conflict.cachedSnapshot?["a"] as? Int32 == 1)
+      #expect(conflict.persistedSnapshot == nil)
+      #expect(second.hasChanges && theirs.isUpdated)
+    }
+    #expect(try stored(stack) == [1, 0, 0])
+  }
+
+  @Test(
+    "S7.29, S11-2, S11-3, S11-4, S-G03 another coordinator's row is met at the UPDATE; a refresh mends it"
+  )
+  func storeConflict() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let second = stack.context()
+    let theirs = try item(in: second)
+    let first = try stack.foreignContext()
+    try first.performAndWait {
+      try #require(try first.everyObject(of: "Item").first).setValue(1, forKey: "a")
+      try first.save()
+    }
+    try second.performAndWait {
+      theirs.setValue(2, forKey: "b")
+      var error: NSError?
+      let cost = costs(of: second) { error = thrownError { try second.save() } }
+      #expect(error?.code == NSManagedObjectMergeError)
+      #expect(cost.updates == 1 && cost.selects == 1 && cost.transactions == 0)
+      let conflict = try #require(conflicts(error).first)
+      #expect(conflict.objectSnapshot == nil)
+      #expect(conflict.cachedSnapshot?["a"] as? Int32 == 0)
+      #expect(conflict.persistedSnapshot?["a"] as? Int32 == 1)
+      #expect(conflict.newVersionNumber == 2 && conflict.oldVersionNumber == 1)
+      #expect(thrownError { try second.save() }?.code == NSManagedObjectMergeError)
+      let refresh = costs(of: second) { second.refresh(theirs, mergeChanges: true) }
+      #expect(refresh.selects == 0)
+      #expect(numbers(theirs) == [1, 2, 0])
+      try second.save()
+    }
+    #expect(try stored(stack) == [1, 2, 0])
+  }
+
+  /// What is stored when a was set by this context alone, b by the other alone, c by both.
+  static var outcomes: [(NSMergePolicy, [Int32])] {
+    [
+      (.rollback, [0, 1, 1]), (.overwrite, [2, 0, 2]), (.mergeByPropertyStoreTrump, [2, 1, 1]),
+      (.mergeByPropertyObjectTrump, [2, 1, 2]),
+    ]
+  }
+
+  @Test(
+    "S11-5, S11-6, S11-7, S11-8, S11-41, S7.30, S-G02 each policy settles property by property",
+    arguments: [("row cache", StoreKind.sqlite), ("store", .sqlite), ("row cache", .memory)],
+    0..<4)
+  func policies(place: (String, StoreKind), number: Int) throws {
+    let (policy, expected) = LockingConflictTests.outcomes[number]
+    let stack = try SharedStack(place.1, SavingModels.items())
+    let second = stack.context(policy)
+    let theirs = try item(in: second)
+    let first = place.0 == "store" ? try stack.foreignContext() : stack.context()
+    try first.performAndWait {
+      let mine = try #require(try first.everyObject(of: "Item").first)
+      mine.setValue(1, forKey: "b")
+      mine.setValue(1, forKey: "c")
+      try first.save()
+    }
+    try second.performAndWait {
+      theirs.setValue(2, forKey: "a")
+      theirs.setValue(2, forKey: "c")
+      try second.save()
+      #expect(!second.hasChanges && numbers(theirs) == expected)
+    }
+    #expect(try stored(stack) == expected)
+  }
+
+  @Test(
+    "S11-9, S11-10 rollback keeps the other objects' changes, overwrite writes every column",
+    arguments: [true, false])
+  func rollbackAndOverwrite(overwrites: Bool) throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let (first, second) = (stack.context(), stack.context(overwrites ? .overwrite : .rollback))
+    let (mine, other) = (try item(in: first), try item(in: first))
+    try second.performAndWait {
+      let (conflicting, clean) = (second.twin(of: mine), second.twin(of: other))
+      conflicting.setValue(5, forKey: "a")
+      clean.setValue(6, forKey: "a")
+      try first.performAndWait {
+        mine.setValue(1, forKey: "b")
+        try first.save()
+      }
+      let before = stack.events.events.count
+      try second.save()
+      let updates = stack.events.events.dropFirst(before).compactMap(\.statement?.sql)
+        .filter { $0.hasPrefix("UPDATE ZITEM") }
+      let all =
+        "UPDATE ZITEM SET ZA = ?, ZB = ?, ZC = ?, ZNAME = ?, Z_OPT = ? WHERE Z_PK=? AND Z_OPT=?"
+      let one = "UPDATE ZITEM SET ZA = ?, Z_OPT = ? WHERE Z_PK=? AND Z_OPT=?"
+      #expect(updates == (overwrites ? [all, one] : [one]))
+      #expect(numbers(conflicting) == (overwrites ? [5, 0, 0] : [0, 1, 0]))
+      #expect(numbers(clean) == [6, 0, 0])
+    }
+  }
+
+  @Test(
+    "S7.31 setting an equal value is a change to the error policy and none to a merge by property",
+    arguments: StoreKind.allCases)
+  func equalValue(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, SavingModels.items())
+    let (first, second) = (stack.context(), stack.context())
+    let mine = try item(in: first)
+    try second.performAndWait {
+      let theirs = second.twin(of: mine)
+      theirs.setValue(0, forKey: "b")
+      try first.performAndWait {
+        mine.setValue(1, forKey: "b")
+        try first.save()
+      }
+      #expect(thrownError { try second.save() }?.code == NSManagedObjectMergeError)
+      second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+      try second.save()
+      #expect(numbers(theirs) == [0, 1, 0])
+    }
+    #expect(try stored(stack) == [0, 1, 0])
+  }
+
+  @Test(
+    "S7.32 a locked object that changed elsewhere fails the save, in the row cache or in the store",
+    arguments: [(StoreKind.sqlite, true), (.sqlite, false), (.memory, false)])
+  func lockedObjects(place: (StoreKind, Bool)) throws {
+    for isLocked in [true, false] {
+      let stack = try SharedStack(place.0, SavingModels.items())
+      let second = stack.context()
+      let (watched, written) = (try item(in: second), try item(in: second))
+      let first = place.1 ? try stack.foreignContext() : stack.context()
+      try second.performAndWait {
+        if isLocked { second.detectConflicts(for: watched) }
+        try first.performAndWait {
+          try #require(try first.everyObject(of: "Item").first).setValue(1, forKey: "a")
+          try first.save()
+        }
+        written.setValue(3, forKey: "a")
+        let error = thrownError { try second.save() }
+        #expect(error?.code == (isLocked ? NSManagedObjectMergeError : nil))
+        #expect(conflicts(error).map(\.sourceObject) == (isLocked ? [watched] : []))
+        #expect(second.hasChanges == isLocked)
+      }
+    }
+  }
+
+  @Test("S7.33, S11-14, S-G04 one context never conflicts; k saves make version k")
+  func versions() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    let item = try item(in: context)
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    try context.performAndWait {
+      for version in 2...5 {
+        item.setValue(version, forKey: "a")
+        try context.save()
+        #expect(
+          try connection.values("SELECT Z_OPT FROM ZITEM") == [[.integer(Int64(version))]])
+      }
+      try context.save()
+      #expect(try connection.values("SELECT Z_OPT FROM ZITEM") == [[.integer(5)]])
+    }
+  }
+
+  @Test(
+    "S-B09 a row deleted in two contexts is no conflict",
+    arguments: StoreKind.allCases, [true, false])
+  func twoDeletions(kind: StoreKind, isForeign: Bool) throws {
+    guard kind == .sqlite || !isForeign else { return }
+    let stack = try SharedStack(kind, SavingModels.items())
+    let second = stack.context()
+    let theirs = try item(in: second)
+    let first = isForeign ? try stack.foreignContext() : stack.context()
+    try first.performAndWait {
+      for item in try first.everyObject(of: "Item") { first.delete(item) }
+      try first.save()
+    }
+    try second.performAndWait {
+      second.delete(theirs)
+      try second.save()
+      #expect(!second.hasChanges)
+    }
+    #expect(try stored(stack) == [])
+  }
+
+  @Test(
+    "S-G05 a row that is gone: an error, written anew where the object wins, dropped where it does not",
+    arguments: StoreKind.allCases)
+  func deletedThere(kind: StoreKind) throws {
+    let policies: [NSMergePolicy] = [
+      .overwrite, .mergeByPropertyObjectTrump, .rollback, .mergeByPropertyStoreTrump,
+    ]
+    for policy in policies {
+      let stack = try SharedStack(kind, SavingModels.items())
+      let (first, second) = (stack.context(), stack.context())
+      let mine = try item(in: first)
+      try second.performAndWait {
+        let theirs = second.twin(of: mine)
+        theirs.setValue(4, forKey: "a")
+        let id = theirs.objectID
+        try first.performAndWait {
+          first.delete(mine)
+          try first.save()
+        }
+        let error = thrownError { try second.save() }
+        #expect(error?.code == NSManagedObjectMergeError)
+        #expect(conflicts(error).map(\.newVersionNumber) == [0])
+        #expect(conflicts(error).first?.persistedSnapshot == nil)
+        second.mergePolicy = policy
+        try second.save()
+        let wins = policy === policies[0] || policy === policies[1]
+        #expect(theirs.isDeleted == !wins && !second.hasChanges)
+        let found = try first.performAndWait { try first.everyObject(of: "Item") }
+        #expect(found.map(\.objectID) == (wins ? [id] : []))
+        #expect(try stored(stack) == (wins ? [4, 0, 0] : []))
+      }
+    }
+  }
+
+  @Test(
+    "A deletion of a row that changed meanwhile stands where the object wins",
+    arguments: StoreKind.allCases)
+  func deletedHere(kind: StoreKind) throws {
+    let policies: [(NSMergePolicy, Bool)] = [
+      (.overwrite, true), (.mergeByPropertyObjectTrump, true), (.rollback, false),
+      (.mergeByPropertyStoreTrump, false),
+    ]
+    for (policy, stands) in policies {
+      let stack = try SharedStack(kind, SavingModels.items())
+      let (first, second) = (stack.context(), stack.context())
+      let mine = try item(in: first)
+      try second.performAndWait {
+        let theirs = second.twin(of: mine)
+        second.delete(theirs)
+        second.processPendingChanges()
+        try first.performAndWait {
+          mine.setValue(4, forKey: "a")
+          try first.save()
+        }
+        #expect(thrownError { try second.save() }?.code == NSManagedObjectMergeError)
+        second.mergePolicy = policy
+        try second.save()
+        #expect(theirs.isDeleted == false && !second.hasChanges)
+        if !stands { #expect(numbers(theirs) == [4, 0, 0]) }
+        #expect(try stored(stack) == (stands ? [] : [4, 0, 0]))
+      }
+    }
+  }
+
+  @Test(
+    "S11-40 object trump where the server's data comes in, store trump on screen: the server wins")
+  func serverWins() throws {
+    for syncFirst in [true, false] {
+      let stack = try SharedStack(.sqlite, SavingModels.items())
+      let sync = stack.context(.mergeByPropertyObjectTrump)
+      let view = stack.context(.mergeByPropertyStoreTrump)
+      let server = try item(in: sync)
+      try view.performAndWait {
+        let shown = view.twin(of: server)
+        shown.setValue(1, forKey: "a")
+        sync.performAndWait { server.setValue(2, forKey: "a") }
+        if syncFirst {
+          try sync.performAndWait { try sync.save() }
+          try view.save()
+        } else {
+          try view.save()
+          try sync.performAndWait { try sync.save() }
+        }
+      }
+      #expect(try stored(stack).first == 2)
+    }
+  }
+
+  /// The newest of the three dates stands, whatever the merge made of it.
+  private final class NewestWins: NSMergePolicy {
+    override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+      let newest = list.map { conflict in
+        [
+          conflict.sourceObject.value(forKey: "a"), conflict.objectSnapshot?["a"],
+          conflict.cachedSnapshot?["a"], conflict.persistedSnapshot?["a"],
+        ].compactMap { $0 as? Int32 }.max()
+      }
+      try super.resolve(optimisticLockingConflicts: list)
+      for (conflict, value) in zip(list, newest) {
+        conflict.sourceObject.setValue(value, forKey: "a")
+      }
+    }
+  }
+
+  @Test(
+    "S11-11, S11-12 a policy of one's own has the last word",
+    arguments: StoreKind.allCases, [(Int32(10), Int32(20)), (30, 30)])
+  func customPolicy(kind: StoreKind, value: (set: Int32, stands: Int32)) throws {
+    let stack = try SharedStack(kind, SavingModels.items())
+    let first = stack.context()
+    let second = stack.context(NewestWins(merge: .mergeByPropertyStoreTrumpMergePolicyType))
+    let mine = try item(in: first)
+    try second.performAndWait {
+      let theirs = second.twin(of: mine)
+      theirs.setValue(value.set, forKey: "a")
+      try first.performAndWait {
+        mine.setValue(20, forKey: "a")
+        try first.save()
+      }
+      try second.save()
+    }
+    #expect(try stored(stack).first == value.stands)
+  }
+
+  /// Says that all is well and changes nothing.
+  private final class Careless: NSMergePolicy {
+    nonisolated(unsafe) static var calls = 0
+
+    override func resolve(mergeConflicts list: [Any]) throws { Careless.calls += 1 }
+  }
+
+  @Test("A policy that settles nothing ends in the error, not in an endless loop")
+  func carelessPolicy() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let first = stack.context()
+    let second = stack.context(Careless(merge: .rollbackMergePolicyType))
+    let mine = try item(in: first)
+    try second.performAndWait {
+      let theirs = second.twin(of: mine)
+      theirs.setValue(1, forKey: "a")
+      try first.performAndWait {
+        mine.setValue(2, forKey: "a")
+        try first.save()
+      }
+      #expect(thrownError { try second.save() }?.code == NSManagedObjectMergeError)
+      #expect(Careless.calls == 99 && second.hasChanges)
+    }
+  }
+
+  @Test("Losing a to-one to the store keeps both sides of the relationship in step")
+  func relationships() throws {
+    let stack = try SharedStack(.sqlite, TestModels.company())
+    let (first, second) = (stack.context(), stack.context(.mergeByPropertyStoreTrump))
+    try first.performAndWait {
+      let homes = ["A", "B", "C"].map { first.make("Department", ["name": $0]) }
+      let mine = first.make("Employee", ["name": "E", "department": homes[0]])
+      try first.save()
+      try second.performAndWait {
+        let theirs = second.twin(of: mine)
+        let twins = homes.map(second.twin)
+        #expect((twins[2].value(forKey: "employees") as? Set<NSManagedObject>)?.isEmpty == true)
+        theirs.setValue(twins[2], forKey: "department")
+        mine.setValue(homes[1], forKey: "department")
+        try first.save()
+        try second.save()
+        #expect(theirs.value(forKey: "department") as? NSManagedObject === twins[1])
+        #expect((twins[2].value(forKey: "employees") as? Set<NSManagedObject>)?.isEmpty == true)
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import ManagedModel
+import OpenCoreData
+
+/// Models for tests of saving.
+enum SavingModels {
+  /// Items with three numbers and a name.
+  static func items(className: String? = nil) -> NSManagedObjectModel {
+    let item = NSEntityDescription()
+    item.name = "Item"
+    item.managedObjectClassName = className
+    item.properties =
+      ["a", "b", "c"].map { attribute($0, .integer32AttributeType) } + [
+        attribute("name", .stringAttributeType)
+      ]
+    return model(item)
+  }
+
+  /// Continents and countries below an abstract region whose code is unique, people whose first and
+  /// last name together are, and cities of a country.
+  static func regions() -> NSManagedObjectModel {
+    let region = NSEntityDescription()
+    region.name = "Region"
+    region.isAbstract = true
+    let country = NSEntityDescription()
+    country.name = "Country"
+    let continent = NSEntityDescription()
+    continent.name = "Continent"
+    let city = NSEntityDescription()
+    city.name = "City"
+    let person = NSEntityDescription()
+    person.name = "Person"
+    let cities = relationship("cities", to: city, isToMany: true)
+    let home = relationship("country", to: country, isToMany: false)
+    cities.inverseRelationship = home
+    home.inverseRelationship = cities
+    home.isOptional = false
+    region.properties = [attribute("code", .stringAttributeType)]
+    region.uniquenessConstraints = [["code"]]
+    country.properties = [
+      attribute("name", .stringAttributeType), attribute("size", .integer32AttributeType), cities,
+    ]
+    continent.properties = [attribute("area", .integer32AttributeType)]
+    region.subentities = [continent, country]
+    city.properties = [attribute("name", .stringAttributeType), home]
+    person.properties = [
+      attribute("first", .stringAttributeType), attribute("last", .stringAttributeType),
+    ]
+    person.uniquenessConstraints = [["first", "last"]]
+    return model(region, country, continent, city, person)
+  }
+
+  private static func model(_ entities: NSEntityDescription...) -> NSManagedObjectModel {
+    let model = NSManagedObjectModel()
+    model.entities = entities
+    return model
+  }
+
+  private static func attribute(
+    _ name: String, _ type: NSAttributeType
+  ) -> NSAttributeDescription {
+    let attribute = NSAttributeDescription()
+    attribute.name = name
+    attribute.attributeType = type
+    attribute.isOptional = true
+    return attribute
+  }
+
+  private static func relationship(
+    _ name: String, to destination: NSEntityDescription, isToMany: Bool
+  ) -> NSRelationshipDescription {
+    let relationship = NSRelationshipDescription()
+    relationship.name = name
+    relationship.destinationEntity = destination
+    relationship.isOptional = true
+    relationship.minCount = 0
+    relationship.maxCount = isToMany ? 0 : 1
+    relationship.deleteRule = .nullifyDeleteRule
+    return relationship
+  }
+}
