@@ -4,10 +4,11 @@ extension NSManagedObject: KeyValueReadable {
   /// The value of a property; firing a fault when the object or a to-many relationship is one.
   ///
   /// Attributes come as the Swift type of their attribute type (`Int16`, `Bool`, `Date`, `String` …),
-  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`. Traps for an unknown key.
+  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`. `objectID` and `entity` are
+  /// keys too where the entity has no such property, and fire nothing. Traps for an unknown key.
   /// Cost: none for a filled object; a fault otherwise; a to-many's first read one SELECT.
   public final func value(forKey key: String) -> Any? {
-    let place = place(of: key)
+    guard let place = layout.place(of: key) else { return ownValue(key) }
     willAccess()
     return read(place)
   }
@@ -78,6 +79,15 @@ extension NSManagedObject: KeyValueReadable {
       return isFault || (read(place) as? NSManagedObject)?.isFault == true
     default:
       preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' is no relationship")
+    }
+  }
+
+  /// What every object has beside its entity's properties.
+  private func ownValue(_ key: String) -> Any? {
+    switch key {
+    case "objectID": return objectID
+    case "entity": return entity
+    default: return read(place(of: key))
     }
   }
 

@@ -10,18 +10,27 @@ extension PredicateTranslation {
       throw TranslationError(
         rules.piece, "Only memory can compare by a method; the store needs SQL.")
     }
-    if isConstant(comparison) { return .constant(try evaluated(comparison)) }
-    // Looking for nil, a row without a partner is found too, so it must not be joined away.
+    if Self.isConstant(comparison) {
+      isReusable = false
+      return .constant(try evaluated(comparison))
+    }
+    let modifier = comparison.comparisonPredicateModifier
+    // Looking for nil, a row without a partner is found too, so it must not be joined away; ALL
+    // holds for such a row.
     let looksForNil = try looksForNil(comparison)
-    let place = looksForNil ? site.optional : site
+    let place = looksForNil || modifier == .all ? site.optional : site
     let left = try settled(try operand(comparison.leftExpression, at: place), at: place)
-    guard case .toMany(let path) = left, comparison.comparisonPredicateModifier != .direct else {
+    guard modifier != .direct else {
       return try compare(left, comparison.rightExpression, rules, at: place)
+    }
+    guard case .toMany(let path) = left else {
+      return try compare(
+        eachOf: left, comparison, rules, looksForNil: looksForNil, at: place)
     }
     let test = { (element: SQLOperand, inner: Site) throws(TranslationError) -> SQLCondition in
       try self.compare(element, comparison.rightExpression, rules, at: inner)
     }
-    return comparison.comparisonPredicateModifier == .any
+    return modifier == .any
       ? try some(of: path, at: site, keepsNil: looksForNil, test)
       : try every(of: path, at: site, keepsNil: looksForNil, test)
   }
@@ -31,8 +40,9 @@ extension PredicateTranslation {
     guard [.equalTo, .in, .contains].contains(comparison.predicateOperatorType) else {
       return false
     }
-    for side in [comparison.leftExpression, comparison.rightExpression] where isConstant(side) {
-      switch try constant(side) {
+    for side in [comparison.leftExpression, comparison.rightExpression] where Self.isConstant(side)
+    {
+      switch try constant(side).value {
       case .null: return true
       case .collection(let collection) where collection.elements.contains(where: \.isNull):
         return true
@@ -43,7 +53,7 @@ extension PredicateTranslation {
   }
 
   /// The answer of a comparison between constants, from memory.
-  private func evaluated(
+  func evaluated(
     _ comparison: NSComparisonPredicate
   ) throws(TranslationError) -> Bool {
     do {
@@ -63,10 +73,48 @@ extension PredicateTranslation {
     return try aggregate(path, at: site)
   }
 
+  /// ANY and ALL of what is no to-many relationship: a list, or the one value of a to-one path, of
+  /// which there is none when it is nil.
+  private func compare(
+    eachOf left: SQLOperand, _ comparison: NSComparisonPredicate, _ rules: ComparisonRules,
+    looksForNil: Bool, at site: Site
+  ) throws(TranslationError) -> SQLCondition {
+    let isAny = comparison.comparisonPredicateModifier == .any
+    let right = comparison.rightExpression
+    var elements: [SQLOperand]?
+    switch left {
+    case .constant(let constant): elements = constant.elements?.map { .constant($0) }
+    case .list: elements = try self.elements(of: left, at: site, rules)
+    default: break
+    }
+    if let elements {
+      var conditions: [SQLCondition] = []
+      for element in elements {
+        conditions.append(try compare(element, right, rules, at: site.optional))
+      }
+      return isAny ? .any(conditions) : .all(conditions)
+    }
+    let condition = try compare(left, right, rules, at: site)
+    let isNil = rules.with(.equalTo)
+    if !isAny { return .any([.sql(try nullTest(left, isNil)), condition]) }
+    // Under a NOT no value must be no match, not an unknown one.
+    guard looksForNil || !site.isRequired else { return condition }
+    return .all([.sql(try nullTest(left, rules.with(.notEqualTo))), condition])
+  }
+
   private func compare(
     _ left: SQLOperand, _ rightExpression: NSExpression, _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
     let right = try settled(try operand(rightExpression, at: site), at: site)
+    if case .entity(let column, let entity, let isName) = left {
+      return try entityCondition(column, entity, isName: isName, right, rules)
+    }
+    if case .entity(let column, let entity, let isName) = right,
+      [.equalTo, .notEqualTo, .contains].contains(rules.type)
+    {
+      let mirrored = rules.type == .contains ? rules.with(.in) : rules
+      return try entityCondition(column, entity, isName: isName, left, mirrored)
+    }
     switch rules.type {
     case .equalTo, .notEqualTo:
       return try equal(left, right, rules, at: site)
@@ -93,7 +141,7 @@ extension PredicateTranslation {
   func some(
     of path: ToManyPath, at site: Site, keepsNil: Bool, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
-    if site.isRequired, path.scope === root, site.scope === root, path.filter == nil {
+    if joinsToMany, site.isRequired, path.scope === root, site.scope === root, path.filter == nil {
       let position = join(path)
       let found = try element(of: path, at: position, in: keepsNil ? site.optional : site)
       if case .toMany(let next) = found {

@@ -2,115 +2,51 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
+  /// The value of an expression which does not depend on the row.
+  func constant(_ expression: NSExpression) throws(TranslationError) -> PredicateConstant {
+    if let shape, let index = shape.index(of: expression) {
+      return PredicateConstant(
+        value: shape.constants[index], origin: ConstantOrigin(index: index))
+    }
+    let value: PredicateValue
+    do {
+      value = try expression.value(for: nil)
+    } catch {
+      throw TranslationError(expression.description, "\(error)")
+    }
+    if case .placeholder(let text) = value {
+      throw TranslationError(text, "The placeholder was given no value.")
+    }
+    return PredicateConstant(value: value)
+  }
+
   /// A constant by its own type.
+  ///
+  /// The type is nil for nil.
   func plain(
-    _ constant: PredicateValue, _ expression: NSExpression
-  ) throws(TranslationError) -> (value: SQLiteValue, type: StoredType?) {
-    switch constant {
-    case .null: return (.null, nil)
-    case .bool(let value): return (.integer(value ? 1 : 0), .integer)
-    case .integer(let value): return (.integer(value), .integer)
-    case .double(let value): return (.real(value), .real)
-    case .decimal: return (Self.decimal(constant) ?? .null, .decimal)
-    case .string(let value): return (.text(value), .text)
-    case .date(let value): return (.real(value.timeIntervalSinceReferenceDate), .timestamp)
-    case .data(let value): return (.blob([UInt8](value)), .binary)
-    case .uuid(let value): return (.blob(Self.bytes(of: value)), .uuid)
-    case .url(let value): return (.text(value.absoluteString), .text)
-    case .collection, .dictionary, .object, .placeholder:
+    _ constant: PredicateConstant, _ expression: NSExpression
+  ) throws(TranslationError) -> (value: SQLBind, type: StoredType?) {
+    guard let bind = bind(constant, as: .plain) else {
       throw TranslationError(expression.description, "This is no single value.")
     }
+    return (bind, StoredType(of: constant.value))
   }
 
   /// A constant in the type of the column it is compared with.
-  ///
-  /// Nil becomes null.
   func bind(
-    _ constant: PredicateValue, as type: StoredType, _ attribute: NSAttributeDescription?,
+    _ constant: PredicateConstant, as type: StoredType, _ attribute: NSAttributeDescription?,
     _ piece: String
-  ) throws(TranslationError) -> SQLiteValue {
-    if constant.isNull { return .null }
-    let converted: SQLiteValue? =
-      switch type {
-      case .integer: Self.integer(constant)
-      case .real: Self.real(constant)
-      case .timestamp: Self.timestamp(constant)
-      case .decimal: Self.decimal(constant)
-      case .text: Self.text(constant)
-      case .uuid: Self.uuid(constant)
-      case .binary: Self.binary(constant)
-      case .transformable: transformed(constant, attribute) ?? Self.binary(constant)
-      }
-    if let converted { return converted }
+  ) throws(TranslationError) -> SQLBind {
+    let form = attribute.map { BindForm.stored(type, $0) } ?? .computed(type)
+    if let bind = bind(constant, as: form) { return bind }
     let name = attribute.map { "\($0)" } ?? "a value of the type \(type.declaration)"
-    throw TranslationError(piece, "\(constant.summary) cannot be compared with \(name).")
+    throw TranslationError(piece, "\(constant.value.summary) cannot be compared with \(name).")
   }
 
-  private func transformed(
-    _ constant: PredicateValue, _ attribute: NSAttributeDescription?
-  ) -> SQLiteValue? {
-    guard let attribute, let original = constant.original else { return nil }
-    return translator.transformed(attribute, original)
-  }
-
-  private static func integer(_ constant: PredicateValue) -> SQLiteValue? {
-    if let value = constant.exactInteger { return .integer(value) }
-    if case .string(let text) = constant {
-      return Int64(text).map(SQLiteValue.integer) ?? Double(text).map(SQLiteValue.real)
-    }
-    return constant.nearestDouble.map(SQLiteValue.real)
-  }
-
-  private static func real(_ constant: PredicateValue) -> SQLiteValue? {
-    if case .string(let text) = constant { return Double(text).map(SQLiteValue.real) }
-    return constant.nearestDouble.map(SQLiteValue.real)
-  }
-
-  private static func timestamp(_ constant: PredicateValue) -> SQLiteValue? {
-    if case .date(let date) = constant { return .real(date.timeIntervalSinceReferenceDate) }
-    return constant.isNumber ? constant.nearestDouble.map(SQLiteValue.real) : nil
-  }
-
-  /// A decimal whose digits a column of numeric affinity keeps as it keeps the stored ones.
-  private static func decimal(_ constant: PredicateValue) -> SQLiteValue? {
-    if let value = constant.exactInteger { return .integer(value) }
-    if case .string(let text) = constant { return Double(text) == nil ? nil : .text(text) }
-    if case .decimal(let value) = constant { return .text("\(value)") }
-    return constant.nearestDouble.map(SQLiteValue.real)
-  }
-
-  private static func text(_ constant: PredicateValue) -> SQLiteValue? {
-    switch constant {
-    case .string(let text): .text(text)
-    case .url(let url): .text(url.absoluteString)
-    case .uuid(let uuid): .text(uuid.uuidString)
-    case .bool(let value): .text(value ? "1" : "0")
-    case .integer(let value): .text("\(value)")
-    case .double(let value): .text("\(value)")
-    case .decimal(let value): .text("\(value)")
-    default: nil
-    }
-  }
-
-  private static func uuid(_ constant: PredicateValue) -> SQLiteValue? {
-    switch constant {
-    case .uuid(let uuid): .blob(bytes(of: uuid))
-    case .string(let text): UUID(uuidString: text).map { .blob(bytes(of: $0)) }
-    case .data(let data): .blob([UInt8](data))
-    default: nil
-    }
-  }
-
-  private static func binary(_ constant: PredicateValue) -> SQLiteValue? {
-    switch constant {
-    case .data(let data): .blob([UInt8](data))
-    case .uuid(let uuid): .blob(bytes(of: uuid))
-    default: nil
-    }
-  }
-
-  private static func bytes(of uuid: UUID) -> [UInt8] {
-    withUnsafeBytes(of: uuid.uuid) { [UInt8]($0) }
+  /// A constant in some form, nil when it has none.
+  func bind(_ constant: PredicateConstant, as form: BindForm) -> SQLBind? {
+    guard let value = form.value(of: constant.value, for: translator) else { return nil }
+    return constant.origin.map { .constant($0, form) } ?? .value(value)
   }
 }
 

@@ -6,14 +6,15 @@ extension PredicateTranslation {
     _ function: PredicateFunction, _ arguments: [NSExpression], at site: Site,
     _ expression: NSExpression
   ) throws(TranslationError) -> SQLOperand {
+    if function.isAggregate { return try aggregate(function, arguments, at: site, expression) }
     switch function {
-    case .count where arguments.count == 1:
-      return try count(try operand(arguments[0], at: site), at: site, expression)
     case .add, .subtract, .multiply, .divide, .modulus, .bitwiseAnd, .bitwiseOr, .leftShift,
       .rightShift, .bitwiseXor:
       return try arithmetic(function, arguments, at: site)
     case .onesComplement:
-      return .computed("~(\(try number(arguments[0], at: site).fragment))", .integer)
+      let (fragment, type) = try number(arguments[0], at: site)
+      return type == .integer
+        ? .computed("~(\(fragment))", .integer) : call(.onesComplement, [fragment], .integer)
     case .absolute:
       let (fragment, type) = try number(arguments[0], at: site)
       return .computed("abs(\(fragment))", type)
@@ -24,9 +25,13 @@ extension PredicateTranslation {
       case .object(let column, let entity): return .object("+\(column)", entity)
       case let other: return other
       }
-    default:
+    case .cast: return try cast(arguments, at: site, expression)
+    case .uppercase, .lowercase, .canonical, .length:
+      return try textFunction(function, arguments, at: site)
+    case .random, .randomBelow:
       throw TranslationError(
-        expression.description, "The function \(function.rawValue) has no SQL.")
+        expression.description, "A random number differs from row to row; only memory makes one.")
+    default: return try mathematics(function, arguments, at: site, expression)
     }
   }
 
@@ -35,13 +40,21 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand {
     let (left, leftType) = try number(arguments[0], at: site)
     let (right, rightType) = try number(arguments[1], at: site)
-    let type: StoredType = leftType == .integer && rightType == .integer ? .integer : .real
+    let isWhole = leftType == .integer && rightType == .integer
+    if !isWhole, let called = ValueFunction(function) {
+      return call(called, [left, right], function == .modulus ? .real : .integer)
+    }
     let sign: String
     switch function {
     case .add: sign = "+"
     case .subtract: sign = "-"
     case .multiply: sign = "*"
-    case .divide: sign = "/"
+    case .divide:
+      // A column of numeric affinity holds 3.0 as 3, which would divide as a whole number.
+      if [leftType, rightType].contains(where: { $0 == .decimal || $0 == .timestamp }) {
+        return .computed("(CAST(\(left) AS REAL) / \(right))", .real)
+      }
+      sign = "/"
     case .modulus: sign = "%"
     case .bitwiseAnd: sign = "&"
     case .bitwiseOr: sign = "|"
@@ -51,20 +64,87 @@ extension PredicateTranslation {
       // SQLite has no exclusive or.
       return .computed("((\(left) | \(right)) - (\(left) & \(right)))", .integer)
     }
-    return .computed("(\(left) \(raw: sign) \(right))", type)
+    return .computed(
+      "(\(left) \(raw: sign) \(right))", Self.type(of: function, leftType, rightType))
+  }
+
+  private static func type(
+    of function: PredicateFunction, _ left: StoredType, _ right: StoredType
+  ) -> StoredType {
+    if left == .integer, right == .integer { return .integer }
+    switch (left, right) {
+    case (.timestamp, .timestamp): return .decimal
+    case (.timestamp, _), (_, .timestamp):
+      return function == .add || function == .subtract ? .timestamp : .decimal
+    case (.decimal, _), (_, .decimal): return .decimal
+    default: return .real
+    }
+  }
+
+  private func mathematics(
+    _ function: PredicateFunction, _ arguments: [NSExpression], at site: Site,
+    _ expression: NSExpression
+  ) throws(TranslationError) -> SQLOperand {
+    guard let called = ValueFunction(function) else {
+      throw TranslationError(
+        expression.description, "The function \(function.rawValue) has no SQL.")
+    }
+    var values: [SQLFragment] = []
+    var isWhole = [.floor, .ceiling, .truncate].contains(function)
+    for argument in arguments {
+      let (fragment, type) = try number(argument, at: site)
+      values.append(fragment)
+      isWhole = isWhole && type == .integer
+    }
+    return call(called, values, isWhole ? .integer : .real)
+  }
+
+  private func textFunction(
+    _ function: PredicateFunction, _ arguments: [NSExpression], at site: Site
+  ) throws(TranslationError) -> SQLOperand {
+    let (text, type) = try value(of: arguments[0], at: site)
+    guard type == .text || type == nil, let called = ValueFunction(function) else {
+      throw TranslationError(
+        arguments[0].description, "This is no text, which \(function.rawValue) takes.")
+    }
+    return call(called, [text], function == .length ? .integer : .text)
+  }
+
+  /// A call of one of the functions that connections have beside SQLite's own.
+  func call(
+    _ function: ValueFunction, _ arguments: [SQLFragment], _ type: StoredType
+  ) -> SQLOperand {
+    let list = SQLFragment.joined(arguments, by: ", ")
+    return .computed("\(raw: function.rawValue)(\(list))", type)
   }
 
   /// An expression that is a number.
-  private func number(
+  func number(
     _ expression: NSExpression, at site: Site
   ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType) {
     let (fragment, type) = try value(of: expression, at: site)
-    switch type {
-    case .integer, .real, .decimal, .timestamp: return (fragment, type ?? .integer)
-    case nil: return (fragment, .integer)
-    default:
+    guard let type else { return (fragment, .integer) }
+    guard type.isNumber else {
       throw TranslationError(expression.description, "This is no number.")
     }
+    return (fragment, type)
+  }
+
+  /// Values of which a row takes one, and their common type, nil when all are nil.
+  ///
+  /// Numbers of different types are whole or real row by row: what a column of numeric affinity
+  /// holds is made real, because it may hold 3.0 as 3.
+  static func unified(
+    _ values: [(fragment: SQLFragment, type: StoredType?)]
+  ) -> (fragments: [SQLFragment], type: StoredType?) {
+    let types = values.compactMap(\.type)
+    guard let first = types.first, first.isNumber, !types.allSatisfy({ $0 == first }) else {
+      return (values.map(\.fragment), types.first)
+    }
+    let fragments = values.map { fragment, type -> SQLFragment in
+      type == .decimal || type == .timestamp ? "CAST(\(fragment) AS REAL)" : fragment
+    }
+    return (fragments, .real)
   }
 
   /// An expression as a value on its own.
@@ -75,17 +155,18 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType?) {
     switch try operand(expression, at: site) {
     case .constant(let constant):
-      let (value, type) = try plain(constant, expression)
-      return ("\(bind: value)", type)
+      let (bind, type) = try plain(constant, expression)
+      return ("\(bind: bind)", type)
     case .attribute(let column, let attribute):
       return (column, StoredType(attribute.attributeType))
     case .computed(let fragment, let type): return (fragment, type)
     case .toMany(let path):
-      guard case .computed(let fragment, let type) = try aggregate(path, at: site) else {
+      guard case .computed(let fragment, let type) = try aggregate(path, at: site, keepsWhole: true)
+      else {
         throw TranslationError(path.text, "This is no single value.")
       }
       return (fragment, type)
-    case .object, .list:
+    case .object, .entity, .list:
       throw TranslationError(expression.description, "This is no single value.")
     }
   }

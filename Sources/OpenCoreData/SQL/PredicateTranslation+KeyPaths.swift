@@ -31,6 +31,10 @@ extension PredicateTranslation {
       let entity = position.entity
       guard let property = entity.description.propertiesByName[key] else {
         if ["self", "SELF", "objectID"].contains(key) { continue }
+        if key == "entity" {
+          let alias = scope.alias(of: position, isRequired: isRequired)
+          return try entityOperand(entity, alias: alias, rest, text: text)
+        }
         throw TranslationError(unknownKey: key, in: text, of: entity.description)
       }
       if property.isTransient {
@@ -63,6 +67,18 @@ extension PredicateTranslation {
         entity: translator.model.entity(for: destination), key: name, holder: alias)
     }
     return .object(SQLFragment(sql: " \(position.key)"), position.entity)
+  }
+
+  /// The entity of an object, or its name.
+  private func entityOperand(
+    _ entity: SQLEntity, alias: String, _ rest: ArraySlice<PredicateKeyPath.Component>,
+    text: String
+  ) throws(TranslationError) -> SQLOperand {
+    let isName = rest.first == .key("name")
+    guard rest.isEmpty || (isName && rest.count == 1) else {
+      throw TranslationError(text, "Of an entity the store knows the name only.")
+    }
+    return .entity(SQLFragment(sql: " \(alias).\(SQLNames.entity)"), entity, isName: isName)
   }
 
   /// A subselect over the objects at the other end of a to-many relationship.

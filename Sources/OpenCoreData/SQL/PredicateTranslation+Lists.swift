@@ -2,11 +2,11 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
-  /// Longer lists of whole numbers are bound as a table.
-  private static let longestNumberList = 16
-
-  /// Longer lists of other values are refused: SQLite takes that many `?`s.
+  /// Longer lists are bound as JSON: SQLite takes little more `?`s.
   private static let longestList = 30_000
+
+  /// Longer lists of texts which are compared by a function are bound as JSON.
+  private static let longestLenientList = 16
 
   func between(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules, at site: Site
@@ -37,7 +37,7 @@ extension PredicateTranslation {
     _ left: SQLOperand, in right: SQLOperand, _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
     switch right {
-    case .constant(.null): return .constant(false)
+    case _ where right.isNull: return .constant(false)
     case .toMany(let path):
       return try some(of: path, at: site, keepsNil: false) {
         element, inner throws(TranslationError) in
@@ -50,8 +50,8 @@ extension PredicateTranslation {
         conditions.append(try equal(left, element, rules.with(.equalTo), at: site))
       }
       return .any(conditions)
-    case .constant(.collection(let collection)):
-      return try contained(left, in: collection.elements, rules, at: site)
+    case .constant(let constant) where constant.elements != nil:
+      return try contained(left, in: constant, constant.elements ?? [], rules, at: site)
     default:
       // `part IN whole` looks for a text in a text.
       return .sql(try matches(right, left, rules.with(.contains)))
@@ -62,72 +62,121 @@ extension PredicateTranslation {
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
     switch left {
-    case .toMany, .list, .constant(.collection), .constant(.null):
-      try contained(right, in: left, rules, at: site)
-    default:
-      .sql(try matches(left, right, rules))
+    case .toMany, .list: return try contained(right, in: left, rules, at: site)
+    case .constant(let constant) where constant.isNull || constant.elements != nil:
+      return try contained(right, in: left, rules, at: site)
+    default: return .sql(try matches(left, right, rules))
     }
   }
 
   private func contained(
-    _ left: SQLOperand, in values: [PredicateValue], _ rules: ComparisonRules, at site: Site
+    _ left: SQLOperand, in whole: PredicateConstant, _ elements: [PredicateConstant],
+    _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
-    let present = values.filter { !$0.isNull }
+    let present = elements.filter { !$0.isNull }
     var conditions: [SQLCondition] = []
-    if let list = try list(present, left, rules, at: site) { conditions.append(list) }
-    if present.count < values.count {
-      conditions.append(try equal(left, .constant(.null), rules.with(.equalTo), at: site))
+    if let list = try list(whole, present, left, rules) { conditions.append(list) }
+    if present.count < elements.count {
+      conditions.append(.sql(try nullTest(left, rules.with(.equalTo))))
     }
     return .any(conditions)
   }
 
+  /// Whether a value is one of a constant list.
+  ///
+  /// Whole numbers and keys of any number are `_Z_intarrayN`, so that the text does not depend on how
+  /// many there are; other values are `?`s.
   private func list(
-    _ values: [PredicateValue], _ left: SQLOperand, _ rules: ComparisonRules, at site: Site
+    _ whole: PredicateConstant, _ values: [PredicateConstant], _ left: SQLOperand,
+    _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLCondition? {
-    guard !values.isEmpty else { return nil }
+    guard !values.isEmpty else {
+      isReusable = false
+      return nil
+    }
     if case .object(let key, let entity) = left {
-      var keys: ContiguousArray<Int64> = []
-      for value in values { keys.append(try self.key(of: value, as: entity, rules)) }
-      return .sql("\(key) IN (SELECT * FROM \(raw: intArray(keys))) ")
+      for value in values { _ = try self.key(of: value, as: entity, rules) }
+      return .sql("\(key) IN (SELECT * FROM \(raw: keyArray(whole, values, entity))) ")
     }
-    if rules.isLenient, isText(left) {
-      var conditions: [SQLCondition] = []
-      for value in values {
-        conditions.append(try ordered(left, .constant(value), rules.with(.equalTo)))
-      }
-      return .any(conditions)
+    if rules.isLenient, isText(left) { return try lenientList(whole, values, left, rules) }
+    let (column, _) = try sides(left, left, rules)
+    if isWhole(left), values.allSatisfy({ $0.value.isWhole }) {
+      let numbers = ContiguousArray(values.compactMap(\.value.exactInteger))
+      let name = intArray(whole.origin.map(IntArraySource.integers) ?? .values(numbers))
+      return .sql("\(column) IN (SELECT * FROM \(raw: name)) ")
     }
-    var column: SQLFragment = ""
-    var binds: [SQLiteValue] = []
-    for value in values {
-      let (first, second) = try sides(left, .constant(value), rules)
-      column = first
-      binds += second.binds
+    if values.count > Self.longestList, let json = bind(whole, as: .json) {
+      return .sql("\(column) IN (SELECT value FROM json_each(\(bind: json)))")
     }
-    let numbers = binds.compactMap { if case .integer(let number) = $0 { number } else { nil } }
-    if numbers.count == binds.count, numbers.count > Self.longestNumberList {
-      return .sql("\(column) IN (SELECT * FROM \(raw: intArray(ContiguousArray(numbers)))) ")
-    }
-    guard binds.count <= Self.longestList else {
-      throw TranslationError(
-        "the list of \(binds.count) values",
-        "At most \(Self.longestList) values that are no whole numbers fit into one SELECT.")
-    }
-    let marks = repeatElement("?", count: binds.count).joined(separator: ", ")
-    return .sql(column + SQLFragment(sql: " IN (\(marks))", binds: binds))
+    // How many there are is part of the text, and of the shape unless they are whole numbers.
+    if values.allSatisfy({ $0.value.isWhole }) { isReusable = false }
+    var marks: [SQLFragment] = []
+    for value in values { marks.append(try sides(left, .constant(value), rules).1) }
+    return .sql("\(column) IN (\(.joined(marks, by: ", ")))")
   }
 
-  private func elements(
+  private func lenientList(
+    _ whole: PredicateConstant, _ values: [PredicateConstant], _ left: SQLOperand,
+    _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLCondition {
+    if values.count > Self.longestLenientList, let json = bind(whole, as: .json) {
+      let (column, _) = try sides(left, left, rules)
+      let options = rules.options.rawValue
+      return .sql(
+        "EXISTS (SELECT 1 FROM json_each(\(bind: json)) WHERE"
+          + " NSCoreDataStringCompare(\(column), value, \(raw: options)) = 0)")
+    }
+    var conditions: [SQLCondition] = []
+    for value in values {
+      conditions.append(try ordered(left, .constant(value), rules.with(.equalTo)))
+    }
+    return .any(conditions)
+  }
+
+  private func keyArray(
+    _ whole: PredicateConstant, _ values: [PredicateConstant], _ entity: SQLEntity
+  ) -> String {
+    if let origin = whole.origin { return intArray(.keys(origin, entity)) }
+    return intArray(
+      .values(
+        ContiguousArray(
+          values.compactMap {
+            let key = BindForm.key(entity).value(of: $0.value, for: translator)
+            return if case .integer(let number) = key { number } else { nil }
+          })))
+  }
+
+  private func isWhole(_ operand: SQLOperand) -> Bool {
+    switch operand {
+    case .attribute(_, let attribute): StoredType(attribute.attributeType) == .integer
+    case .computed(_, let type): type == .integer
+    default: false
+    }
+  }
+
+  /// The elements of a list that is written out or a constant.
+  func elements(
     of operand: SQLOperand, at site: Site, _ rules: ComparisonRules
   ) throws(TranslationError) -> [SQLOperand] {
     switch operand {
-    case .constant(.collection(let collection)): return collection.elements.map { .constant($0) }
+    case .constant(let constant):
+      if let elements = constant.elements { return elements.map { .constant($0) } }
     case .list(let expressions):
       var operands: [SQLOperand] = []
       for expression in expressions { operands.append(try self.operand(expression, at: site)) }
       return operands
-    default:
-      throw TranslationError(rules.piece, "A list of values is needed on the right.")
+    default: break
+    }
+    throw TranslationError(rules.piece, "A list of values is needed on the right.")
+  }
+}
+
+extension PredicateValue {
+  /// Whether it is a whole number by its kind, not by its value.
+  fileprivate var isWhole: Bool {
+    switch self {
+    case .integer, .bool: true
+    default: false
     }
   }
 }

@@ -4,7 +4,7 @@ import SQLiteDriver
 extension PredicateTranslation {
   /// What an expression stands for at a place in the statement.
   func operand(_ expression: NSExpression, at site: Site) throws(TranslationError) -> SQLOperand {
-    if isConstant(expression) { return .constant(try constant(expression)) }
+    if Self.isConstant(expression) { return .constant(try constant(expression)) }
     switch expression.node {
     case .evaluatedObject:
       return try walk([], in: site.scopes[0], at: site, text: "SELF")
@@ -25,45 +25,44 @@ extension PredicateTranslation {
     case .conditional(let predicate, let yes, let no):
       return try conditional(predicate, yes, no, at: site)
     case .constant, .subscripted, .method, .setOperation, .anyKey, .block:
-      throw TranslationError(expression.description, "This expression has no SQL.")
+      throw TranslationError(expression.description, Self.reason(expression))
     }
   }
 
   /// Whether the value is the same for every row.
-  func isConstant(_ expression: NSExpression) -> Bool {
+  static func isConstant(_ expression: NSExpression) -> Bool {
     switch expression.node {
     case .evaluatedObject, .variable, .keyPath, .anyKey, .subquery, .block: false
     case .function(.random, _), .function(.randomBelow, _): false
     case .conditional(let predicate, let yes, let no):
-      isConstant(predicate) && isConstant(yes) && isConstant(no)
-    case .path(let base, _): isConstant(base)
-    default: expression.node.children.allSatisfy(isConstant)
+      Self.isConstant(predicate) && Self.isConstant(yes) && Self.isConstant(no)
+    case .path(let base, _): Self.isConstant(base)
+    default: expression.node.children.allSatisfy(Self.isConstant)
     }
   }
 
   /// Whether the answer is the same for every row.
-  func isConstant(_ predicate: NSPredicate) -> Bool {
+  static func isConstant(_ predicate: NSPredicate) -> Bool {
     switch predicate {
     case let comparison as NSComparisonPredicate:
       comparison.predicateOperatorType != .customSelector
-        && isConstant(comparison.leftExpression) && isConstant(comparison.rightExpression)
-    case let compound as NSCompoundPredicate: compound.predicates.allSatisfy(isConstant)
+        && Self.isConstant(comparison.leftExpression)
+        && Self.isConstant(comparison.rightExpression)
+    case let compound as NSCompoundPredicate: compound.predicates.allSatisfy(Self.isConstant)
     default: if case .constant = predicate.kind { true } else { false }
     }
   }
 
-  /// The value of an expression which does not depend on the row.
-  func constant(_ expression: NSExpression) throws(TranslationError) -> PredicateValue {
-    let value: PredicateValue
-    do {
-      value = try expression.value(for: nil)
-    } catch {
-      throw TranslationError(expression.description, "\(error)")
+  /// Why an expression that depends on the row has no SQL.
+  private static func reason(_ expression: NSExpression) -> String {
+    switch expression.node {
+    case .subscripted: "Rows have no places in a list; only memory can take one out."
+    case .method: "Only memory can call a method; the store needs SQL."
+    case .setOperation: "Only memory can combine collections; the store needs SQL."
+    case .anyKey: "ANYKEY is for dictionaries; objects have no SQL for it."
+    case .block: "Only memory can run a block; the store needs SQL."
+    default: "This expression has no SQL."
     }
-    if case .placeholder(let text) = value {
-      throw TranslationError(text, "The placeholder was given no value.")
-    }
-    return value
   }
 
   private func pathOperand(
@@ -82,13 +81,13 @@ extension PredicateTranslation {
       return try walk(
         (first.components + keyPath.components)[...], in: site.scopes[0], at: site, text: text)
     case .subquery(let collection, let variable, let predicate):
-      var found = try subquery(collection, variable, predicate, at: site)
-      found = ToManyPath(
-        scope: found.scope, source: found.source, relationship: found.relationship,
-        rest: keyPath.components, text: text, filter: found.filter)
-      return try aggregate(found, at: site)
+      let found = try subquery(collection, variable, predicate, at: site)
+      return .toMany(
+        ToManyPath(
+          scope: found.scope, source: found.source, relationship: found.relationship,
+          rest: keyPath.components, text: text, filter: found.filter))
     default:
-      throw TranslationError(text, "A key path of this expression has no SQL.")
+      throw TranslationError(text, Self.reason(base))
     }
   }
 
@@ -118,9 +117,10 @@ extension PredicateTranslation {
     _ predicate: NSPredicate, _ yes: NSExpression, _ no: NSExpression, at site: Site
   ) throws(TranslationError) -> SQLOperand {
     let condition = try condition(predicate, at: site.optional).fragment
-    let (left, type) = try value(of: yes, at: site.optional)
-    let (right, otherType) = try value(of: no, at: site.optional)
+    let (values, type) = Self.unified([
+      try value(of: yes, at: site.optional), try value(of: no, at: site.optional),
+    ])
     return .computed(
-      "CASE WHEN \(condition) THEN \(left) ELSE \(right) END", type ?? otherType ?? .text)
+      "CASE WHEN \(condition) THEN \(values[0]) ELSE \(values[1]) END", type ?? .text)
   }
 }

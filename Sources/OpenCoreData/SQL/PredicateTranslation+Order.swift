@@ -35,7 +35,7 @@ extension PredicateTranslation {
     case .object(_, let entity):
       throw TranslationError(
         key, "Objects have no order. Sort by an attribute of \(entity.name), such as \(key).name.")
-    case .constant, .computed, .list:
+    case .constant, .entity, .computed, .list:
       throw TranslationError(key, "The store cannot sort by this.")
     }
     if column.sql.first == " " { column.sql.removeFirst() }

@@ -12,14 +12,12 @@ extension PredicateTranslation {
     try requireText(text, rules)
     try requireText(pattern, rules)
     let (whole, part) = try sides(text, pattern, rules)
-    if let prefix = indexablePrefix(text, pattern, rules) {
-      return Self.range(whole, from: prefix)
-    }
+    if let range = range(whole, text, pattern, rules) { return range }
     switch rules.type {
     case .like:
       return " NSCoreDataLike(\(whole), \(part), \(raw: lenience(rules)))"
     case .matches:
-      try check(pattern, rules)
+      let part = try checked(pattern, rules) ?? part
       return " NSCoreDataMatches(\(whole), \(part), \(raw: lenience(rules)))"
     default:
       let search = StringSearch(rules.type, options: rules.options)
@@ -31,9 +29,8 @@ extension PredicateTranslation {
   private func requireText(
     _ operand: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) {
-    if isText(operand) { return }
+    if isText(operand) || operand.isNull { return }
     switch operand {
-    case .constant(.null): return
     case .attribute(_, let attribute):
       throw TranslationError(
         rules.piece, "\(attribute) is no text, so it cannot be searched in the store.")
@@ -46,59 +43,46 @@ extension PredicateTranslation {
   }
 
   /// A regular expression that is wrong is said here, before a row is read.
-  private func check(_ pattern: SQLOperand, _ rules: ComparisonRules) throws(TranslationError) {
-    guard case .constant(.string(let text)) = pattern else { return }
+  private func checked(
+    _ pattern: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLFragment? {
+    guard case .constant(let constant) = pattern, let text = constant.value.string else {
+      return nil
+    }
     do {
       _ = try StringMatching.matches("", text, rules.options)
     } catch {
       throw TranslationError(rules.piece, "\(error).")
     }
+    return bind(constant, as: .pattern).map { "\(bind: $0)" }
   }
 
   private func lenience(_ rules: ComparisonRules) -> UInt {
     rules.isLenient ? rules.options.rawValue : 0
   }
 
-  /// The text that values must begin with, where bounds say the same as the function.
-  private func indexablePrefix(
-    _ text: SQLOperand, _ pattern: SQLOperand, _ rules: ComparisonRules
-  ) -> String? {
-    guard case .attribute = text, case .constant(.string(let pattern)) = pattern,
-      !rules.isLenient
+  /// The bounds that say the same as the function, nil where none do.
+  ///
+  /// Texts that begin with a prefix are those from it up to the first that does not.
+  private func range(
+    _ column: SQLFragment, _ text: SQLOperand, _ pattern: SQLOperand, _ rules: ComparisonRules
+  ) -> SQLFragment? {
+    guard case .attribute = text, case .constant(let constant) = pattern, !rules.isLenient,
+      let pattern = constant.value.string
     else { return nil }
+    let forms: (low: BindForm, high: BindForm)
     switch rules.type {
-    case .beginsWith: return rules.options.contains(.normalized) ? pattern : nil
-    case .like:
-      let prefix = pattern.dropLast()
-      guard pattern.last == "*", !prefix.contains(where: { "*?\\".contains($0) }) else {
-        return nil
-      }
-      return String(prefix)
+    case .beginsWith where rules.options.contains(.normalized): forms = (.prefix, .prefixEnd)
+    case .like where TextPrefix(like: pattern) != nil: forms = (.likePrefix, .likePrefixEnd)
     default: return nil
     }
-  }
-
-  /// Texts that begin with a prefix are those from it up to the first that does not.
-  private static func range(_ column: SQLFragment, from prefix: String) -> SQLFragment {
-    let low: SQLFragment = "\(column) >= \(bind: .text(prefix))"
-    guard let end = firstText(after: prefix) else { return low }
-    return "(\(low) AND \(column) < \(bind: .text(end)))"
-  }
-
-  /// The least text that is greater than all texts with a prefix, in the order of UTF-8's bytes,
-  /// which is that of the scalars.
-  ///
-  /// Nil when there is none.
-  private static func firstText(after prefix: String) -> String? {
-    var scalars = Array(prefix.unicodeScalars)
-    while let last = scalars.popLast() {
-      // Surrogates are no scalars: what follows U+D7FF is U+E000.
-      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
-      guard let scalar = Unicode.Scalar(next) else { continue }
-      var text = String.UnicodeScalarView(scalars)
-      text.append(scalar)
-      return String(text)
+    guard let low = bind(constant, as: forms.low) else { return nil }
+    let lowest: SQLFragment = "\(column) >= \(bind: low)"
+    guard let high = bind(constant, as: forms.high) else {
+      // Without an end the text is another one.
+      isReusable = false
+      return lowest
     }
-    return nil
+    return "(\(lowest) AND \(column) < \(bind: high))"
   }
 }

@@ -8,14 +8,15 @@ extension PredicateTranslation {
   func equal(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
+    if let known = try known(left, right, rules) { return known }
+    if left.isNull { return .sql(try nullTest(right, rules)) }
+    if right.isNull { return .sql(try nullTest(left, rules)) }
     switch (left, right) {
-    case (.constant(.null), _): return .sql(try nullTest(right, rules))
-    case (_, .constant(.null)): return .sql(try nullTest(left, rules))
     case (.object(let key, let entity), .constant(let value)):
-      let bind = SQLiteValue.integer(try self.key(of: value, as: entity, rules))
+      let bind = try self.key(of: value, as: entity, rules)
       return .sql("\(key) \(raw: rules.sign) \(bind: bind)")
     case (.constant(let value), .object(let key, let entity)):
-      let bind = SQLiteValue.integer(try self.key(of: value, as: entity, rules))
+      let bind = try self.key(of: value, as: entity, rules)
       return .sql("\(bind: bind) \(raw: rules.sign) \(key)")
     case (.object(let left, let entity), .object(let right, let other)):
       guard entity.root === other.root else { return .constant(rules.type == .notEqualTo) }
@@ -29,6 +30,7 @@ extension PredicateTranslation {
   func ordered(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLCondition {
+    if let known = try known(left, right, rules) { return known }
     let (first, second) = try sides(left, right, rules)
     guard rules.isLenient, isText(left), isText(right) else {
       return .sql("\(first) \(raw: rules.sign) \(second)")
@@ -37,6 +39,19 @@ extension PredicateTranslation {
     let options = rules.options.rawValue
     return .sql(
       " NSCoreDataStringCompare(\(first), \(second), \(raw: options)) \(raw: rules.sign) 0")
+  }
+
+  /// The answer where both sides are constants, as an element of a list and a bound may be.
+  private func known(
+    _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLCondition? {
+    guard case .constant(let first) = left, case .constant(let second) = right else { return nil }
+    isReusable = false
+    let comparison = NSComparisonPredicate(
+      leftExpression: NSExpression(forConstantValue: first.value.original),
+      rightExpression: NSExpression(forConstantValue: second.value.original),
+      modifier: .direct, type: rules.type, options: rules.options)
+    return .constant(try evaluated(comparison))
   }
 
   /// Both sides as SQL, a constant in the type of the other side.
@@ -52,19 +67,22 @@ extension PredicateTranslation {
     switch operand {
     case .attribute(let column, _): return column
     case .computed(let fragment, _): return fragment
-    case .constant(let value):
+    case .constant(let constant):
       switch other {
       case .attribute(_, let attribute):
         let type = StoredType(attribute.attributeType)
-        return "\(bind: try bind(value, as: type, attribute, rules.piece))"
+        return "\(bind: try bind(constant, as: type, attribute, rules.piece))"
       case .computed(_, let type):
-        return "\(bind: try bind(value, as: type, nil, rules.piece))"
+        return "\(bind: try bind(constant, as: type, nil, rules.piece))"
       default:
         throw TranslationError(rules.piece, "The two sides cannot be compared.")
       }
     case .object:
       throw TranslationError(
         rules.piece, "An object can be compared for equality with an object only.")
+    case .entity:
+      throw TranslationError(
+        rules.piece, "An entity can be compared with entities, its name with texts only.")
     case .toMany(let path):
       throw TranslationError(
         rules.piece, "\(path.text) leads to many objects, so it needs ANY, ALL or @count.")
@@ -73,31 +91,29 @@ extension PredicateTranslation {
     }
   }
 
-  private func nullTest(
+  /// `IS NULL`, or its contrary for `!=`.
+  func nullTest(
     _ operand: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLFragment {
     let test = rules.type == .notEqualTo ? "IS NOT NULL" : "IS NULL"
-    if case .object(let key, _) = operand { return "\(key) \(raw: test)" }
-    if case .constant = operand { return rules.type == .notEqualTo ? "0 = 1" : "1 = 1" }
-    return "\(try side(operand, beside: operand, rules)) \(raw: test)"
+    switch operand {
+    case .object(let column, _), .entity(let column, _, _): return "\(column) \(raw: test)"
+    case .constant: return rules.type == .notEqualTo ? "0 = 1" : "1 = 1"
+    default: return "\(try side(operand, beside: operand, rules)) \(raw: test)"
+    }
   }
 
   /// The key of an object given as a constant.
   ///
   /// 0, which no row has, for one that is in no row.
   func key(
-    of value: PredicateValue, as entity: SQLEntity, _ rules: ComparisonRules
-  ) throws(TranslationError) -> Int64 {
-    guard case .object(let object) = value, let key = translator.objectKey(object.base) else {
+    of constant: PredicateConstant, as entity: SQLEntity, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLBind {
+    guard let bind = bind(constant, as: .key(entity)) else {
       throw TranslationError(
         rules.piece, "An object or an object ID is needed to compare with \(entity.name).")
     }
-    if let name = key.entityName, let other = translator.model.entity(named: name),
-      other.root !== entity.root
-    {
-      return 0
-    }
-    return key.primaryKey ?? 0
+    return bind
   }
 
   /// Whether an operand is a text.
@@ -105,8 +121,8 @@ extension PredicateTranslation {
     switch operand {
     case .attribute(_, let attribute): StoredType(attribute.attributeType) == .text
     case .computed(_, let type): type == .text
-    case .constant(let value): value.string != nil
-    case .object, .toMany, .list: false
+    case .constant(let constant): constant.value.string != nil
+    case .object, .entity, .toMany, .list: false
     }
   }
 }

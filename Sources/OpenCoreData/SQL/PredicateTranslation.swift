@@ -11,17 +11,27 @@ final class PredicateTranslation {
   /// The query's own `FROM`.
   let root: TranslationScope
 
-  /// The contents of `_Z_intarray0` and so on.
-  private(set) var intArrays: [ContiguousArray<Int64>] = []
+  /// The constants of the predicate and where they are, nil when its text serves it alone.
+  let shape: PredicateShape?
+
+  /// What is in `_Z_intarray0` and so on.
+  private(set) var intArrays: [IntArraySource] = []
 
   /// Whether a row may come more than once and must not.
   var isDistinct = false
 
+  /// Whether `ANY` may join its elements to the query's own rows, which are made distinct then.
+  var joinsToMany = true
+
+  /// Whether the text would be the same for other constants.
+  var isReusable = true
+
   /// Nesting beyond this is refused: SQLite's own limit is not far above.
   static let maximumDepth = 250
 
-  init(_ translator: SQLTranslator, entity: SQLEntity) {
+  init(_ translator: SQLTranslator, entity: SQLEntity, shape: PredicateShape? = nil) {
     self.translator = translator
+    self.shape = shape
     root = TranslationScope(entity: entity, variable: nil, aliases: aliases)
     root.begin(at: TranslationPosition(entity: entity, alias: Projection.alias))
   }
@@ -89,8 +99,8 @@ final class PredicateTranslation {
   }
 
   /// Puts keys or whole numbers into a list of their own and returns its name.
-  func intArray(_ values: ContiguousArray<Int64>) -> String {
-    intArrays.append(values)
+  func intArray(_ source: IntArraySource) -> String {
+    intArrays.append(source)
     return "_Z_intarray\(intArrays.count - 1)"
   }
 }

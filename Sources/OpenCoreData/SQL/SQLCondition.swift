@@ -1,5 +1,5 @@
 /// A predicate as SQL, or an answer that needs none.
-enum SQLCondition: Hashable, Sendable {
+enum SQLCondition: Sendable {
   case constant(Bool)
   case sql(SQLFragment)
 
@@ -46,7 +46,25 @@ enum SQLCondition: Hashable, Sendable {
       }
     }
     guard let first = fragments.first else { return .constant(neutral) }
-    return fragments.count == 1 ? .sql(first) : .sql("(\(.joined(fragments, by: word)))")
+    return fragments.count == 1 ? .sql(first) : .sql(joined(fragments[...], by: word))
+  }
+
+  /// Terms beyond this many are put into parentheses group by group.
+  ///
+  /// SQLite's tree is as deep as such a chain is long, and it takes no more than 1,000.
+  private static let longestChain = 100
+
+  private static func joined(
+    _ fragments: ArraySlice<SQLFragment>, by word: String
+  ) -> SQLFragment {
+    guard fragments.count > longestChain else {
+      return "(\(.joined(Array(fragments), by: word)))"
+    }
+    let size = (fragments.count + longestChain - 1) / longestChain
+    let groups = stride(from: fragments.startIndex, to: fragments.endIndex, by: size).map {
+      joined(fragments[$0..<min($0 + size, fragments.endIndex)], by: word)
+    }
+    return joined(groups[...], by: word)
   }
 }
 

@@ -4,11 +4,11 @@ import SQLiteDriver
 ///
 /// Written as a string literal: `"\(left) = \(bind: value)"`. Fragments bring their values along,
 /// so that text and values cannot come apart.
-struct SQLFragment: Hashable, Sendable {
+struct SQLFragment: Sendable {
   var sql: String
-  var binds: [SQLiteValue]
+  var binds: [SQLBind]
 
-  init(sql: String, binds: [SQLiteValue] = []) {
+  init(sql: String, binds: [SQLBind] = []) {
     self.sql = sql
     self.binds = binds
   }
@@ -47,6 +47,11 @@ extension SQLFragment: ExpressibleByStringInterpolation {
 
     /// A `?` with its value.
     mutating func appendInterpolation(bind value: SQLiteValue) {
+      appendInterpolation(bind: .value(value))
+    }
+
+    /// A `?` with the value it takes, or where that is taken from.
+    mutating func appendInterpolation(bind value: SQLBind) {
       fragment.sql += "?"
       fragment.binds.append(value)
     }

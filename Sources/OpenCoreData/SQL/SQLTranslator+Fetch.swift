@@ -3,7 +3,7 @@ import SQLiteDriver
 
 extension SQLTranslator {
   /// What a fetch brings back.
-  enum Result: Sendable {
+  enum Result: UInt8, Sendable {
     case rows
     case identifiers
     case count
@@ -26,15 +26,18 @@ extension SQLTranslator {
     limit: Int = 0, offset: Int = 0, includesSubentities: Bool = true,
     result: Result = .rows, variables: [String: Any] = [:]
   ) throws(TranslationError) -> SelectQuery {
-    let translation = PredicateTranslation(self, entity: entity)
-    var conditions: [SQLCondition] = []
-    if let predicate {
-      let bound =
-        variables.isEmpty ? predicate : predicate.withSubstitutionVariables(variables)
-      conditions.append(try translation.condition(bound))
+    let bound = variables.isEmpty ? predicate : predicate?.withSubstitutionVariables(variables)
+    let shape = PredicateShape(
+      entity: entity, predicate: bound, sort: sort, limit: limit, offset: offset,
+      includesSubentities: includesSubentities, result: result)
+    if let shape, let query = cache.entry(shape)?.query(shape.constants, for: self) {
+      return query
     }
+    let translation = PredicateTranslation(self, entity: entity, shape: shape)
+    var conditions: [SQLCondition] = []
+    if let bound { conditions.append(try translation.condition(bound)) }
     if let filter = entityFilter(entity, includesSubentities: includesSubentities) {
-      conditions.append(.sql(filter))
+      conditions.append(filter)
     }
     let isLimited = limit > 0 || offset > 0
     let order = result == .count && !isLimited ? "" : try translation.order(sort)
@@ -46,7 +49,7 @@ extension SQLTranslator {
     text.order = order
     text.limit = limit
     text.offset = offset
-    var binds: [SQLiteValue] = []
+    var binds: [SQLBind] = []
     switch SQLCondition.all(conditions) {
     case .constant(true): break
     case let condition:
@@ -54,8 +57,13 @@ extension SQLTranslator {
       binds = condition.fragment.binds
     }
     if result == .count { makeCount(&text, hasJoins: translation.root.hasJoins) }
-    return SelectQuery(
+    let entry = TranslationCache.Entry(
       sql: text.sql, binds: binds, intArrays: translation.intArrays, projection: projection)
+    cache.add(entry, shape: translation.isReusable ? shape : nil)
+    guard let query = entry.query(shape?.constants ?? [], for: self) else {
+      preconditionFailure("The constants of a predicate fit the text that was made for them.")
+    }
+    return query
   }
 
   /// Turns a SELECT of identifiers into one that counts them.
@@ -72,13 +80,10 @@ extension SQLTranslator {
   }
 
   /// The condition that leaves out the table's other entities, nil when there are none.
-  private func entityFilter(_ entity: SQLEntity, includesSubentities: Bool) -> SQLFragment? {
+  private func entityFilter(_ entity: SQLEntity, includesSubentities: Bool) -> SQLCondition? {
     guard entity.hasHierarchy else { return nil }
     let numbers = includesSubentities ? entity.concreteNumbers : [entity.number]
     if numbers.count == entity.root.concreteNumbers.count { return nil }
-    let binds = numbers.map { SQLiteValue.integer(Int64($0)) }
-    guard numbers.count > 1 else { return SQLFragment(sql: " t0.Z_ENT = ?", binds: binds) }
-    let marks = repeatElement("?", count: numbers.count).joined(separator: ", ")
-    return SQLFragment(sql: " t0.Z_ENT IN (\(marks))", binds: binds)
+    return PredicateTranslation.condition(" t0.Z_ENT", is: numbers)
   }
 }

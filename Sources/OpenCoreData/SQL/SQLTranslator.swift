@@ -3,7 +3,7 @@ import SQLiteDriver
 
 /// Writes SQL in Apple's spacing for fetches, faults, prefetches and saves.
 ///
-/// A value: making one costs nothing. No method touches a database.
+/// No method touches a database.
 struct SQLTranslator: Sendable {
   let model: SQLModel
 
@@ -12,6 +12,9 @@ struct SQLTranslator: Sendable {
 
   /// Turns a value into what the column of a transformable attribute holds, nil if it cannot.
   let transformed: @Sendable (NSAttributeDescription, Any) -> SQLiteValue?
+
+  /// What was translated before.
+  let cache = TranslationCache()
 
   /// - Parameters:
   ///   - model: The model as the file has it.

@@ -35,6 +35,11 @@ package enum StoreFunctions {
         return .text(change.apply(text))
       }
     }
+    for function in ValueFunction.allCases {
+      try connection.createFunction(
+        function.rawValue, argumentCount: function.argumentCount, deterministic: true
+      ) { function.value($0) }
+    }
     try connection.createFunction(
       "NSCoreDataNow", argumentCount: 0, deterministic: false
     ) { _ in .real(Date().timeIntervalSinceReferenceDate) }

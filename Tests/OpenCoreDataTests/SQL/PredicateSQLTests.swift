@@ -41,8 +41,9 @@ import Testing
       binds: [.integer(3), .text("a"), .integer(4)]),
     Case(
       format: "title == nil OR NOT (pages IN {1, 2})",
-      sql: " WHERE (( t0.ZTITLE IS NULL OR NOT ( t0.ZPAGES1 IN (?, ?))) AND  t0.Z_ENT = ?)",
-      binds: [.integer(1), .integer(2), .integer(4)]),
+      sql: " WHERE (( t0.ZTITLE IS NULL OR NOT ( t0.ZPAGES1 IN (SELECT * FROM _Z_intarray0) ))"
+        + " AND  t0.Z_ENT = ?)",
+      binds: [.integer(4)], arrays: [[1, 2]]),
     Case(
       format: "pages BETWEEN {1, 9}",
       sql: " WHERE ( t0.ZPAGES1 BETWEEN ? AND ? AND  t0.Z_ENT = ?)",
@@ -138,6 +139,55 @@ import Testing
       format: "pages * 2 + 1 > 1 + 2 AND 1 == 1",
       sql: " WHERE ((( t0.ZPAGES1 * ?) + ?) > ? AND  t0.Z_ENT = ?)",
       binds: [.integer(2), .integer(1), .integer(3), .integer(4)]),
+    Case(
+      format: "price / 2 > 1 AND modulus:by:(weight, 2) < 1 AND (pages & 4) != 0",
+      sql: " WHERE (((CAST( t0.ZPRICE AS REAL) / ?) > ? AND"
+        + " NSCoreDataModulus( t0.ZWEIGHT, ?) < ? AND ( t0.ZPAGES1 & ?) <> ?) AND  t0.Z_ENT = ?)",
+      binds: [
+        .integer(2), .real(1), .integer(2), .real(1), .integer(4), .integer(0), .integer(4),
+      ]),
+    Case(
+      format: "uppercase:(title) == 'A' AND length:(author.name) > abs:(pages)",
+      sql: " JOIN ZAUTHOR t1 ON t0.ZAUTHOR = t1.Z_PK WHERE ((NSCoreDataUppercase( t0.ZTITLE) = ?"
+        + " AND NSCoreDataLength( t1.ZNAME) > abs( t0.ZPAGES1)) AND  t0.Z_ENT = ?)",
+      binds: [.text("A"), .integer(4)]),
+    Case(
+      format: "CAST(CAST(added, 'NSNumber') + 60, 'NSDate') < CAST(100, 'NSDate')",
+      sql: " WHERE (( t0.ZADDED + ?) < ? AND  t0.Z_ENT = ?)",
+      binds: [.integer(60), .real(100), .integer(4)]),
+    Case(
+      format: "CAST(pages, 'NSString') == '7'",
+      sql: " WHERE (NSCoreDataCast( t0.ZPAGES1, ?, ?) = ? AND  t0.Z_ENT = ?)",
+      binds: [.text("NSString"), .integer(100), .text("7"), .integer(4)]),
+    Case(
+      format: "TERNARY(pages > 1, weight, price) BETWEEN {pages, 9}",
+      sql:
+        " WHERE (CASE WHEN  t0.ZPAGES1 > ? THEN  t0.ZWEIGHT ELSE CAST( t0.ZPRICE AS REAL) END BETWEEN"
+        + "  t0.ZPAGES1 AND ? AND  t0.Z_ENT = ?)",
+      binds: [.integer(1), .real(9), .integer(4)]),
+    Case(
+      format: "max:(pages, weight) > 2 AND sum:(author.items.weight) > 3",
+      sql: " WHERE (((SELECT MAX(value) FROM (SELECT  t0.ZPAGES1 AS value UNION ALL"
+        + " SELECT  t0.ZWEIGHT)) > ? AND (SELECT total( t1.ZWEIGHT) FROM ZITEM t1"
+        + " WHERE (t0.ZAUTHOR = t1.ZAUTHOR) ) > ?) AND  t0.Z_ENT = ?)",
+      binds: [.real(2), .real(3), .integer(4)]),
+    // Entities are numbers.
+    Case(
+      format: "cover.entity.name IN {'Book', 'Sheet', 'Tag'} AND entity.name != 'Book'",
+      sql: " JOIN ZITEM t1 ON t0.ZCOVER = t1.Z_PK WHERE (( t1.Z_ENT IN (?, ?) AND  t0.Z_ENT = ?)"
+        + " AND  t0.Z_ENT = ?)",
+      binds: [.integer(3), .integer(4), .integer(4), .integer(4)]),
+    // ANY and ALL of one value, of a list, of a subquery's elements.
+    Case(
+      format: "ALL author.name == 'x' OR ANY {1, 2} == pages",
+      sql: " LEFT OUTER JOIN ZAUTHOR t1 ON t0.ZAUTHOR = t1.Z_PK WHERE ((( t1.ZNAME IS NULL OR"
+        + "  t1.ZNAME = ?) OR (? =  t0.ZPAGES1 OR ? =  t0.ZPAGES1)) AND  t0.Z_ENT = ?)",
+      binds: [.text("x"), .integer(1), .integer(2), .integer(4)]),
+    Case(
+      format: "ANY SUBQUERY(coverOf, $x, $x.pages > 1).title == 'y'",
+      sql: " WHERE ((SELECT COUNT(t1.Z_PK) FROM ZITEM t1 WHERE (t0.Z_PK = t1.ZCOVER AND"
+        + " ( t1.ZPAGES1 > ? AND  t1.ZTITLE = ?)) ) > ? AND  t0.Z_ENT = ?)",
+      binds: [.integer(1), .text("y"), .integer(0), .integer(4)]),
     Case(format: "TRUEPREDICATE", sql: " WHERE  t0.Z_ENT = ?", binds: [.integer(4)]),
     Case(format: "pages IN {}", sql: " WHERE 0 = 1"),
     Case(
@@ -146,8 +196,8 @@ import Testing
       binds: [.integer(4)], arrays: [ContiguousArray(1...40)], arguments: [Array(1...40)]),
     Case(
       format: "pages IN {1, nil}",
-      sql: " WHERE (( t0.ZPAGES1 IN (?) OR  t0.ZPAGES1 IS NULL) AND  t0.Z_ENT = ?)",
-      binds: [.integer(1), .integer(4)]),
+      sql: " WHERE (( t0.ZPAGES1 IN (SELECT * FROM _Z_intarray0)  OR  t0.ZPAGES1 IS NULL)"
+        + " AND  t0.Z_ENT = ?)", binds: [.integer(4)], arrays: [[1]]),
   ]
 
   @Test(arguments: cases)
@@ -183,6 +233,16 @@ import Testing
     ("scan CONTAINS 'x'", "Item.scan is no text"),
     ("$free == 1", "$free: The variable has no value."),
     ("title MATCHES '('", "is no regular expression"),
+    ("FUNCTION(title, 'uppercaseString') == 'A'", "Only memory can call a method"),
+    ("tags[0].name == 'A'", "only memory can take one out"),
+    ("random() > weight", "A random number differs from row to row"),
+    ("tags.@distinctUnionOfObjects.name.@count > 1", "makes a list for each row; only memory can"),
+    ("author.items.@sum.title > 1", "Item.title is no number"),
+    ("median:(pages, weight) > 1", "The function median: has no SQL."),
+    ("entity > 'Book'", "An entity can be compared with entities"),
+    ("entity.managedObjectClassName == 'Book'", "Of an entity the store knows the name only."),
+    ("uppercase:(pages) == 'A'", "pages: This is no text"),
+    ("SELF isKindOfClass: 'Book'", "Only memory can compare by a method"),
   ])
   func whatHasNoSQLIsNamed(format: String, message: String) throws {
     do {
@@ -218,6 +278,32 @@ import Testing
       }
     }
     #expect(translated > 60)
+  }
+
+  /// Chains and lists of any length: SQLite's own limits are not met.
+  @Test func longChainsAndListsRun() throws {
+    let library = try LibraryRows(seed: 3, count: 40)
+    let item = try #require(library.model.entity(named: "Item"))
+    let terms =
+      (0..<5000).map { NSPredicate(format: "weight == %ld", $0 % 3 - 10) }
+      + [NSPredicate(format: "weight == 1")]
+    let texts = (0..<40_000).map { "x\($0)" } + ["ab"]
+    let pairs: [(NSPredicate, String)] = [
+      (NSCompoundPredicate(orPredicateWithSubpredicates: terms), "weight == 1"),
+      (NSPredicate(format: "title IN %@", texts), "title == 'ab'"),
+      (NSPredicate(format: "title IN[c] %@", texts.suffix(500)), "title ==[c] 'ab'"),
+      (NSPredicate(format: "weight IN %@", (0..<40_000).map { Double($0) / 2 }), "weight >= 0"),
+      (NSPredicate(format: "author.age IN %@", Array(0..<100_000)), "author.age >= 0"),
+    ]
+    for (predicate, same) in pairs {
+      let keys = try library.keys(
+        library.translator.fetch(entity: item, predicate: predicate, result: .identifiers))
+      let expected = try library.keys(
+        library.translator.fetch(
+          entity: item, predicate: NSPredicate(format: same), result: .identifiers))
+      #expect(!keys.isEmpty)
+      #expect(Set(keys) == Set(expected), "\(same)")
+    }
   }
 
   @Test func blocksAndDeepNestingAreRefused() throws {

@@ -1,8 +1,9 @@
 internal import Foundation
 
 /// The built-in functions of expressions.
-enum FunctionEvaluator {
-  static func value(
+package enum FunctionEvaluator {
+  /// The value of a function for its arguments.
+  package static func value(
     of function: PredicateFunction, _ arguments: [PredicateValue]
   ) throws(PredicateEvaluationError) -> PredicateValue {
     if function.isAggregate { return try aggregate(function, arguments) }

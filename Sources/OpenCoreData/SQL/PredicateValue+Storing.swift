@@ -1,0 +1,101 @@
+import ManagedModel
+import SQLiteDriver
+
+extension PredicateValue {
+  /// The value as a column of a type holds it, nil when it cannot.
+  func stored(as type: StoredType) -> SQLiteValue? {
+    switch type {
+    case .integer: storedInteger
+    case .real: storedReal
+    case .timestamp: storedTimestamp
+    case .decimal: storedDecimal
+    case .text: storedText
+    case .uuid: storedUUID
+    case .binary, .transformable: storedBytes
+    }
+  }
+
+  private var storedInteger: SQLiteValue? {
+    if let value = exactInteger { return .integer(value) }
+    if case .string(let text) = self {
+      return Int64(text).map(SQLiteValue.integer) ?? Double(text).map(SQLiteValue.real)
+    }
+    return nearestDouble.map(SQLiteValue.real)
+  }
+
+  private var storedReal: SQLiteValue? {
+    if case .string(let text) = self { return Double(text).map(SQLiteValue.real) }
+    return nearestDouble.map(SQLiteValue.real)
+  }
+
+  private var storedTimestamp: SQLiteValue? {
+    if case .date(let date) = self { return .real(date.timeIntervalSinceReferenceDate) }
+    return isNumber ? nearestDouble.map(SQLiteValue.real) : nil
+  }
+
+  /// A decimal whose digits a column of numeric affinity keeps as it keeps the stored ones.
+  private var storedDecimal: SQLiteValue? {
+    if let value = exactInteger { return .integer(value) }
+    if case .string(let text) = self { return Double(text) == nil ? nil : .text(text) }
+    if case .decimal(let value) = self { return .text("\(value)") }
+    return nearestDouble.map(SQLiteValue.real)
+  }
+
+  private var storedText: SQLiteValue? {
+    switch self {
+    case .string(let text): .text(text)
+    case .url(let url): .text(url.absoluteString)
+    case .uuid(let uuid): .text(uuid.uuidString)
+    case .bool(let value): .text(value ? "1" : "0")
+    case .integer(let value): .text("\(value)")
+    case .double(let value): .text("\(value)")
+    case .decimal(let value): .text("\(value)")
+    default: nil
+    }
+  }
+
+  private var storedUUID: SQLiteValue? {
+    switch self {
+    case .uuid(let uuid): .blob(Self.bytes(of: uuid))
+    case .string(let text): UUID(uuidString: text).map { .blob(Self.bytes(of: $0)) }
+    case .data(let data): .blob([UInt8](data))
+    default: nil
+    }
+  }
+
+  private var storedBytes: SQLiteValue? {
+    switch self {
+    case .data(let data): .blob([UInt8](data))
+    case .uuid(let uuid): .blob(Self.bytes(of: uuid))
+    default: nil
+    }
+  }
+
+  private static func bytes(of uuid: UUID) -> [UInt8] {
+    withUnsafeBytes(of: uuid.uuid) { [UInt8]($0) }
+  }
+}
+
+extension StoredType {
+  /// The type of a single value, nil for nil and for what is no single value.
+  init?(of value: PredicateValue) {
+    switch value {
+    case .bool, .integer: self = .integer
+    case .double: self = .real
+    case .decimal: self = .decimal
+    case .string, .url: self = .text
+    case .date: self = .timestamp
+    case .data: self = .binary
+    case .uuid: self = .uuid
+    case .null, .collection, .dictionary, .object, .placeholder: return nil
+    }
+  }
+
+  /// Whether values of the type are numbers.
+  var isNumber: Bool {
+    switch self {
+    case .integer, .real, .decimal, .timestamp: true
+    default: false
+    }
+  }
+}

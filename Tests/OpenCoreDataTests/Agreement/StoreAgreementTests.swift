@@ -1,0 +1,56 @@
+import ManagedModel
+import Testing
+
+@testable import OpenCoreData
+
+/// A store in a file, a store in memory and what the test itself thinks: three answers, one result.
+@Suite struct StoreAgreementTests {
+  /// More rounds than a run of the suite makes: `CDPROF_AGREEMENT_ROUNDS=20000`.
+  private static let rounds =
+    ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_ROUNDS"].flatMap { Int($0) } ?? 600
+
+  private static let seed =
+    ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_SEED"].flatMap { UInt64($0) } ?? 20260
+
+  @Test(arguments: 0..<2 as Range<UInt64>)
+  func threeAnswersAgree(number: UInt64) throws {
+    let seed = Self.seed + number
+    let warehouse = Warehouse(seed: seed, count: 60)
+    let stack = try TestStack(model: Warehouse.model())
+    let contexts: [(NilRules, NSManagedObjectContext)] = [
+      (.sql, try warehouse.context(NSSQLiteStoreType, at: stack.storeURL)),
+      (.memory, try warehouse.context(NSInMemoryStoreType, at: nil)),
+    ]
+    var grammar = FormulaGrammar(random: SeededRandom(seed: seed))
+    var matches = 0
+    for round in 0..<Self.rounds / 2 {
+      let condition = grammar.condition(3)
+      let predicate = try NSPredicate.parse(condition.format, arguments: [])
+      for (rules, context) in contexts {
+        let expected = warehouse.items
+          .filter { condition.answer(Row(item: $0), rules) == true }.map(\.number)
+        let found = try context.performAndWait {
+          let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+          request.predicate = predicate
+          request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+          let numbers = try context.fetch(request).compactMap {
+            $0.value(forKey: "number") as? Int64
+          }
+          #expect(try context.count(for: request) == numbers.count)
+          return numbers
+        }
+        matches += found.count
+        guard found == expected else {
+          Issue.record(
+            """
+            seed \(seed), round \(round), \(rules): \(condition.format)
+            found \(found)
+            expected \(expected)
+            """)
+          return
+        }
+      }
+    }
+    #expect(matches > Self.rounds * 5)
+  }
+}

@@ -1,0 +1,149 @@
+import ManagedModel
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+/// Predicates of one shape have one text.
+@Suite struct TranslationCacheTests {
+  private struct Setup {
+    let model: SQLModel
+    let translator: SQLTranslator
+    let item: SQLEntity
+
+    init() throws {
+      model = SQLModel(model: SchemaModels.library())
+      translator = Self.translator(model)
+      item = try #require(model.entity(named: "Item"))
+    }
+
+    static func translator(_ model: SQLModel) -> SQLTranslator {
+      SQLTranslator(model: model) { value in
+        (value as? PredicateSQLTests.Key).map {
+          ObjectKey(primaryKey: $0.key, entityName: $0.entity)
+        }
+      }
+    }
+  }
+
+  typealias Key = PredicateSQLTests.Key
+
+  /// Two lists of arguments for one format, and whether the second fetch is translated again.
+  struct Pair: CustomTestStringConvertible, Sendable {
+    let format: String
+    let first: [any Sendable]
+    let second: [any Sendable]
+    var isTranslatedAgain = false
+
+    var testDescription: String { "\(format) \(first) \(second)" }
+  }
+
+  static let pairs: [Pair] = [
+    Pair(format: "weight > %@ AND title == %@", first: [1.5, "a"], second: [2.5, "b"]),
+    Pair(format: "weight > %@", first: [1], second: [2.5], isTranslatedAgain: true),
+    Pair(format: "title == %@", first: ["a"], second: [NSNull()], isTranslatedAgain: true),
+    Pair(format: "SELF IN %@", first: [[key(1), key(2)]], second: [[key(3)]]),
+    Pair(format: "author.age IN %@", first: [[1, 2, 3]], second: [Array(1...50)]),
+    Pair(
+      format: "NOT author.age IN %@", first: [[1, 2]], second: [[Int]()], isTranslatedAgain: true),
+    Pair(format: "title IN %@", first: [["a", "b"]], second: [["c", "d"]]),
+    Pair(format: "title IN %@", first: [["a", "b"]], second: [["c"]], isTranslatedAgain: true),
+    Pair(format: "weight BETWEEN %@", first: [[1, 2]], second: [[3, 4]]),
+    Pair(format: "title BEGINSWITH[n] %@", first: ["a"], second: ["zebra"]),
+    Pair(format: "title BEGINSWITH[n] %@", first: ["a"], second: [""], isTranslatedAgain: true),
+    Pair(format: "title LIKE %@", first: ["a*"], second: ["b*"]),
+    Pair(format: "title LIKE %@", first: ["a*"], second: ["*b*"], isTranslatedAgain: true),
+    Pair(format: "title MATCHES %@", first: ["a+"], second: ["b+"]),
+    Pair(
+      format: "SUBQUERY(tags, $t, $t.name == %@).@count > %@ AND author == %@",
+      first: ["x", 1, Key(entity: "Author", key: 3)],
+      second: ["y", 4, Key(entity: "Tag", key: 3)]),
+    Pair(format: "entity.name == %@", first: ["Book"], second: ["Sheet"], isTranslatedAgain: true),
+    Pair(format: "CAST(weight, 'NSString') == %@", first: ["1"], second: ["2"]),
+    Pair(format: "%@ == 1 OR weight == 2", first: [1], second: [2], isTranslatedAgain: true),
+  ]
+
+  static func key(_ key: Int64) -> Key { Key(entity: "Item", key: key) }
+
+  @Test(arguments: pairs)
+  func otherConstantsAreBoundToTheSameText(pair: Pair) throws {
+    let setup = try Setup()
+    let cache = setup.translator.cache
+    for (arguments, translations) in [
+      (pair.first, 1), (pair.second, pair.isTranslatedAgain ? 2 : 1),
+    ] {
+      let predicate = NSPredicate(format: pair.format, argumentArray: arguments)
+      let query = try setup.translator.fetch(entity: setup.item, predicate: predicate)
+      #expect(cache.translations == translations)
+      let fresh = try Setup.translator(setup.model).fetch(entity: setup.item, predicate: predicate)
+      #expect(query.sql == fresh.sql)
+      #expect(query.binds == fresh.binds)
+      #expect(query.intArrays == fresh.intArrays)
+    }
+  }
+
+  @Test func whatElseIsFetchedIsPartOfTheShape() throws {
+    let setup = try Setup()
+    let book = try #require(setup.model.entity(named: "Book"))
+    let predicate = NSPredicate(format: "weight > 1")
+    func fetch(
+      _ entity: SQLEntity, _ sort: [NSSortDescriptor] = [], limit: Int = 0,
+      result: SQLTranslator.Result = .rows
+    ) throws -> String {
+      try setup.translator.fetch(
+        entity: entity, predicate: predicate, sort: sort, limit: limit, result: result
+      ).sql
+    }
+    let descending = NSSortDescriptor(key: "title", ascending: false)
+    let localized = NSSortDescriptor(key: "title", ascending: true, selector: .localizedCompare)
+    let texts = try [
+      fetch(setup.item), fetch(book), fetch(setup.item, limit: 2),
+      fetch(setup.item, result: .count), fetch(setup.item, result: .identifiers),
+      fetch(setup.item, [descending]), fetch(setup.item, [localized]),
+      fetch(setup.item, [NSSortDescriptor(key: "title", ascending: true)]),
+    ]
+    #expect(Set(texts).count == texts.count)
+    #expect(setup.translator.cache.translations == texts.count)
+    _ = try fetch(setup.item, [localized])
+    #expect(setup.translator.cache.translations == texts.count)
+  }
+
+  /// One expression at two places is one value; its shape is not that of two.
+  @Test func sharedExpressionsAreNoTwoConstants() throws {
+    let setup = try Setup()
+    func predicate(_ first: NSExpression, _ second: NSExpression) -> NSPredicate {
+      NSCompoundPredicate(
+        andPredicateWithSubpredicates: [("weight", first), ("price", second)].map {
+          NSComparisonPredicate(
+            leftExpression: NSExpression(forKeyPath: $0.0), rightExpression: $0.1,
+            modifier: .direct, type: .equalTo)
+        })
+    }
+    let five = NSExpression(forConstantValue: 5)
+    _ = try setup.translator.fetch(entity: setup.item, predicate: predicate(five, five))
+    let query = try setup.translator.fetch(
+      entity: setup.item, predicate: predicate(five, NSExpression(forConstantValue: 7)))
+    #expect(query.binds == [.real(5), .integer(7)])
+  }
+
+  /// A translator that has seen thousands of predicates answers as a new one does.
+  @Test func aCacheChangesNoAnswer() throws {
+    let model = SQLModel(model: Warehouse.model())
+    let item = try #require(model.entity(named: "Item"))
+    let old = SQLTranslator(model: model)
+    var grammar = FormulaGrammar(random: SeededRandom(seed: 5))
+    let rounds = 2000
+    for _ in 0..<rounds {
+      let format = grammar.condition(0).format
+      let predicate = try NSPredicate.parse(format, arguments: [])
+      let query = try old.fetch(entity: item, predicate: predicate)
+      let fresh = try SQLTranslator(model: model).fetch(entity: item, predicate: predicate)
+      guard query.sql == fresh.sql, query.binds == fresh.binds, query.intArrays == fresh.intArrays
+      else {
+        Issue.record("\(format)\n\(query)\n\(fresh)")
+        return
+      }
+    }
+    #expect(old.cache.translations < rounds * 2 / 3)
+  }
+}
