@@ -27,14 +27,6 @@ package enum StoreFunctions {
         function.rawValue, argumentCount: function.argumentCount, deterministic: true
       ) { try function.value($0) }
     }
-    for change in DerivedFormula.Change.allCases {
-      try connection.createFunction(
-        change.functionName, argumentCount: 1, deterministic: true
-      ) { arguments in
-        guard case .text(let text)? = arguments.first else { return .null }
-        return .text(change.apply(text))
-      }
-    }
     for function in ValueFunction.allCases {
       try connection.createFunction(
         function.rawValue, argumentCount: function.argumentCount, deterministic: true

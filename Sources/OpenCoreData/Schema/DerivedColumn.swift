@@ -86,7 +86,7 @@ extension DerivedColumn {
     case .now: return nil
     case .copy(let hops, let column, let change):
       let path = path(hops, to: column, from: row)
-      return change.map { "\($0.functionName)(\(path))" } ?? path
+      return change.map { "\($0.function.rawValue)(\(path))" } ?? path
     case .count(let relationship):
       return "(SELECT COUNT(*) FROM \(members(relationship, of: row, needsTable: false)))"
     case .sum(let relationship, let column):

@@ -68,22 +68,12 @@ package enum DerivedFormula: Hashable, Sendable {
 }
 
 extension DerivedFormula.Change {
-  /// The SQL function's name, which is this framework's own.
-  var functionName: String {
+  /// The SQL function, which conditions call too.
+  var function: ValueFunction {
     switch self {
-    case .canonical: "NSCoreDataCanonical"
-    case .lowercase: "NSCoreDataLowercase"
-    case .uppercase: "NSCoreDataUppercase"
-    }
-  }
-
-  /// The changed text.
-  func apply(_ text: String) -> String {
-    switch self {
-    case .canonical:
-      text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
-    case .lowercase: text.lowercased()
-    case .uppercase: text.uppercased()
+    case .canonical: .canonical
+    case .lowercase: .lowercase
+    case .uppercase: .uppercase
     }
   }
 }
