@@ -17,8 +17,7 @@ extension NSManagedObjectContext {
       switch request.resultType {
       case .managedObjectIDResultType: return try cast(fetchIDs(plan))
       case .countResultType: return try cast([NSNumber(value: count(plan))])
-      case .dictionaryResultType:
-        throw NSError.fetch("Dictionary results are not supported yet: fetch objects instead.")
+      case .dictionaryResultType: return try castDictionaries(fetchDictionaries(plan))
       default:
         if plan.batchSize > 0 {
           let pages = try batches(plan)
@@ -91,8 +90,17 @@ extension NSManagedObjectContext {
     return overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
   }
 
+  /// Dictionaries of what is saved: no object is made, no row is cached, pending changes are not seen.
+  final func fetchDictionaries(_ plan: FetchPlan) throws -> [[String: Any]] {
+    try fetching(plan) { reader in
+      guard let dictionary = plan.dictionary else { return ([], 0) }
+      let dictionaries = try reader.dictionaries(plan, dictionary, in: scope)
+      return (dictionaries, dictionaries.count)
+    }
+  }
+
   final func count(_ plan: FetchPlan) throws -> Int {
-    if plan.includesPendingChanges, hasPendingChanges(touching: plan) {
+    if plan.dictionary == nil, plan.includesPendingChanges, hasPendingChanges(touching: plan) {
       var keysOnly = plan
       keysOnly.includesPropertyValues = false
       return try fetchIDs(keysOnly).count
@@ -203,6 +211,12 @@ extension NSManagedObjectContext {
       throw NSError.fetch("The result holds \(U.self), but the request was made for \(T.self).")
     }
     return values
+  }
+
+  /// Gives dictionaries as Swift's or as Foundation's, as the caller asked.
+  private func castDictionaries<T>(_ dictionaries: [[String: Any]]) throws -> [T] {
+    if T.self == [String: Any].self { return try cast(dictionaries) }
+    return try cast(dictionaries.map { NSDictionary(dictionary: $0) })
   }
 
   /// Gives fetched objects the class the caller asked for, at the price of a look at each entity.

@@ -15,6 +15,8 @@ struct FetchPlan {
   let returnsObjectsAsFaults: Bool
   let refreshes: Bool
   let prefetchPaths: [String]
+  /// What dictionaries hold, nil for other results.
+  let dictionary: DictionaryPlan?
 
   init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
     // An entity of another instance of the model stands for the one of that name here.
@@ -33,6 +35,21 @@ struct FetchPlan {
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
     refreshes = request.shouldRefreshRefetchedObjects
     prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
+    dictionary = try FetchPlan.dictionary(request, entity)
+  }
+
+  private static func dictionary<T>(
+    _ request: NSFetchRequest<T>, _ entity: NSEntityDescription
+  ) throws -> DictionaryPlan? {
+    if request.resultType == .dictionaryResultType {
+      return try DictionaryPlan(request, entity: entity)
+    }
+    guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
+      throw NSError.fetch(
+        "Objects are not grouped: propertiesToGroupBy and havingPredicate need "
+          + "resultType = .dictionaryResultType.")
+    }
+    return nil
   }
 
   /// Whether an object of that layout is among those the request asks for.

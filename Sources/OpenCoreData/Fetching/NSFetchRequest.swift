@@ -88,6 +88,27 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// Relationships to load ahead: one SELECT for each step of a path, two for a many-to-many.
   open var relationshipKeyPathsForPrefetching: [String]?
 
+  /// What each dictionary holds, for dictionary results: names of properties, key paths through to-one
+  /// relationships, property descriptions, `NSExpressionDescription`s.
+  ///
+  /// Nil or empty is all attributes. A to-one is the ID of its object. Other result types ignore it.
+  open var propertiesToFetch: [Any]?
+
+  /// What rows are grouped by, for dictionary results: one dictionary for each group.
+  ///
+  /// What is fetched must be grouped or a function of the group's rows.
+  open var propertiesToGroupBy: [Any]?
+
+  /// Which groups match.
+  ///
+  /// It may name computed values as variables, `$count > 2`, or as keys.
+  open var havingPredicate: NSPredicate?
+
+  /// Whether equal dictionaries come once.
+  ///
+  /// Other result types ignore it: no object comes twice.
+  open var returnsDistinctResults = false
+
   /// A request without an entity; set one before executing it.
   public override init() {
     super.init()

@@ -97,6 +97,7 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand {
     var values = arguments
     if arguments.count == 1 {
+      if let found = try rowAggregate(function, arguments[0], at: site) { return found }
       switch try operand(arguments[0], at: site) {
       case .toMany(let path):
         if case .operator = path.rest.first { break }

@@ -16,7 +16,7 @@ extension PredicateTranslation {
         "CAST makes one of: " + CastTarget.allCases.map(\.rawValue).joined(separator: ", ") + ".")
     }
     let found = try operand(arguments[0], at: site)
-    let (fragment, type) = try value(of: arguments[0], at: site)
+    let (fragment, type) = try value(of: found, arguments[0], at: site)
     let source = Self.attributeType(of: found, type)
     let result = target.storedType
     switch (target, source) {

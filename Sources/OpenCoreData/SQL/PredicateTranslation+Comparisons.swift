@@ -142,7 +142,8 @@ extension PredicateTranslation {
     of path: ToManyPath, at site: Site, keepsNil: Bool, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
     if joinsToMany, site.isRequired, path.scope === root, site.scope === root, path.filter == nil {
-      let position = join(path)
+      isDistinct = true
+      let position = join(path, isRequired: true)
       let found = try element(of: path, at: position, in: keepsNil ? site.optional : site)
       if case .toMany(let next) = found {
         return try some(of: next, at: site, keepsNil: keepsNil, test)

@@ -153,7 +153,14 @@ extension PredicateTranslation {
   func value(
     of expression: NSExpression, at site: Site
   ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType?) {
-    switch try operand(expression, at: site) {
+    try value(of: operand(expression, at: site), expression, at: site)
+  }
+
+  /// What an expression stands for, as a value on its own.
+  func value(
+    of operand: SQLOperand, _ expression: NSExpression, at site: Site
+  ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType?) {
+    switch operand {
     case .constant(let constant):
       let (bind, type) = try plain(constant, expression)
       return ("\(bind: bind)", type)

@@ -136,7 +136,9 @@ extension PredicateTranslation {
   }
 
   /// Joins the elements of a to-many to the query's own rows, once more for each call.
-  func join(_ path: ToManyPath) -> TranslationPosition {
+  ///
+  /// - Parameter isRequired: Whether rows without elements may go.
+  func join(_ path: ToManyPath, isRequired: Bool) -> TranslationPosition {
     let alias = aliases.next()
     let (position, table, back) = elements(of: path, alias: alias)
     let holder =
@@ -145,8 +147,8 @@ extension PredicateTranslation {
       case .reference(let holder, _): holder
       }
     path.scope.joinMany(
-      table, alias: alias, on: "\(path.source.key) = \(back)", parent: holder, isRequired: true)
-    isDistinct = true
+      table, alias: alias, on: "\(path.source.key) = \(back)", parent: holder,
+      isRequired: isRequired)
     return position
   }
 }

@@ -9,8 +9,11 @@ extension PredicateTranslation {
     case .evaluatedObject:
       return try walk([], in: site.scopes[0], at: site, text: "SELF")
     case .variable(let name):
+      if let column = computedColumn(name) { return column }
       return try walk([], in: try scope(of: name, at: site), at: site, text: "$\(name)")
     case .keyPath(let path):
+      if let key = path.onlyKey, let column = computedColumn(key) { return column }
+      if let found = try rowAggregate(path, at: site) { return found }
       return try walk(path.components[...], in: site.scopes[0], at: site, text: path.text)
     case .path(let base, let path):
       return try pathOperand(base, path, at: site, text: expression.description)

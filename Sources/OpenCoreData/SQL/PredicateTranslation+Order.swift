@@ -15,7 +15,12 @@ extension PredicateTranslation {
       throw TranslationError(
         "a sort descriptor without a key", "The store sorts by key paths only.")
     }
-    let site = Site(scopes: [root], isRequired: false)
+    let site = columnSite
+    if let name = computed.alias(of: key) {
+      let isText = computed.types[key] == .text
+      return name + (try collation(descriptor, key, isText: isText))
+        + (descriptor.ascending ? "" : "DESC")
+    }
     let path = PredicateKeyPath(key)
     var column: SQLFragment
     var isText = false

@@ -23,6 +23,16 @@ final class PredicateTranslation {
   /// Whether `ANY` may join its elements to the query's own rows, which are made distinct then.
   var joinsToMany = true
 
+  /// Whether a function of one key path is over the rows of the result or of a group: in columns of
+  /// dictionaries and in conditions on groups.
+  var aggregatesRows = false
+
+  /// Whether a join that multiplies the rows spoils nothing.
+  var mayMultiplyRows = false
+
+  /// The computed columns of dictionaries.
+  var computed = ComputedColumns()
+
   /// Whether the text would be the same for other constants.
   var isReusable = true
 

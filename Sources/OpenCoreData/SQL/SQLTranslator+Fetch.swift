@@ -80,7 +80,7 @@ extension SQLTranslator {
   }
 
   /// The condition that leaves out the table's other entities, nil when there are none.
-  private func entityFilter(_ entity: SQLEntity, includesSubentities: Bool) -> SQLCondition? {
+  func entityFilter(_ entity: SQLEntity, includesSubentities: Bool) -> SQLCondition? {
     guard entity.hasHierarchy else { return nil }
     let numbers = includesSubentities ? entity.concreteNumbers : [entity.number]
     if numbers.count == entity.root.concreteNumbers.count { return nil }

@@ -13,6 +13,10 @@ struct SelectText {
   /// What follows `WHERE `, empty for all rows.
   var condition = ""
 
+  /// What follows `GROUP BY ` and `HAVING `, empty for none.
+  var grouping = ""
+  var having = ""
+
   /// What follows `ORDER BY `, empty for none.
   var order = ""
 
@@ -34,6 +38,8 @@ struct SelectText {
     var sql = isDistinct ? "SELECT DISTINCT " : "SELECT "
     sql += list + " FROM " + SQLNames.quoted(table) + (hidesAlias ? "" : " t0") + joins
     if !condition.isEmpty { sql += " WHERE " + condition }
+    if !grouping.isEmpty { sql += " GROUP BY " + grouping }
+    if !having.isEmpty { sql += " HAVING " + having }
     if !order.isEmpty { sql += " ORDER BY " + order }
     if limit > 0 {
       sql += "  LIMIT \(limit)"

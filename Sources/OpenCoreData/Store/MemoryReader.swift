@@ -29,7 +29,10 @@ final class MemoryReader: StoreReader {
   }
 
   func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
-    try matches(plan).count
+    if let dictionary = plan.dictionary {
+      return try dictionaries(plan, dictionary, in: scope).count
+    }
+    return try matches(plan).count
   }
 
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
@@ -71,6 +74,15 @@ final class MemoryReader: StoreReader {
 
   /// The rows that a fetch asks for, in its order; in the order of their keys where it says none.
   private func matches(_ plan: FetchPlan) throws -> [MemoryRow] {
+    var records = try records(plan)
+    if !plan.sort.isEmpty { records = records.sorted(using: plan.sort) }
+    try checkKeys()
+    let skipped = records.dropFirst(plan.offset)
+    return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.row)
+  }
+
+  /// What a fetch's predicate holds for, in the order of the keys.
+  func records(_ plan: FetchPlan) throws -> [MemoryRecord] {
     let rows = tables.rows[plan.layout.rootIndex].values
       .filter { plan.covers($0.layout) }
       .sorted { $0.primaryKey < $1.primaryKey }
@@ -82,12 +94,14 @@ final class MemoryReader: StoreReader {
         throw NSError.fetch("The predicate '\(predicate)' has no answer: \(error).")
       }
     }
-    if !plan.sort.isEmpty { records = records.sorted(using: plan.sort) }
+    return records
+  }
+
+  /// Says which key was asked for that there is not.
+  func checkKeys() throws {
     if let unknownKey {
       throw NSError.fetch(
         "The entity '\(unknownKey.entity)' has no persistent property '\(unknownKey.key)'.")
     }
-    let skipped = records.dropFirst(plan.offset)
-    return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.row)
   }
 }

@@ -35,7 +35,7 @@ final class MemoryRecord: KeyValueReadable, ManagedObjectReference {
 
   var hasStableIdentity: Bool { true }
 
-  private var objectID: NSManagedObjectID {
+  var objectID: NSManagedObjectID {
     NSManagedObjectID(layout: row.layout, primaryKey: row.primaryKey, store: reader.store)
   }
 

@@ -12,7 +12,13 @@ extension SQLiteReader {
 
   func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
     var count = 0
-    try sqlite.select(query(plan, .count), on: connection, for: plan.entityName, in: scope) {
+    let query =
+      if let dictionary = plan.dictionary, dictionary.isAggregated || dictionary.isDistinct {
+        try self.query(plan, dictionary, isCounted: true).query
+      } else {
+        try self.query(plan, .count)
+      }
+    try sqlite.select(query, on: connection, for: plan.entityName, in: scope) {
       count = Int($0.int64(0))
     }
     return count

@@ -19,7 +19,11 @@ protocol StoreReader: AnyObject {
   func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow]
   /// The entities and keys of the rows that a fetch asks for, in its order.
   func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity]
-  /// The number of rows that a fetch asks for.
+  /// The dictionaries that a fetch asks for, in its order.
+  func dictionaries(
+    _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
+  ) throws -> [[String: Any]]
+  /// The number of rows that a fetch asks for, or of dictionaries.
   func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int
 
   /// One row by its key, of whatever entity of the hierarchy it is; nil when it does not exist.

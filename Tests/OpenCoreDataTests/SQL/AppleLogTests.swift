@@ -74,6 +74,48 @@ import Testing
       ).sql.hasSuffix("ORDER BY t0.ZTITLE COLLATE NSCollateLocaleSensitive , t0.Z_PK"))
   }
 
+  @Test func dictionaries() throws {
+    let (sql, item) = try translator(
+      LogModels.attachments(["timestamp", "attachmentCount", "birthOfYear"]), "Item")
+    func text(
+      _ properties: [Any], groups: [Any] = [], having: NSPredicate? = nil
+    ) throws -> String {
+      let request = NSFetchRequest<NSDictionary>()
+      request.propertiesToFetch = properties
+      request.propertiesToGroupBy = groups
+      request.havingPredicate = having
+      return try sql.dictionaries(
+        DictionaryPlan(request, entity: item.description), entity: item, predicate: nil, sort: [],
+        limit: 0, offset: 0, includesSubentities: true
+      ).query.sql
+    }
+    let count = NSExpressionDescription()
+    count.name = "count"
+    count.expression = NSExpression(
+      forFunction: "count:", arguments: [NSExpression(forKeyPath: "birthOfYear")])
+    #expect(
+      try text(["birthOfYear", count], groups: ["birthOfYear"])
+        == "SELECT t0.ZBIRTHOFYEAR, COUNT( t0.ZBIRTHOFYEAR) FROM ZITEM t0 "
+        + "GROUP BY  t0.ZBIRTHOFYEAR")
+    #expect(
+      try text(
+        ["birthOfYear", count], groups: ["birthOfYear"],
+        having: NSPredicate(format: "%@ > 16", NSExpression(forVariable: "count")))
+        == "SELECT t0.ZBIRTHOFYEAR, COUNT( t0.ZBIRTHOFYEAR) AS __var0 FROM ZITEM t0 "
+        + "GROUP BY  t0.ZBIRTHOFYEAR HAVING __var0 > ?")
+    let sum = NSExpressionDescription()
+    sum.expression = NSExpression(
+      forFunction: "sum:", arguments: [NSExpression(forKeyPath: "attachmentCount")])
+    #expect(try text([sum]) == "SELECT total( t0.ZATTACHMENTCOUNT) FROM ZITEM t0")
+    let all = NSExpressionDescription()
+    all.expression = NSExpression(
+      forFunction: "count:", arguments: [NSExpression(forKeyPath: "attachments")])
+    #expect(
+      try text([all])
+        == "SELECT COUNT( t1.Z_PK) FROM ZITEM t0 LEFT OUTER JOIN ZATTACHMENT t1 "
+        + "ON t0.Z_PK = t1.ZITEM")
+  }
+
   @Test func prefetchesPagesAndFaults() throws {
     var (sql, entity) = try translator(LogModels.attachments(["timestamp"]), "Item")
     let attachments = try #require(entity.toMany["attachments"])

@@ -1,0 +1,16 @@
+/// Describes a value that a fetch computes: a column of a dictionary result that no property holds.
+///
+/// It is part of a fetch request's `propertiesToFetch` and `propertiesToGroupBy`, not of an entity.
+/// Counterpart: `NSExpressionDescription`; chapter 6 of the book.
+public final class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
+  /// What is computed: `average:` over a key path, a key path with an operator, arithmetic.
+  ///
+  /// A function of one key path that crosses no to-many relationship, such as `sum:(age)`, is over the
+  /// rows of the result, or of each group. Nil at first, which a fetch refuses.
+  public var expression: NSExpression? { willSet { requireMutable() } }
+
+  /// The type of the value in the dictionary; what the expression gives where it is undefined.
+  public var expressionResultType = NSAttributeType.undefinedAttributeType {
+    willSet { requireMutable() }
+  }
+}

@@ -1,0 +1,138 @@
+import ManagedModel
+import SQLiteDriver
+
+extension SQLTranslator {
+  /// The SELECT of a fetch of dictionaries.
+  ///
+  /// The select list has the columns alone: no key, no version. A condition on groups or an order that
+  /// names a computed column makes it `… AS __var0`.
+  ///
+  /// - Parameter isCounted: Whether the dictionaries are only counted.
+  func dictionaries(
+    _ plan: DictionaryPlan, entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor],
+    limit: Int, offset: Int, includesSubentities: Bool, isCounted: Bool = false
+  ) throws(TranslationError) -> DictionaryQuery {
+    let translation = PredicateTranslation(self, entity: entity)
+    // Rows that come more than once would be counted more than once.
+    translation.joinsToMany = false
+    var conditions: [SQLCondition] = []
+    if let predicate { conditions.append(try translation.condition(predicate)) }
+    if let filter = entityFilter(entity, includesSubentities: includesSubentities) {
+      conditions.append(filter)
+    }
+    translation.aggregatesRows = true
+    translation.mayMultiplyRows =
+      plan.columns.count { $0.expression.aggregatesRows } == 1 && plan.having == nil
+    var texts: [PredicateTranslation.ColumnText] = []
+    for column in plan.columns { texts.append(try translation.column(column.expression)) }
+    let groups = try grouping(plan, translation)
+    try name(plan, texts, in: translation)
+    let having = try plan.having.map { predicate throws(TranslationError) in
+      try translation.condition(predicate, at: translation.columnSite)
+    }
+    try check(sort, plan)
+    let order = try translation.order(sort)
+    var parts = select(plan, texts, translation.computed)
+    parts.text.table = entity.table
+    parts.text.isDistinct = plan.isDistinct
+    parts.text.joins = translation.root.text
+    parts.text.order = order
+    parts.text.limit = limit
+    parts.text.offset = offset
+    parts.text.isNested = isCounted
+    var binds = parts.binds
+    switch SQLCondition.all(conditions) {
+    case .constant(true): break
+    case let condition:
+      parts.text.condition = condition.fragment.sql
+      binds += condition.fragment.binds
+    }
+    parts.text.grouping = groups.sql
+    binds += groups.binds
+    if let having {
+      parts.text.having = having.fragment.sql
+      binds += having.fragment.binds
+    }
+    let entry = TranslationCache.Entry(
+      sql: parts.text.sql, binds: binds, intArrays: translation.intArrays,
+      projection: Projection(entity: entity, extent: .identifiers))
+    cache.add(entry, shape: nil)
+    guard let query = entry.query([], for: self) else {
+      preconditionFailure("Without a shape, values are bound as they are.")
+    }
+    return DictionaryQuery(query: query, columns: parts.columns)
+  }
+
+  /// What follows `GROUP BY `.
+  private func grouping(
+    _ plan: DictionaryPlan, _ translation: PredicateTranslation
+  ) throws(TranslationError) -> SQLFragment {
+    var groups: [SQLFragment] = []
+    for group in plan.groups {
+      if group.expression.aggregatesRows {
+        throw TranslationError(group.name, "Groups are not made by a function of their rows.")
+      }
+      groups.append(try translation.column(group.expression).fragment)
+    }
+    return .joined(groups, by: ", ")
+  }
+
+  /// Lets conditions on groups and orders name the computed columns.
+  private func name(
+    _ plan: DictionaryPlan, _ texts: [PredicateTranslation.ColumnText],
+    in translation: PredicateTranslation
+  ) throws(TranslationError) {
+    for (column, text) in zip(plan.columns, texts) where column.isComputed {
+      guard case .value(let type) = text.kind else { continue }
+      translation.computed.types[column.name] = StoredType(type)
+    }
+  }
+
+  /// A group has one place in the order only by what is the same in all its rows.
+  private func check(
+    _ sort: [NSSortDescriptor], _ plan: DictionaryPlan
+  ) throws(TranslationError) {
+    guard plan.isAggregated else { return }
+    let groups = Set(plan.groups.map(\.expression))
+    for descriptor in sort {
+      guard let key = descriptor.key, plan.computedColumn(named: key) == nil,
+        !groups.contains(NSExpression(forKeyPath: key))
+      else { continue }
+      throw TranslationError(
+        key, "Groups are sorted by what they are grouped by, or by the name of a computed value.")
+    }
+  }
+
+  /// The select list and what its columns become.
+  private func select(
+    _ plan: DictionaryPlan, _ texts: [PredicateTranslation.ColumnText],
+    _ computed: ComputedColumns
+  ) -> (text: SelectText, binds: [SQLBind], columns: [DictionaryQuery.Column]) {
+    var list: [SQLFragment] = []
+    var columns: [DictionaryQuery.Column] = []
+    func place(_ fragment: SQLFragment) -> Int32 {
+      var fragment = fragment
+      if fragment.sql.first == " " { fragment.sql.removeFirst() }
+      list.append(fragment)
+      return Int32(list.count - 1)
+    }
+    for (column, text) in zip(plan.columns, texts) {
+      var fragment = text.fragment
+      if column.isComputed, let alias = computed.aliases[column.name] {
+        fragment = "\(fragment) AS \(raw: alias)"
+      }
+      let source: DictionaryQuery.Source
+      switch text.kind {
+      case .value(let type): source = .value(place(fragment), type)
+      case .object(let entity, let number):
+        let key = place(fragment)
+        source = .objectID(key: key, entity: entity, number: number.map(place))
+      }
+      columns.append(
+        DictionaryQuery.Column(
+          name: column.name, source: source, resultType: column.resultType))
+    }
+    let joined = SQLFragment.joined(list, by: ", ")
+    return (SelectText(list: joined.sql, table: ""), joined.binds, columns)
+  }
+}

@@ -1,0 +1,129 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+
+/// The book's people and cities, a few of each, in a store of either type.
+final class CityStore {
+  enum Kind: CaseIterable {
+    case sqlite
+    case memory
+
+    var type: String { self == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType }
+  }
+
+  let kind: Kind
+  let stack: TestStack
+  let events = EventList()
+  let context: NSManagedObjectContext
+
+  /// City, mayor's name, residents as name, age and number of cars.
+  private static let cities: [(String, String?, [(String, Int16, Int16?)])] = [
+    ("Ayr", "Ann", [("Al", 24, 0), ("Ann", 40, 2)]),
+    ("Bath", "Ben", [("Ben", 22, 2), ("Bo", 23, nil)]),
+    ("Cork", nil, []),
+    ("Deal", "Dot", [("Dan", 25, 1), ("Di", 28, nil), ("Dot", 29, 2)]),
+    ("Ely", nil, [("Ed", 20, 2), ("Eve", 19, nil)]),
+  ]
+
+  private static let visitors = [
+    "Ayr": ["Ben", "Bo", "Dan", "Ed"], "Bath": ["Ann"], "Cork": ["Ed", "Ann", "Di"], "Ely": [],
+    "Deal": ["Al"],
+  ]
+
+  init(_ kind: Kind) throws {
+    self.kind = kind
+    stack = try TestStack(model: Self.model())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    try coordinator.addPersistentStore(
+      ofType: kind.type, configurationName: nil, at: kind == .sqlite ? stack.storeURL : nil)
+    let filling = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    filling.persistentStoreCoordinator = coordinator
+    try filling.performAndWait { try Self.fill(filling) }
+    coordinator.eventHub.add(events)
+    context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+  }
+
+  private static func model() -> NSManagedObjectModel {
+    let person = SchemaModels.entity(
+      "Person",
+      [
+        SchemaModels.attribute("name", .stringAttributeType),
+        SchemaModels.attribute("age", .integer16AttributeType),
+        SchemaModels.attribute("carsOwnedCount", .integer16AttributeType),
+        SchemaModels.attribute("modified", .dateAttributeType),
+        SchemaModels.attribute("hidden", .booleanAttributeType),
+      ])
+    let city = SchemaModels.entity("City", [SchemaModels.attribute("name", .stringAttributeType)])
+    SchemaModels.relate(city, "residents", many: true, person, "city", many: false)
+    SchemaModels.relate(city, "mayor", many: false, person, "mayorOf", many: false)
+    SchemaModels.relate(city, "visitors", many: true, person, "visitedCities", many: true)
+    for (entity, keys) in [(person, ["age", "hidden", "name"]), (city, ["name"])] {
+      entity.indexes = keys.compactMap { key in
+        entity.propertiesByName[key].map {
+          NSFetchIndexDescription(
+            name: "by\(key)",
+            elements: [NSFetchIndexElementDescription(property: $0, collationType: .binary)])
+        }
+      }
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [person, city]
+    return model
+  }
+
+  private static func fill(_ context: NSManagedObjectContext) throws {
+    var people: [String: NSManagedObject] = [:]
+    var places: [String: NSManagedObject] = [:]
+    for (name, mayor, residents) in cities {
+      let city = NSEntityDescription.insertNewObject(forEntityName: "City", into: context)
+      city.setValue(name, forKey: "name")
+      places[name] = city
+      for (name, age, cars) in residents {
+        let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+        person.setValue(name, forKey: "name")
+        person.setValue(age, forKey: "age")
+        person.setValue(cars, forKey: "carsOwnedCount")
+        person.setValue(age % 2 == 0, forKey: "hidden")
+        person.setValue(
+          Date(timeIntervalSinceReferenceDate: Double(age) / 3), forKey: "modified")
+        person.setValue(city, forKey: "city")
+        people[name] = person
+      }
+      city.setValue(mayor.flatMap { people[$0] }, forKey: "mayor")
+    }
+    for (name, visitors) in visitors {
+      places[name]?.setValue(Set(visitors.compactMap { people[$0] }), forKey: "visitors")
+    }
+    try context.save()
+  }
+
+  /// What a fetch found: the names in their order.
+  func names(
+    _ entity: String, _ predicate: NSPredicate?,
+    _ configure: (NSFetchRequest<NSManagedObject>) -> Void = { _ in }
+  ) throws -> [String] {
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+      request.predicate = predicate
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      configure(request)
+      return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+    }
+  }
+
+  /// The object of a name, registered.
+  func object(_ entity: String, _ name: String) throws -> NSManagedObject {
+    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+    request.predicate = NSPredicate(format: "name == %@", name)
+    guard let object = try context.fetch(request).first else { throw Missing(name: name) }
+    return object
+  }
+
+  struct Missing: Error {
+    let name: String
+  }
+
+  /// The texts of the SELECTs so far; none of a store in memory.
+  var selects: [String] { events.statements(.select) }
+}

@@ -1,0 +1,306 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+/// Dictionaries of both types of store, beside what plain Swift makes of the same rows.
+@Suite("Dictionary results")
+struct DictionaryResultTests {
+  private final class Setup {
+    let stack: TestStack
+    let warehouse = Warehouse(seed: 11, count: 40)
+    let events = EventList()
+    let context: NSManagedObjectContext
+    let isSQLite: Bool
+
+    init(_ kind: CityStore.Kind) throws {
+      stack = try TestStack(model: Warehouse.model())
+      isSQLite = kind == .sqlite
+      context = try warehouse.context(
+        kind.type, at: kind == .sqlite ? stack.storeURL : nil, sinks: [events])
+    }
+
+    func fetch(
+      _ properties: [Any]?, _ configure: (NSFetchRequest<[String: Any]>) -> Void = { _ in }
+    ) throws -> [[String: Any]] {
+      try context.performAndWait {
+        let request = NSFetchRequest<[String: Any]>(entityName: "Item")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = properties
+        configure(request)
+        var found: [[String: Any]] = []
+        let cost = try costs(of: context) { found = try context.fetch(request) }
+        // One SELECT, no object, no fault, no row kept.
+        #expect(cost.fetches == 1 && cost.faults == 0)
+        #expect(cost.selects == (isSQLite ? 1 : 0))
+        #expect(cost.rows == (isSQLite ? found.count : 0))
+        #expect(context.registeredObjects.isEmpty)
+        let count = try context.count(for: request)
+        #expect(count == found.count)
+        return found
+      }
+    }
+
+    var lastSelect: String {
+      events.statements(.select).last { !$0.hasPrefix("SELECT COUNT(*)") } ?? ""
+    }
+  }
+
+  private static func describe(
+    _ name: String, _ format: String, _ type: NSAttributeType = .undefinedAttributeType
+  ) -> NSExpressionDescription {
+    let description = NSExpressionDescription()
+    description.name = name
+    description.expression = NSExpression(format: format)
+    description.expressionResultType = type
+    return description
+  }
+
+  private static let byNumber = [NSSortDescriptor(key: "number", ascending: true)]
+
+  @Test(
+    "S6.28 only the named columns are read, nils are left out",
+    arguments: CityStore.Kind.allCases)
+  func namedProperties(kind: CityStore.Kind) throws {
+    let setup = try Setup(kind)
+    let weight = try #require(
+      setup.stack.model.entitiesByName["Item"]?.propertiesByName["weight"])
+    let found = try setup.fetch(["name", weight, "owner.name", "flag", "price", "added"]) {
+      $0.sortDescriptors = Self.byNumber
+    }
+    if kind == .sqlite {
+      #expect(
+        setup.lastSelect
+          == "SELECT t0.ZNAME, t0.ZWEIGHT, t1.ZNAME, t0.ZFLAG, t0.ZPRICE, t0.ZADDED FROM ZITEM t0"
+          + " LEFT OUTER JOIN ZPERSON t1 ON t0.ZOWNER = t1.Z_PK ORDER BY t0.ZNUMBER")
+    }
+    for (dictionary, item) in zip(found, setup.warehouse.items) {
+      #expect(dictionary["name"] as? String == item.name)
+      #expect(dictionary["weight"] as? Double == item.weight)
+      #expect(dictionary["owner.name"] as? String == item.owner?.name)
+      #expect(dictionary["flag"] as? Bool == item.flag)
+      #expect((dictionary["price"] as? NSDecimalNumber)?.doubleValue == item.price)
+      #expect((dictionary["added"] as? Date)?.timeIntervalSinceReferenceDate == item.added)
+      let values: [Any?] = [
+        item.name, item.weight, item.owner?.name, item.flag, item.price, item.added,
+      ]
+      #expect(dictionary.count == values.count { $0 != nil })
+    }
+    #expect(found.count == setup.warehouse.items.count)
+    let all = try setup.fetch(nil) { $0.fetchLimit = 1 }
+    #expect(
+      Set(try #require(all.first).keys).isSubset(
+        of: ["number", "name", "count", "weight", "price", "added", "flag"]))
+  }
+
+  @Test("Objects come as their IDs, of the entity they are of", arguments: CityStore.Kind.allCases)
+  func objectIDs(kind: CityStore.Kind) throws {
+    let setup = try Setup(kind)
+    let itself = NSExpressionDescription()
+    itself.name = "id"
+    itself.expression = .expressionForEvaluatedObject()
+    itself.expressionResultType = .objectIDAttributeType
+    let found = try setup.fetch(["number", "owner", itself]) { $0.sortDescriptors = Self.byNumber }
+    try setup.context.performAndWait {
+      for (dictionary, item) in zip(found, setup.warehouse.items) {
+        let id = try #require(dictionary["id"] as? NSManagedObjectID)
+        #expect(id.entity.name == item.kind)
+        let object = setup.context.object(with: id)
+        #expect(object.value(forKey: "number") as? Int64 == item.number)
+        let owner = object.value(forKey: "owner") as? NSManagedObject
+        #expect(dictionary["owner"] as? NSManagedObjectID == owner?.objectID)
+      }
+    }
+  }
+
+  @Test(
+    "S6.29, S-C08 an average by group is one SELECT with GROUP BY",
+    arguments: CityStore.Kind.allCases)
+  func grouped(kind: CityStore.Kind) throws {
+    let setup = try Setup(kind)
+    let average = Self.describe("average", "average:(weight)", .doubleAttributeType)
+    let found = try setup.fetch(["owner.name", average]) { request in
+      request.propertiesToGroupBy = ["owner.name"]
+      request.sortDescriptors = [NSSortDescriptor(key: "owner.name", ascending: true)]
+    }
+    if kind == .sqlite {
+      #expect(
+        setup.lastSelect
+          == "SELECT t1.ZNAME, AVG( t0.ZWEIGHT) FROM ZITEM t0 LEFT OUTER JOIN ZPERSON t1"
+          + " ON t0.ZOWNER = t1.Z_PK GROUP BY  t1.ZNAME ORDER BY t1.ZNAME")
+    }
+    let groups = Dictionary(grouping: setup.warehouse.items) { $0.owner?.name }
+    #expect(found.count == groups.count)
+    for dictionary in found {
+      let weights = (groups[dictionary["owner.name"] as? String] ?? []).compactMap(\.weight)
+      let expected = weights.isEmpty ? nil : weights.reduce(0, +) / Double(weights.count)
+      #expect(dictionary["average"] as? Double == expected)
+    }
+  }
+
+  @Test(
+    "Functions over all rows, of attributes, to-manys and arithmetic",
+    arguments: CityStore.Kind.allCases)
+  func functions(kind: CityStore.Kind) throws {
+    let setup = try Setup(kind)
+    let items = setup.warehouse.items
+    let counts = items.compactMap(\.count)
+    let sizes = items.flatMap(\.parts).compactMap(\.size)
+    let cases: [(String, Double?)] = [
+      ("count:(name)", Double(items.compactMap(\.name).count)), ("@count", Double(items.count)),
+      ("sum:(count)", Double(counts.reduce(0, +))), ("@sum.count", Double(counts.reduce(0, +))),
+      ("max:(count)", counts.max().map(Double.init)), ("@min.count", counts.min().map(Double.init)),
+      ("average:(count)", Double(counts.reduce(0, +)) / Double(counts.count)),
+      ("sum:(count * 2 + 1)", counts.reduce(0) { $0 + Double($1 * 2 + 1) }),
+      ("sum:(count) + count:(objectID)", Double(counts.reduce(0, +) + Int64(items.count))),
+      ("count:(parts)", Double(items.flatMap(\.parts).count)),
+      ("count:(tags)", Double(items.flatMap(\.tags).count)),
+      ("sum:(parts.size)", Double(sizes.reduce(0, +))),
+      ("max:(parts.size)", sizes.max().map(Double.init)),
+      ("max:(length:(name))", items.compactMap { $0.name?.count }.max().map(Double.init)),
+      ("sum:(parts.@count)", Double(items.flatMap(\.parts).count)),
+    ]
+    for (format, expected) in cases {
+      let found = try setup.fetch([Self.describe("value", format)])
+      #expect(found.count == 1)
+      #expect(found.first?["value"] as? Double == expected, "\(format): \(setup.lastSelect)")
+    }
+    // Beside each other, to-manys multiply nothing.
+    let both = try setup.fetch([
+      Self.describe("parts", "count:(parts)"), Self.describe("tags", "count:(tags)"),
+      Self.describe("sum", "sum:(count)"),
+    ])
+    #expect(both.first?["parts"] as? Int == items.flatMap(\.parts).count)
+    #expect(both.first?["tags"] as? Int == items.flatMap(\.tags).count)
+    #expect(both.first?["sum"] as? Int64 == counts.reduce(0, +))
+    // Each row by itself, in the type asked for.
+    let each = try setup.fetch([
+      "number", Self.describe("parts", "parts.@count", .stringAttributeType),
+      Self.describe("half", "weight / 2", .integer32AttributeType),
+    ]) { $0.sortDescriptors = Self.byNumber }
+    #expect(each.map { $0["parts"] as? String } == items.map { "\($0.parts.count)" })
+    #expect(each.map { $0["half"] as? Int } == items.map { $0.weight.map { Int($0 / 2) } })
+  }
+
+  @Test(
+    "Groups are filtered, sorted and paged by what is computed",
+    arguments: CityStore.Kind.allCases)
+  func having(kind: CityStore.Kind) throws {
+    let setup = try Setup(kind)
+    let number = Self.describe("total", "count:(number)")
+    let counts = Dictionary(grouping: setup.warehouse.items) { $0.name }.mapValues(\.count)
+    let expected = counts.values.filter { $0 > 2 }.sorted(by: >)
+    let conditions = [
+      NSPredicate(format: "%@ > 2", NSExpression(forVariable: "total")),
+      NSPredicate(format: "$total > 2"), NSPredicate(format: "total > 2"),
+      NSPredicate(format: "count:(number) > 2"),
+    ]
+    for condition in conditions {
+      let found = try setup.fetch(["name", number]) { request in
+        request.propertiesToGroupBy = ["name"]
+        request.havingPredicate = condition
+        request.sortDescriptors = [NSSortDescriptor(key: "total", ascending: false)]
+      }
+      #expect(found.map { $0["total"] as? Int } == expected, "\(condition)")
+      for dictionary in found {
+        #expect(counts[dictionary["name"] as? String] == dictionary["total"] as? Int)
+      }
+    }
+    let page = try setup.fetch(["name", number]) { request in
+      request.propertiesToGroupBy = ["name"]
+      request.predicate = NSPredicate(format: "name != nil AND NONE tags.name == 'zz'")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      request.fetchOffset = 1
+      request.fetchLimit = 2
+    }
+    let names = Set(
+      setup.warehouse.items.filter { !$0.tags.contains("zz") }.compactMap(\.name)
+    )
+    .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    #expect(page.map { $0["name"] as? String } == Array(names.dropFirst().prefix(2)))
+  }
+
+  @Test(
+    "Equal dictionaries come once when asked for; a join with ANY repeats none",
+    arguments: CityStore.Kind.allCases)
+  func distinct(kind: CityStore.Kind) throws {
+    let setup = try Setup(kind)
+    let items = setup.warehouse.items.filter { $0.tags.contains { $0 >= "a" } }
+    for isDistinct in [false, true] {
+      let found = try setup.fetch(["name"]) { request in
+        request.predicate = NSPredicate(format: "ANY tags.name >= 'a'")
+        request.returnsDistinctResults = isDistinct
+      }
+      #expect(found.count == (isDistinct ? Set(items.map(\.name)).count : items.count))
+    }
+  }
+
+  @Test("Dictionaries see what is saved, and come as Foundation's too")
+  func pendingChanges() throws {
+    let setup = try Setup(.sqlite)
+    try setup.context.performAndWait {
+      let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: setup.context)
+      item.setValue("new", forKey: "name")
+      let request = NSFetchRequest<NSDictionary>(entityName: "Item")
+      request.resultType = .dictionaryResultType
+      request.propertiesToFetch = ["name"]
+      request.predicate = NSPredicate(format: "name == 'new'")
+      #expect(try setup.context.fetch(request).isEmpty)
+      #expect(try setup.context.count(for: request) == 0)
+      try setup.context.save()
+      #expect(try setup.context.fetch(request) == [["name": "new"]])
+      let plain = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+      plain.resultType = .dictionaryResultType
+      plain.predicate = request.predicate
+      let found = try #require(try setup.context.fetch(plain) as? [[String: Any]])
+      #expect(found.first?["name"] as? String == "new")
+    }
+  }
+
+  @Test(
+    "What no dictionary can hold is an error with words",
+    arguments: [
+      (["parts"], [], "Count it: parts.@count"), (["nam"], [], "no property nam"),
+      (["name", "count"], ["name"], "'count' is neither grouped"),
+      (["parts"], ["parts"], "Count it"), (["name"], ["nix"], "'name' is neither grouped"),
+    ])
+  func refused(properties: [String], groups: [String], words: String) throws {
+    let setup = try Setup(.sqlite)
+    let error = #expect(throws: NSError.self) {
+      try setup.fetch(properties) { $0.propertiesToGroupBy = groups }
+    }
+    #expect(error?.localizedDescription.contains(words) == true, "\(String(describing: error))")
+  }
+
+  @Test func requestsThatMakeNoSenseAreRefused() throws {
+    let setup = try Setup(.sqlite)
+    func message(
+      _ properties: [Any], _ configure: (NSFetchRequest<[String: Any]>) -> Void
+    ) -> String {
+      do {
+        _ = try setup.fetch(properties, configure)
+        return ""
+      } catch {
+        return (error as NSError).localizedDescription
+      }
+    }
+    #expect(
+      message(["name"]) { $0.havingPredicate = NSPredicate(value: true) }.contains("needs groups"))
+    #expect(message([NSExpressionDescription()]) { _ in }.contains("has no expression"))
+    #expect(message([5]) { _ in }.contains("not 5"))
+    #expect(
+      message(["name"]) { request in
+        request.propertiesToGroupBy = ["name"]
+        request.sortDescriptors = Self.byNumber
+      }.contains("Groups are sorted by"))
+    #expect(
+      message([Self.describe("a", "average:(parts.size)")]) { _ in }.contains("has no SQL"))
+    #expect(
+      message(["name"]) { request in
+        request.resultType = []
+        request.propertiesToGroupBy = ["name"]
+      }.contains("resultType = .dictionaryResultType"))
+  }
+}

@@ -1,0 +1,107 @@
+import CoreDataCosts
+import Moody
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Find or create")
+struct FindOrCreateTests {
+  private let predicate = NSPredicate(format: "numericISO3166Code == %ld", 2)
+
+  /// A cold context over a store with three countries.
+  private func context() throws -> (TestStack, NSManagedObjectContext) {
+    let stack = try TestStack.moody()
+    try stack.addMoods(0, countries: 3)
+    return (stack, try stack.coldContext())
+  }
+
+  @Test("S4.03, S4.04, S4.06 what is registered and filled costs nothing, the rest one SELECT")
+  func found() throws {
+    let (_, context) = try context()
+    try context.performAndWait {
+      var country: Country?
+      func find() throws -> Costs {
+        try costs(of: context) {
+          country = try Country.findOrCreate(in: context, matching: predicate) { _ in
+            Issue.record("a country was made")
+          }
+        }
+      }
+      let stored = try find()
+      #expect(stored.selects == 1 && stored.rows == 1 && stored.faults == 0)
+      let first = try #require(country)
+      #expect(!first.isFault)
+      let registered = try find()
+      #expect(registered.selects == 0 && registered.faults == 0 && registered.inserts == 0)
+      #expect(country === first)
+      context.refresh(first, mergeChanges: false)
+      #expect(first.isFault)
+      let fault = try find()
+      #expect(fault.selects == 1 && fault.faults == 0)
+      #expect(country === first && !first.isFault)
+    }
+  }
+
+  @Test("S4.05 what is absent is asked for once and made")
+  func absent() throws {
+    let (_, context) = try context()
+    try context.performAndWait {
+      var configured = 0
+      let cost = try costs(of: context) {
+        let country = try Country.findOrCreate(
+          in: context, matching: NSPredicate(format: "numericISO3166Code == 77")
+        ) { country in
+          configured += 1
+          country.numericISO3166Code = 77
+        }
+        #expect(country.isInserted)
+      }
+      #expect(cost.selects == 1 && cost.rows == 0 && configured == 1)
+      #expect(context.insertedObjects.count == 1)
+    }
+  }
+
+  @Test("S4.07 looking among registered objects fires no fault")
+  func scan() throws {
+    let (_, context) = try context()
+    try context.performAndWait {
+      let faults = try context.fetch(NSFetchRequest<Country>(entityName: "Country"))
+      #expect(faults.count { $0.isFault } == 3)
+      let cost = costs(of: context) {
+        #expect(Country.materializedObject(in: context, matching: predicate) == nil)
+      }
+      #expect(cost.faults == 0 && cost.selects == 0)
+      #expect(faults.count { $0.isFault } == 3)
+    }
+  }
+
+  @Test("S6.26 paging by hand: the IDs, then a page at a time")
+  func manualPaging() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(25, countries: 2)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let keys = NSFetchRequest<NSManagedObjectID>(entityName: "Mood")
+      keys.resultType = .managedObjectIDResultType
+      keys.includesPropertyValues = false
+      keys.sortDescriptors = [NSSortDescriptor(key: "date", ascending: false)]
+      var pages: [[NSManagedObjectID]] = []
+      let cost = try costs(of: context) {
+        let ids = try context.fetch(keys)
+        for start in stride(from: 0, to: ids.count, by: 10) {
+          let page = Array(ids[start..<min(start + 10, ids.count)])
+          let request = NSFetchRequest<Mood>(entityName: "Mood")
+          request.predicate = NSPredicate(format: "self IN %@", page)
+          let moods = try context.fetch(request)
+          #expect(Set(moods.map(\.objectID)) == Set(page))
+          pages.append(page)
+        }
+      }
+      #expect(cost.selects == 1 + 3 && cost.rows == 50 && cost.misses == 0)
+      let all = NSFetchRequest<Mood>(entityName: "Mood")
+      all.sortDescriptors = keys.sortDescriptors
+      #expect(try context.fetch(all).map(\.objectID) == pages.flatMap { $0 })
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import CoreDataCosts
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+/// Predicates that name objects, and what a fetch with them costs.
+@Suite("Objects in predicates")
+struct ObjectPredicateTests {
+  @Test(
+    "S12-15, S12-25, S-C26 objects and their IDs match by primary key",
+    arguments: CityStore.Kind.allCases)
+  func objectsAndIDs(kind: CityStore.Kind) throws {
+    let store = try CityStore(kind)
+    try store.context.performAndWait {
+      let (al, ann) = try (store.object("Person", "Al"), store.object("Person", "Ann"))
+      let (ayr, deal) = try (store.object("City", "Ayr"), store.object("City", "Deal"))
+      let unsaved = NSEntityDescription.insertNewObject(
+        forEntityName: "Person", into: store.context)
+      store.context.delete(unsaved)
+      let cases: [(String, String, [Any], [String])] = [
+        ("Person", "self == %@", [al], ["Al"]), ("Person", "self == %@", [al.objectID], ["Al"]),
+        ("Person", "SELF IN %@", [[al, ann]], ["Al", "Ann"]),
+        ("Person", "self IN %@", [Set([al.objectID, ann.objectID])], ["Al", "Ann"]),
+        ("Person", "objectID == %@", [ann], ["Ann"]),
+        ("Person", "city == %@", [ayr], ["Al", "Ann"]),
+        ("Person", "city IN %@", [Set([ayr, deal])], ["Al", "Ann", "Dan", "Di", "Dot"]),
+        ("City", "mayor == %@", [ann.objectID], ["Ayr"]),
+        ("City", "visitors CONTAINS %@ AND visitors.@count >= 3", [ann], ["Cork"]),
+        ("City", "%@ IN visitors", [al], ["Deal"]),
+        ("City", "ANY residents == %@", [al], ["Ayr"]),
+        ("City", "NONE visitors == %@ AND visitors.@count > 0", [ann], ["Ayr", "Deal"]),
+        ("Person", "self == %@", [unsaved], []), ("Person", "self == %@", [ayr], []),
+      ]
+      for (entity, format, arguments, names) in cases {
+        let predicate = NSPredicate(format: format, argumentArray: arguments)
+        var found: [String] = []
+        let cost = try costs(of: store.context) { found = try store.names(entity, predicate) }
+        #expect(found == names, "\(format)")
+        #expect(cost.selects == (kind == .sqlite ? 1 : 0))
+      }
+    }
+  }
+
+  @Test(
+    "S12-15 a key is looked up, not searched for; S12-17 a link and a count are one SELECT",
+    arguments: [
+      ("Person", "SELF == %@", ["SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]),
+      ("Person", "SELF IN {%@}", ["SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]),
+      (
+        "City", "visitors CONTAINS %@ AND visitors.@count >= 3",
+        ["CORRELATED SCALAR SUBQUERY", "SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
+      ),
+    ])
+  func plans(entity: String, format: String, lines: [String]) throws {
+    let store = try CityStore(.sqlite)
+    try store.context.performAndWait {
+      let al = try store.object("Person", "Al")
+      _ = try store.names(entity, NSPredicate(format: format, al)) { $0.sortDescriptors = nil }
+    }
+    let plan = try PlanReader(store).lines(try #require(store.selects.last))
+    for line in lines { #expect(plan.contains { $0.contains(line) }, "\(plan)") }
+  }
+
+  @Test("S12-16, S-C26 a fetch of one object by itself reads its row anew")
+  func refetch() throws {
+    let store = try CityStore(.sqlite)
+    try store.context.performAndWait {
+      let al = try store.object("Person", "Al")
+      let connection = try Connection(path: store.stack.storeURL.path, access: .writing)
+      try connection.execute("UPDATE ZPERSON SET ZAGE = 99, Z_OPT = 2 WHERE ZNAME = 'Al'")
+      connection.close()
+      #expect(al.isFault)
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.predicate = NSPredicate(format: "self == %@", al)
+      request.returnsObjectsAsFaults = false
+      let fetch = try costs(of: store.context) { _ = try store.context.fetch(request) }
+      #expect(fetch.selects == 1 && fetch.rows == 1)
+      #expect(!al.isFault)
+      let read = costs(of: store.context) { #expect(al.value(forKey: "age") as? Int16 == 99) }
+      #expect(read.selects == 0 && read.faults == 0)
+    }
+  }
+
+  @Test("S12-24, S12-27, S12-28 a fetch always asks the store, and brings the matches alone")
+  func costsOfMatches() throws {
+    let store = try CityStore(.sqlite)
+    try store.context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.predicate = NSPredicate(format: "age BETWEEN {23, 28}")
+      var objects: [NSManagedObject] = []
+      let first = try costs(of: store.context) { objects = try store.context.fetch(request) }
+      #expect(first.selects == 1 && first.rows == 4 && first.faults == 0)
+      #expect(store.context.registeredObjects.count == 4)
+      let second = try costs(of: store.context) { objects = try store.context.fetch(request) }
+      #expect(second.selects == 1 && second.rows == 4)
+      request.fetchLimit = 1
+      let limited = try costs(of: store.context) { objects = try store.context.fetch(request) }
+      #expect(limited.selects == 1 && limited.rows == 1 && objects.count == 1)
+      #expect(store.selects.last?.hasSuffix("  LIMIT 1") == true)
+    }
+  }
+
+  @Test("Pending objects are judged by entity and by themselves as rows are")
+  func pendingObjects() throws {
+    let store = try CityStore(.sqlite)
+    try store.context.performAndWait {
+      let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: store.context)
+      person.setValue("Zoe", forKey: "name")
+      let predicates = [
+        NSPredicate(format: "entity.name == 'Person' AND age == nil"),
+        NSPredicate(format: "entity == %@ AND name == 'Zoe'", person.entity),
+        NSPredicate(format: "objectID == %@", person),
+      ]
+      for predicate in predicates {
+        let found = try store.names("Person", predicate)
+        #expect(found == ["Zoe"], "\(predicate)")
+      }
+    }
+  }
+}
