@@ -3,6 +3,8 @@
 
 /// A validation failed for a reason of its own.
 public let NSManagedObjectValidationError = 1550
+/// A row would lose what it must lead to.
+public let NSManagedObjectConstraintValidationError = 1551
 /// Several validations failed; `NSDetailedErrorsKey` lists them.
 public let NSValidationMultipleErrorsError = 1560
 /// A property that must have a value is nil.
@@ -29,6 +31,8 @@ public let NSCoreDataError = 134060
 public let NSPersistentStoreOperationError = 134070
 /// The store could not be opened.
 public let NSPersistentStoreOpenError = 134080
+/// The store does not know requests of that kind.
+public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 /// The store was made with another version of the model.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
 /// SQLite reported an error.

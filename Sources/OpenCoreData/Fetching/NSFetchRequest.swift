@@ -30,11 +30,6 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
   public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }
 
-/// A request to a coordinator: a fetch, a save, a batch.
-///
-/// Apple counterpart: `NSPersistentStoreRequest`.
-open class NSPersistentStoreRequest: NSObject {}
-
 /// Describes which objects to fetch, in which order and in what form.
 ///
 /// A request may be executed any number of times. The book's chapters 6 and 8 are about its options;
@@ -112,6 +107,11 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// A request without an entity; set one before executing it.
   public override init() {
     super.init()
+  }
+
+  /// Names the entity anew.
+  final func setEntity(named name: String) {
+    entityName = name
   }
 
   /// A request for the entity of that name.

@@ -69,6 +69,12 @@ struct ToManyCache: ~Copyable, LinkTable {
     }
   }
 
+  /// Drops everything: any relationship may have changed.
+  mutating func removeAll() {
+    entries = [:]
+    names = [:]
+  }
+
   /// Drops all relationships of one owner.
   mutating func forget(rootIndex: Int, key: Int64) {
     let owner = OwnerKey(rootIndex: rootIndex, primaryKey: key)

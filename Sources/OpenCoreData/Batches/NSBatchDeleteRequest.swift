@@ -1,0 +1,87 @@
+import ManagedModel
+
+/// What a batch deletion gives as its result.
+///
+/// Apple counterpart: the same.
+public enum NSBatchDeleteRequestResultType: UInt, Sendable {
+  /// Whether it succeeded, a `Bool`.
+  case resultTypeStatusOnly = 0
+  /// The IDs of the deleted rows, `[NSManagedObjectID]`.
+  case resultTypeObjectIDs = 1
+  /// The number of deleted rows, an `Int`.
+  case resultTypeCount = 2
+}
+
+/// Deletes rows of a SQLite store without loading an object.
+///
+/// It goes past the context: no delete rule is carried out, nothing is validated, no object is told, the
+/// row cache keeps what it has. What led to a deleted row leads nowhere afterwards; where it must lead
+/// somewhere, nothing is deleted and error 1551 is thrown. Cost: one DELETE; for each to-one of another
+/// entity that leads to the deleted one an UPDATE, for each join table a DELETE; all in one transaction.
+/// Apple counterpart: the same; the book's chapters 7 and 11.
+open class NSBatchDeleteRequest: NSPersistentStoreRequest {
+  /// Which rows are deleted, its limit and offset included.
+  public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
+  /// What the result is.
+  open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
+
+  private let objectIDs: [NSManagedObjectID]?
+
+  /// A request that deletes what a fetch request finds.
+  public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
+    fetchRequest = fetch
+    objectIDs = nil
+    super.init()
+  }
+
+  /// A request that deletes what a fetch request of any result finds.
+  public convenience init<T>(fetchRequest fetch: NSFetchRequest<T>) {
+    let copy = NSFetchRequest<any NSFetchRequestResult>()
+    if let entity = fetch.entity {
+      copy.entity = entity
+    } else if let name = fetch.entityName {
+      copy.setEntity(named: name)
+    }
+    copy.predicate = fetch.predicate
+    copy.sortDescriptors = fetch.sortDescriptors
+    copy.fetchLimit = fetch.fetchLimit
+    copy.fetchOffset = fetch.fetchOffset
+    copy.includesSubentities = fetch.includesSubentities
+    self.init(fetchRequest: copy)
+  }
+
+  /// A request that deletes the rows of these IDs, which are of one entity.
+  ///
+  /// Traps for none, and for IDs of different entities.
+  public init(objectIDs objects: [NSManagedObjectID]) {
+    guard let entity = objects.first?.entity else {
+      preconditionFailure("a batch deletion by IDs needs at least one")
+    }
+    precondition(
+      objects.allSatisfy { $0.entity === entity },
+      "a batch deletion by IDs is of one entity; make one request for each")
+    fetchRequest = NSFetchRequest()
+    fetchRequest.entity = entity
+    objectIDs = objects
+    super.init()
+  }
+
+  /// Apple's kind of this request.
+  open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
+
+  override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    let plan = try FetchPlan(fetchRequest, model: context.requiredCoordinator.managedObjectModel)
+    let keys = objectIDs.map { ContiguousArray($0.lazy.map(\.primaryKey).filter { $0 > 0 }) }
+    let wantsIDs = resultType == .resultTypeObjectIDs
+    let outcome = try context.runBatch(plan.entityName) { store in
+      try store.delete(plan, keys: keys, returning: wantsIDs, in: context)
+    }
+    let result: Any
+    switch resultType {
+    case .resultTypeStatusOnly: result = true
+    case .resultTypeObjectIDs: result = outcome.objectIDs
+    case .resultTypeCount: result = outcome.count
+    }
+    return NSBatchDeleteResult(result, resultType)
+  }
+}

@@ -1,0 +1,35 @@
+import ManagedModel
+
+/// What a request asks a store for.
+///
+/// Apple counterpart: the same.
+public enum NSPersistentStoreRequestType: UInt, Sendable {
+  /// A fetch, or a request for history.
+  case fetchRequestType = 1
+  /// A save.
+  case saveRequestType = 2
+  /// A batch insertion.
+  case batchInsertRequestType = 5
+  /// A batch update.
+  case batchUpdateRequestType = 6
+  /// A batch deletion.
+  case batchDeleteRequestType = 7
+}
+
+/// A request to a coordinator: a fetch, a batch, a look at the history.
+///
+/// Apple counterpart: `NSPersistentStoreRequest`.
+open class NSPersistentStoreRequest: NSObject {
+  /// The stores to ask; nil is all of them.
+  open var affectedStores: [NSPersistentStore]?
+
+  /// What the request asks for.
+  open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+  /// Carries the request out for a context, on its queue.
+  func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    throw NSError.coreData(
+      NSPersistentStoreUnsupportedRequestTypeError,
+      "\(type(of: self)) is no request that a context executes.")
+  }
+}

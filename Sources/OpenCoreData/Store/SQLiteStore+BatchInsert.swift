@@ -1,0 +1,146 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+extension SQLiteStore {
+  /// Inserts a row for each dictionary or object that the source gives.
+  func insert(
+    _ layout: EntityLayout, from source: NSBatchInsertRequest.Source, returning: Bool,
+    in context: NSManagedObjectContext
+  ) throws -> BatchOutcome {
+    let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
+    let updates =
+      policy == .overwriteMergePolicyType || policy == .mergeByPropertyObjectTrumpMergePolicyType
+    return try batch(in: context) { connection in
+      var outcome = BatchOutcome(store: self)
+      let root = entity(layout).root
+      let first = try lastKey(root, on: connection, in: context.scope)
+      var next = first
+      try forEachRow(of: layout, in: source) { values in
+        next += 1
+        let inserted = try insert(
+          layout, next, values, updates: updates, returning: returning, on: connection,
+          in: context.scope)
+        outcome.count += inserted.count
+        outcome.identities += inserted.identities
+      }
+      if next > first {
+        try reserve(upTo: next, root: root, after: first, on: connection, in: context.scope)
+      }
+      return outcome
+    }
+  }
+
+  /// Values of one row: by slot, and those that were given.
+  private typealias GivenValues = (values: [RowValue], given: Set<Int>)
+
+  private func forEachRow(
+    of layout: EntityLayout, in source: NSBatchInsertRequest.Source,
+    _ body: (GivenValues) throws -> Void
+  ) throws {
+    switch source {
+    case .dictionaries(let dictionaries):
+      for dictionary in dictionaries { try body(values(dictionary, layout)) }
+    case .dictionaryHandler(let handler):
+      while true {
+        let dictionary = NSMutableDictionary()
+        if handler(dictionary) { return }
+        var values: [String: Any] = [:]
+        for (key, value) in dictionary { values["\(key)"] = value }
+        try body(self.values(values, layout))
+      }
+    case .managedObjectHandler(let handler):
+      while true {
+        let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
+        if handler(object) { return }
+        let slots = layout.slots
+        try body(
+          (
+            slots.map { $0.kind.isToOne ? .null : object.rawValue($0) },
+            Set(object.changedSlotIndices())
+          ))
+      }
+    }
+  }
+
+  private func values(
+    _ dictionary: [String: Any], _ layout: EntityLayout
+  ) throws -> GivenValues {
+    var values = layout.slots.map { layout.defaultRow.rawValue($0) }
+    var given: Set<Int> = []
+    for (name, value) in dictionary {
+      let slot = try attributeSlot(name, layout)
+      values[slot.index] = try storedValue(value, slot, layout)
+      given.insert(slot.index)
+    }
+    return (values, given)
+  }
+
+  /// Inserts one row; one that breaks a constraint is left out or updates the stored row.
+  private func insert(
+    _ layout: EntityLayout, _ key: Int64, _ row: GivenValues, updates: Bool, returning: Bool,
+    on connection: Connection, in scope: ProfileScope
+  ) throws -> BatchOutcome {
+    let entity = entity(layout)
+    let statement = statements.insert(entity)
+    var sql = statement.sql
+    if !layout.constraints.isEmpty {
+      if updates {
+        sql += upsert(layout, entity, given: row.given)
+      } else {
+        sql = "INSERT OR IGNORE" + sql.dropFirst("INSERT".count)
+      }
+    }
+    let binds = statement.parameters.map { parameter -> SQLiteValue in
+      switch parameter {
+      case .primaryKey: .integer(key)
+      case .entityNumber: .integer(Int64(entity.number))
+      case .version: .integer(1)
+      case .slot(let slot): row.values[slot].sqliteValue
+      case .lockedVersion, .entity, .order: .null
+      }
+    }
+    return try change(
+      sql, binds, [], returning: returning, kind: .insert, entity, on: connection, in: scope)
+  }
+
+  /// What happens with a stored row that has the constrained values: it takes what was given.
+  private func upsert(
+    _ layout: EntityLayout, _ entity: SQLEntity, given: Set<Int>
+  ) -> String {
+    layout.constraints.map { constraint in
+      let target = constraint.slots.map { SQLNames.quoted(entity.columns[$0].name) }
+      let sets = given.subtracting(constraint.slots).sorted().map { slot in
+        let column = SQLNames.quoted(entity.columns[slot].name)
+        return "\(column) = excluded.\(column)"
+      }
+      return " ON CONFLICT(\(target.joined(separator: ","))) DO UPDATE SET "
+        + (["Z_OPT = Z_OPT+1"] + sets).joined(separator: ", ")
+    }.joined()
+  }
+
+  /// The last key of a root entity that was given out.
+  private func lastKey(
+    _ root: SQLEntity, on connection: Connection, in scope: ProfileScope
+  ) throws -> Int64 {
+    let rows = try connection.values(
+      SQLTranslator.selectMaximumKey, [.integer(Int64(root.number))])
+    guard case .integer(let last)? = rows.first?.first else { return 0 }
+    return last
+  }
+
+  /// Writes down that keys were given out.
+  private func reserve(
+    upTo key: Int64, root: SQLEntity, after last: Int64, on connection: Connection,
+    in scope: ProfileScope
+  ) throws {
+    let changed = try change(
+      SQLTranslator.reserveKeys,
+      [.integer(key), .integer(Int64(root.number)), .integer(last)], kind: .housekeeping,
+      on: connection, in: scope)
+    guard changed == 1 else {
+      throw NSError.store(
+        "The entity '\(root.name)' has no row in Z_PRIMARYKEY: the file cannot take new objects.")
+    }
+  }
+}

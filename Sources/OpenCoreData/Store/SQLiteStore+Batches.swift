@@ -1,0 +1,178 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+// Batch requests: one transaction each, past objects and row cache.
+
+extension SQLiteStore {
+  /// Updates the rows that a fetch would find.
+  func update(
+    _ plan: FetchPlan, to properties: [AnyHashable: Any], returning: Bool,
+    in context: NSManagedObjectContext
+  ) throws -> BatchOutcome {
+    let entity = entity(plan.layout)
+    let query = try keys(plan)
+    let assignments = try assignments(properties, plan.layout)
+    guard !assignments.isEmpty else {
+      throw NSError.fetch("A batch update of '\(entity.name)' must say what it sets.")
+    }
+    let sets = assignments.map(\.text) + ["Z_OPT = (Z_OPT + 1)"]
+    let sql =
+      "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
+      + " WHERE Z_PK IN (\(query.keysText))"
+    return try batch(in: context) { connection in
+      try change(
+        sql, assignments.compactMap(\.bind) + query.binds, query.intArrays, returning: returning,
+        kind: .update, entity, on: connection, in: context.scope)
+    }
+  }
+
+  /// Deletes the rows that a fetch would find, or those of the keys, with whatever leads to them.
+  func delete(
+    _ plan: FetchPlan, keys: ContiguousArray<Int64>?, returning: Bool,
+    in context: NSManagedObjectContext
+  ) throws -> BatchOutcome {
+    let entity = entity(plan.layout)
+    let query = try keys == nil ? self.keys(plan) : nil
+    let text = query?.keysText ?? "SELECT * FROM _Z_intarray0"
+    let references = references(to: entity)
+    return try batch(in: context) { connection in
+      let outcome = try change(
+        "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK IN (\(text))",
+        query?.binds ?? [], query?.intArrays ?? [keys ?? []],
+        returning: returning || !references.isEmpty, kind: .delete, entity, on: connection,
+        in: context.scope)
+      guard outcome.count > 0, !references.isEmpty else { return outcome }
+      let gone = ContiguousArray(outcome.identities.map(\.primaryKey))
+      for reference in references {
+        let changed = try change(
+          reference.sql, [], [gone], returning: false, kind: reference.kind, reference.entity,
+          on: connection, in: context.scope
+        ).count
+        if reference.isMandatory, changed > 0 {
+          throw NSError.coreData(
+            NSManagedObjectConstraintValidationError,
+            "\(changed) row(s) of '\(reference.entity.name)' must have a '\(reference.name)', which "
+              + "this batch deletion would take away. Delete or change them first.")
+        }
+      }
+      return outcome
+    }
+  }
+
+  /// A transaction of a batch request; what is known of to-many relationships is dropped after it.
+  func batch(
+    in context: NSManagedObjectContext, _ body: (Connection) throws -> BatchOutcome
+  ) throws -> BatchOutcome {
+    try pool.withWriter { connection in
+      let outcome = try transaction(on: connection, in: context.scope) { try body(connection) }
+      _ = countCommit()
+      withShared { $0.toMany.removeAll() }
+      return outcome
+    }
+  }
+
+  /// Runs one statement of a batch request; `returning` asks for the rows it changed.
+  func change(
+    _ sql: String, _ binds: [SQLiteValue], _ intArrays: [ContiguousArray<Int64>],
+    returning: Bool, kind: StatementKind, _ entity: SQLEntity, on connection: Connection,
+    in scope: ProfileScope
+  ) throws -> BatchOutcome {
+    var outcome = BatchOutcome(store: self)
+    for (index, values) in intArrays.enumerated() { try connection.bindIntArray(index, values) }
+    let text = returning ? sql + " RETURNING Z_ENT, Z_PK" : sql
+    let statement = try connection.statement(text)
+    let event = scope.begin(.statement)
+    defer {
+      statement.reset()
+      count(kind, in: scope)
+      scope.end(event) { event in
+        event.entity = entity.name
+        event.rows = outcome.count
+        event.statement = record(text, binds, intArrays.count, kind, scope)
+      }
+    }
+    for (index, value) in binds.enumerated() {
+      try statement.bind(value, at: Int32(index + 1))
+    }
+    while try statement.step() {
+      let number = Int(statement.int64(0))
+      guard let layout = layouts.layout(entityNumber: number) else {
+        throw NSError.damagedRow(entityNumber: number, primaryKey: statement.int64(1))
+      }
+      outcome.identities.append(
+        FetchedIdentity(layout: layout, primaryKey: statement.int64(1)))
+    }
+    outcome.count = connection.changes
+    return outcome
+  }
+
+  /// The SELECT of a fetch's keys.
+  private func keys(_ plan: FetchPlan) throws -> SelectQuery {
+    do {
+      return try translator.fetch(
+        entity: entity(plan.layout), predicate: plan.predicate,
+        sort: plan.limit > 0 || plan.offset > 0 ? plan.sort : [], limit: plan.limit,
+        offset: plan.offset, includesSubentities: plan.includesSubentities, result: .identifiers)
+    } catch {
+      throw NSError.translation(error, entity: plan.entityName)
+    }
+  }
+
+  /// What a batch update sets, in the order of the columns.
+  private func assignments(
+    _ properties: [AnyHashable: Any], _ layout: EntityLayout
+  ) throws -> [(text: String, bind: SQLiteValue?)] {
+    let columns = entity(layout).columns
+    var found: [Int: (String, SQLiteValue?)] = [:]
+    for (key, value) in properties {
+      let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key)"
+      let slot = try attributeSlot(name, layout)
+      let column = SQLNames.quoted(columns[slot.index].name)
+      if let expression = value as? NSExpression, expression.expressionType == .keyPath {
+        let source = try attributeSlot(expression.keyPath, layout)
+        found[slot.index] = ("\(column) = \(SQLNames.quoted(columns[source.index].name))", nil)
+        continue
+      }
+      found[slot.index] = ("\(column) = ?", try storedValue(value, slot, layout).sqliteValue)
+    }
+    return found.sorted { $0.key < $1.key }.map { ($0.value.0, $0.value.1) }
+  }
+
+  /// The value of an attribute as a batch request gives it.
+  func storedValue(_ value: Any, _ slot: RowSlot, _ layout: EntityLayout) throws -> RowValue {
+    var given: Any? = value
+    if let expression = value as? NSExpression {
+      guard expression.expressionType == .constantValue else {
+        throw NSError.fetch(
+          "A batch request sets constants and attributes; '\(slot.name)' is given \(expression).")
+      }
+      given = expression.constantValue
+    }
+    guard let stored = RowValue(given, kind: slot.kind) else {
+      throw NSError.fetch(
+        "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(value).")
+    }
+    return stored
+  }
+
+  /// The slot of an attribute that a batch request names.
+  func attributeSlot(_ name: String, _ layout: EntityLayout) throws -> RowSlot {
+    guard case .slot(let index)? = layout.place(of: name), !layout.slots[index].kind.isToOne else {
+      let isRelationship = layout.entity.relationshipsByName[name] != nil
+      throw NSError.fetch(
+        isRelationship
+          ? "A batch request cannot set a relationship, such as '\(name)'."
+          : "The entity '\(layout.entity.name ?? "")' has no stored attribute '\(name)'.")
+    }
+    return layout.slots[index]
+  }
+}
+
+extension SelectQuery {
+  /// The text that selects the keys alone.
+  var keysText: String {
+    guard let list = sql.range(of: projection.selectList) else { return sql }
+    return sql.replacingCharacters(in: list, with: "t0.Z_PK")
+  }
+}

@@ -1,0 +1,110 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite("Batch deletions")
+struct BatchDeleteTests {
+  private func values(_ stack: SharedStack, _ sql: String) throws -> [[SQLiteValue]] {
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    return try connection.values(sql)
+  }
+
+  @Test(
+    "S7.39, S-E25 rows vanish with one DELETE and no context work; a cached row is still read")
+  func deletion() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    try context.performAndWait {
+      for index in 0..<10 { _ = context.make("Item", ["a": Int32(index)]) }
+      try context.save()
+      let items = try context.everyObject(of: "Item")
+      let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+      fetch.predicate = NSPredicate(format: "a < 6")
+      let request = NSBatchDeleteRequest(fetchRequest: fetch)
+      let cost = try costs(of: context) { try context.execute(request) }
+      #expect(cost.deletes == 1 && cost.selects == 0 && cost.transactions == 1)
+      #expect(try values(stack, "SELECT COUNT(*) FROM ZITEM") == [[.integer(4)]])
+      #expect(context.registeredObjects == Set(items) && !items[0].isDeleted)
+      context.refresh(items[0], mergeChanges: false)
+      let read = costs(of: context) { #expect(items[0].value(forKey: "a") as? Int32 == 0) }
+      #expect(read.hits == 1 && read.selects == 0)
+    }
+  }
+
+  @Test("S7.40 the result is a status, the IDs or the number; limits and given IDs hold")
+  func resultTypes() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    try context.performAndWait {
+      for index in 0..<6 { _ = context.make("Item", ["a": Int32(index)]) }
+      try context.save()
+      let ids = try context.everyObject(of: "Item").map(\.objectID)
+      let fetch = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      fetch.sortDescriptors = [NSSortDescriptor(key: "a", ascending: false)]
+      fetch.fetchLimit = 2
+      let limited = NSBatchDeleteRequest(fetchRequest: fetch)
+      limited.resultType = .resultTypeObjectIDs
+      var result = try context.execute(limited) as? NSBatchDeleteResult
+      #expect(Set(result?.result as? [NSManagedObjectID] ?? []) == Set(ids[4...]))
+      let given = NSBatchDeleteRequest(objectIDs: Array(ids[1...2]))
+      given.resultType = .resultTypeCount
+      result = try context.execute(given) as? NSBatchDeleteResult
+      #expect(result?.result as? Int == 2)
+      given.resultType = .resultTypeStatusOnly
+      result = try context.execute(given) as? NSBatchDeleteResult
+      #expect(result?.result as? Bool == true)
+      let left = try values(stack, "SELECT ZA FROM ZITEM ORDER BY 1")
+      #expect(left == [[.integer(0)], [.integer(3)]])
+    }
+  }
+
+  @Test("What led to a deleted row leads nowhere: to-ones are nil, pairs are gone")
+  func references() throws {
+    let company = try SharedStack(.sqlite, TestModels.company())
+    let context = company.context()
+    try context.performAndWait {
+      let homes = ["A", "B"].map { context.make("Department", ["name": $0]) }
+      for home in homes { _ = context.make("Employee", ["department": home]) }
+      try context.save()
+      let cost = try costs(of: context) {
+        try context.execute(NSBatchDeleteRequest(objectIDs: [homes[0].objectID]))
+      }
+      #expect(cost.deletes == 1 && cost.updates == 1 && cost.transactions == 1)
+    }
+    #expect(
+      try values(company, "SELECT ZDEPARTMENT, Z_OPT FROM ZEMPLOYEE ORDER BY Z_PK") == [
+        [.null, .integer(2)], [.integer(2), .integer(1)],
+      ])
+    let library = try SharedStack(.sqlite, TestModels.library())
+    let other = library.context()
+    try other.performAndWait {
+      let tags: [NSManagedObject] = (0..<2).map { _ in other.make("Tag") }
+      for _ in 0..<3 { _ = other.make("Article", ["tags": Set(tags)]) }
+      try other.save()
+      try other.execute(NSBatchDeleteRequest(objectIDs: [tags[0].objectID]))
+    }
+    #expect(try values(library, "SELECT COUNT(*) FROM Z_1TAGS") == [[.integer(3)]])
+  }
+
+  @Test("Where something must lead to the row, nothing is deleted and error 1551 says why")
+  func mandatory() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.regions())
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("City", ["country": context.make("Country", ["code": "FR"])])
+      _ = context.make("Country", ["code": "DE"])
+      try context.save()
+      let fetch = NSFetchRequest<NSManagedObject>(entityName: "Region")
+      let error = thrownError { try context.execute(NSBatchDeleteRequest(fetchRequest: fetch)) }
+      #expect(error?.code == NSManagedObjectConstraintValidationError)
+      #expect(error?.localizedDescription.contains("'country'") == true)
+      #expect(try values(stack, "SELECT COUNT(*) FROM ZREGION") == [[.integer(2)]])
+      fetch.predicate = NSPredicate(format: "code == 'DE'")
+      try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
+      #expect(try values(stack, "SELECT ZCODE FROM ZREGION") == [[.text("FR")]])
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite("Batch insertions")
+struct BatchInsertTests {
+  private func numbers(_ context: NSManagedObjectContext) throws -> [Int32?] {
+    try context.everyObject(of: "Item").map { $0.value(forKey: "a") as? Int32 }
+  }
+
+  @Test(
+    "S7.40 dictionaries and handlers give rows: one INSERT each in one transaction, IDs or a count")
+  func sources() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    try context.performAndWait {
+      let given = NSBatchInsertRequest(
+        entityName: "Item", objects: [["a": 0], ["a": 1, "name": "x"]])
+      given.resultType = .objectIDs
+      var result: NSBatchInsertResult?
+      let cost = try costs(of: context) {
+        result = try context.execute(given) as? NSBatchInsertResult
+      }
+      #expect(cost.inserts == 2 && cost.transactions == 1 && cost.selects == 0)
+      let ids = try #require(result?.result as? [NSManagedObjectID])
+      #expect(ids.map { context.object(with: $0).value(forKey: "a") as? Int32 } == [0, 1])
+      var next = 2
+      let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Item"])
+      let filled = NSBatchInsertRequest(entity: entity) { (dictionary: NSMutableDictionary) in
+        dictionary["a"] = next
+        next += 1
+        return next > 4
+      }
+      filled.resultType = .count
+      result = try context.execute(filled) as? NSBatchInsertResult
+      #expect(result?.result as? Int == 2)
+      let objects = NSBatchInsertRequest(entity: entity) { (item: NSManagedObject) in
+        item.setValue(next, forKey: "a")
+        next += 1
+        return next > 7
+      }
+      result = try context.execute(objects) as? NSBatchInsertResult
+      #expect(result?.result as? Bool == true)
+      #expect(try numbers(context) == [0, 1, 2, 3, 5, 6])
+      // The keys given out are not given again.
+      _ = context.make("Item", ["a": Int32(9)])
+      try context.save()
+      #expect(try numbers(context) == [0, 1, 2, 3, 5, 6, 9])
+    }
+  }
+
+  @Test("A stored unique value is left alone, or updated where the object trumps")
+  func constraints() throws {
+    let policies: [(NSMergePolicy, String)] = [
+      (.error, "old"), (.rollback, "old"), (.mergeByPropertyStoreTrump, "old"),
+      (.overwrite, "new"), (.mergeByPropertyObjectTrump, "new"),
+    ]
+    for (policy, name) in policies {
+      let stack = try SharedStack(.sqlite, SavingModels.regions())
+      let context = stack.context(policy)
+      try context.performAndWait {
+        _ = context.make("Country", ["code": "FR", "name": "old", "size": Int32(5)])
+        try context.save()
+        let request = NSBatchInsertRequest(
+          entityName: "Country",
+          objects: [["code": "FR", "name": "new"], ["code": "DE", "name": "other"]])
+        request.resultType = .count
+        let before = stack.events.events.count
+        let result = try context.execute(request) as? NSBatchInsertResult
+        #expect(result?.result as? Int == (name == "new" ? 2 : 1))
+        let insert = stack.events.events.dropFirst(before).compactMap(\.statement?.sql)
+          .first { $0.hasPrefix("INSERT") }
+        #expect(
+          name == "new"
+            ? insert?.hasSuffix(
+              " ON CONFLICT(ZCODE) DO UPDATE SET Z_OPT = Z_OPT+1, ZNAME = excluded.ZNAME") == true
+            : insert?.hasPrefix("INSERT OR IGNORE INTO ZREGION(") == true)
+      }
+      let reader = try stack.foreignContext()
+      try reader.performAndWait {
+        let countries = try reader.everyObject(of: "Country")
+        let names = countries.map { $0.value(forKey: "name") as? String }
+        #expect(names == [name, "other"])
+        #expect(countries[0].value(forKey: "size") as? Int32 == 5)
+      }
+    }
+  }
+
+  @Test("A bad dictionary inserts nothing")
+  func refusals() throws {
+    let stack = try SharedStack(.sqlite, SavingModels.regions())
+    let context = stack.context()
+    try context.performAndWait {
+      for bad in [["none": 1], ["country": 1], ["name": Date()]] as [[String: Any]] {
+        let request = NSBatchInsertRequest(entityName: "City", objects: [["name": "ok"], bad])
+        #expect(thrownError { try context.execute(request) }?.domain == NSCocoaErrorDomain)
+      }
+      let cities = try context.everyObject(of: "City")
+      #expect(cities.isEmpty)
+      let abstract = NSBatchInsertRequest(entityName: "Region", objects: [["code": "x"]])
+      #expect(thrownError { try context.execute(abstract) }?.domain == NSCocoaErrorDomain)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite("Batch updates")
+struct BatchUpdateTests {
+  /// A store with items whose a counts from 0, and b is 0.
+  private func stack(_ count: Int) throws -> SharedStack {
+    let stack = try SharedStack(.sqlite, SavingModels.items())
+    let context = stack.context()
+    try context.performAndWait {
+      for index in 0..<count { _ = context.make("Item", ["a": Int32(index), "b": Int32(0)]) }
+      try context.save()
+    }
+    return stack
+  }
+
+  private func request(_ predicate: String? = nil, b: Any = 7) -> NSBatchUpdateRequest {
+    let request = NSBatchUpdateRequest(entityName: "Item")
+    request.predicate = predicate.map { NSPredicate(format: $0) }
+    request.propertiesToUpdate = ["b": b]
+    return request
+  }
+
+  @Test("S7.34 5,000 rows are one UPDATE; no object, no notification; objects cost an UPDATE each")
+  func oneStatement() throws {
+    let stack = try stack(5_000)
+    let context = stack.context()
+    let notes = LineList()
+    let observer = NotificationCenter.default.addObserver(
+      forName: nil, object: context, queue: nil
+    ) { notes.add($0.name.rawValue) }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try context.performAndWait {
+      let before = stack.events.events.count
+      let cost = try costs(of: context) { try context.execute(request()) }
+      #expect(cost.updates == 1 && cost.selects == 0 && cost.transactions == 1)
+      #expect(context.registeredObjects.isEmpty && notes.lines.isEmpty)
+      #expect(
+        stack.events.events.dropFirst(before).compactMap(\.statement?.sql) == [
+          "BEGIN EXCLUSIVE",
+          "UPDATE ZITEM SET ZB = ?, Z_OPT = (Z_OPT + 1) WHERE Z_PK IN (SELECT t0.Z_PK FROM ZITEM t0)",
+          "COMMIT",
+        ])
+      #expect(stack.events.events.last?.kind == .batchRequest)
+      #expect(stack.events.events.last?.rows == 5_000)
+      let objects = try costs(of: context) {
+        for item in try context.everyObject(of: "Item") { item.setValue(8, forKey: "b") }
+        try context.save()
+      }
+      #expect(objects.selects == 1 && objects.updates == 5_000 && objects.faults == 5_000)
+    }
+  }
+
+  @Test("S7.35, S-G20 the row cache keeps the old row: a refresh reads it again, for no statement")
+  func staleRowCache() throws {
+    let stack = try stack(2)
+    let context = stack.context()
+    try context.performAndWait {
+      let items = try context.everyObject(of: "Item")
+      #expect(items[0].value(forKey: "b") as? Int32 == 0)
+      try context.execute(request())
+      #expect(items[0].value(forKey: "b") as? Int32 == 0)
+      context.refresh(items[0], mergeChanges: false)
+      let refreshed = costs(of: context) { #expect(items[0].value(forKey: "b") as? Int32 == 0) }
+      #expect(refreshed.hits == 1 && refreshed.selects == 0)
+      context.refreshAllObjects()
+      let again = costs(of: context) { #expect(items[0].value(forKey: "b") as? Int32 == 0) }
+      #expect(again.hits == 1 && again.selects == 0)
+      context.refresh(items[0], mergeChanges: false)
+      context.stalenessInterval = 0
+      #expect(items[0].value(forKey: "b") as? Int32 == 7)
+    }
+  }
+
+  @Test("S7.37 an ID fetch brings the row cache up to date: refreshed objects read it for nothing")
+  func refetch() throws {
+    let stack = try stack(3)
+    let context = stack.context()
+    try context.performAndWait {
+      let items = try context.everyObject(of: "Item")
+      for item in items { #expect(item.value(forKey: "b") as? Int32 == 0) }
+      try context.execute(request("a < 2"))
+      let request = NSFetchRequest<NSManagedObjectID>(entityName: "Item")
+      request.resultType = .managedObjectIDResultType
+      var ids: [NSManagedObjectID] = []
+      #expect(try costs(of: context) { ids = try context.fetch(request) }.selects == 1)
+      for item in items { context.refresh(item, mergeChanges: false) }
+      let cost = costs(of: context) {
+        #expect(items.map { $0.value(forKey: "b") as? Int32 } == [7, 7, 0])
+      }
+      #expect(cost.selects == 0 && cost.hits == 3 && ids.count == 3)
+    }
+  }
+
+  @Test("S7.38 an object read before conflicts with the row when it is saved")
+  func laterConflict() throws {
+    let stack = try stack(1)
+    let context = stack.context()
+    try context.performAndWait {
+      let item = try #require(try context.everyObject(of: "Item").first)
+      #expect(item.value(forKey: "b") as? Int32 == 0)
+      try context.execute(request())
+      item.setValue(9, forKey: "a")
+      let error = thrownError { try context.save() }
+      let conflict = (error?.userInfo["conflictList"] as? [NSMergeConflict])?.first
+      #expect(error?.code == NSManagedObjectMergeError)
+      #expect(conflict?.objectSnapshot == nil)
+      #expect(conflict?.cachedSnapshot?["b"] as? Int32 == 0)
+      #expect(conflict?.persistedSnapshot?["b"] as? Int32 == 7)
+    }
+  }
+
+  @Test("S7.40 the result is a status, the IDs or the number of the updated rows")
+  func resultTypes() throws {
+    let stack = try stack(4)
+    let context = stack.context()
+    try context.performAndWait {
+      let request = request("a >= 2", b: NSExpression(forKeyPath: "a"))
+      var result = try context.execute(request) as? NSBatchUpdateResult
+      #expect(result?.result as? Bool == true)
+      request.resultType = .updatedObjectsCountResultType
+      result = try context.execute(request) as? NSBatchUpdateResult
+      #expect(result?.result as? Int == 2)
+      request.resultType = .updatedObjectIDsResultType
+      result = try context.execute(request) as? NSBatchUpdateResult
+      let ids = try #require(result?.result as? [NSManagedObjectID])
+      let numbers = ids.map { context.object(with: $0).value(forKey: "b") as? Int32 }
+      #expect(Set(numbers) == [2, 3])
+      request.propertiesToUpdate = ["b": NSNull()]
+      try context.execute(request)
+      request.predicate = NSPredicate(format: "b == nil")
+      request.resultType = .updatedObjectsCountResultType
+      result = try context.execute(request) as? NSBatchUpdateResult
+      #expect(result?.result as? Int == 2)
+    }
+  }
+
+  @Test("A request that cannot be carried out is an error and changes nothing")
+  func refusals() throws {
+    let stack = try SharedStack(.sqlite, TestModels.company())
+    let context = stack.context()
+    context.performAndWait {
+      for properties in [["department": NSNull()], ["none": 1], ["name": Date()], [:]]
+        as [[String: Any]]
+      {
+        let request = NSBatchUpdateRequest(entityName: "Employee")
+        request.propertiesToUpdate = properties
+        #expect(thrownError { try context.execute(request) }?.domain == NSCocoaErrorDomain)
+      }
+    }
+    let memory = try SharedStack(.memory, SavingModels.items()).context()
+    memory.performAndWait {
+      #expect(
+        thrownError { try memory.execute(request()) }?.code
+          == NSPersistentStoreUnsupportedRequestTypeError)
+    }
+  }
+}
