@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
       case .dictionaryResultType:
         throw NSError.fetch("Dictionary results are not supported yet: fetch objects instead.")
       default:
-        if plan.batchSize > 0 {
+        if plan.batchSize > 0, parent == nil || prefetchesThroughParent {
           let pages = try batches(plan)
           return try cast((0..<pages.count).map { try pages.object(at: $0) })
         }
@@ -51,7 +51,8 @@ extension NSManagedObjectContext {
 
   /// One fetch of objects, prefetches included, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
-    try fetching(plan) { reader in
+    if parent != nil { return try fetchThroughParent(plan) }
+    return try fetching(plan) { reader in
       sweepBeforeLoad()
       var objects: [NSManagedObject]
       if plan.includesPropertyValues {
@@ -68,7 +69,16 @@ extension NSManagedObjectContext {
 
   /// Keys alone, or keys whose rows go into the row cache, owned by the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    let ids = try fetching(plan) { reader in
+    let ids = try parent == nil ? storedIDs(plan) : parentIDs(plan)
+    guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
+    let fetched = ids.map { object(with: $0) }
+    // The IDs of the fetch own their rows: those are the ones to give.
+    let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
+    return overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
+  }
+
+  private func storedIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
+    try fetching(plan) { reader in
       let store = reader.store
       let ids: [NSManagedObjectID]
       if plan.includesPropertyValues {
@@ -84,11 +94,6 @@ extension NSManagedObjectContext {
       }
       return (ids, ids.count)
     }
-    guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
-    let fetched = ids.map { object(with: $0) }
-    // The IDs of the fetch own their rows: those are the ones to give.
-    let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
-    return overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
   }
 
   final func count(_ plan: FetchPlan) throws -> Int {
@@ -97,6 +102,7 @@ extension NSManagedObjectContext {
       keysOnly.includesPropertyValues = false
       return try fetchIDs(keysOnly).count
     }
+    if parent != nil { return try parentCount(plan) }
     return try fetching(plan) { reader in
       let count = try reader.count(plan, in: scope)
       return (count, count)

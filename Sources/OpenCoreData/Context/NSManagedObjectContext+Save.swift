@@ -29,12 +29,7 @@ extension NSManagedObjectContext {
       scope.counters.saves += 1
       scope.end(event) { $0.rows = plan.written.count + plan.deleted.count }
       for object in plan.written + plan.deleted { object.didSave() }
-      post(
-        .NSManagedObjectContextDidSave,
-        [
-          NSInsertedObjectsKey: Set(plan.inserted), NSUpdatedObjectsKey: Set(plan.updated),
-          NSDeletedObjectsKey: Set(plan.deleted),
-        ])
+      announceSave(inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted)
       for object in plan.deleted { object.dropRelated() }
     }
   }
@@ -85,14 +80,23 @@ extension NSManagedObjectContext {
   }
 
   private func write(_ plan: SavePlan) throws {
+    if parent != nil { return try push(plan) }
     let store = try requiredCoordinator.writableStore()
     let temporary = plan.inserted.map(\.primaryKey)
     do {
       let conflicts = store.cacheConflicts(plan.updated + plan.deleted)
       guard conflicts.isEmpty else { throw SaveConflicts(conflicts: conflicts) }
-      if !plan.inserted.isEmpty { try store.reserveKeys(for: plan.inserted, in: scope) }
+      let keyless = plan.inserted.filter { $0.primaryKey <= 0 }
+      if !keyless.isEmpty { try store.reserveKeys(for: keyless, in: scope) }
       let rows = try store.write(plan, in: scope)
-      for (object, key) in zip(plan.inserted, temporary) { registry.rekey(object, from: key) }
+      for (object, key) in zip(plan.inserted, temporary) {
+        if key > 0 {
+          // An owner came with the key, another with the row.
+          store.disown(rootIndex: object.layout.rootIndex, keys: CollectionOfOne(key))
+        } else {
+          rekey(object, from: key)
+        }
+      }
       for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
       for object in plan.deleted { detach(object) }
       changes.removeAll()
@@ -107,7 +111,7 @@ extension NSManagedObjectContext {
   }
 
   /// Takes an object whose row was deleted out of the context.
-  private func detach(_ object: NSManagedObject) {
+  final func detach(_ object: NSManagedObject) {
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
     leave(object)

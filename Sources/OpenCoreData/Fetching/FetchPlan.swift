@@ -14,7 +14,7 @@ struct FetchPlan {
   var includesPropertyValues: Bool
   let returnsObjectsAsFaults: Bool
   let refreshes: Bool
-  let prefetchPaths: [String]
+  var prefetchPaths: [String]
 
   init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
     // An entity of another instance of the model stands for the one of that name here.

@@ -69,6 +69,12 @@ struct ToManyCache: ~Copyable, LinkTable {
     }
   }
 
+  /// Drops all relationships of every owner.
+  mutating func removeAll() {
+    entries = [:]
+    names = [:]
+  }
+
   /// Drops all relationships of one owner.
   mutating func forget(rootIndex: Int, key: Int64) {
     let owner = OwnerKey(rootIndex: rootIndex, primaryKey: key)
