@@ -22,6 +22,7 @@ extension NSManagedObjectContext {
     plan.includesPropertyValues = false
     let ids = try fetchIDs(plan)
     plan.includesPropertyValues = request.includesPropertyValues
+    if parent != nil, !prefetchesThroughParent { plan.batchSize = 0 }
     if plan.batchSize <= 0 { plan.batchSize = max(ids.count, 1) }
     let keys = ids.map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) }
     // A save gives these another key.
@@ -35,6 +36,7 @@ extension NSManagedObjectContext {
   final func loadPage(
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
+    if parent != nil { return try loadPageThroughParent(keys, plan, unsaved: unsaved) }
     let store = store(for: plan.layout)
     let event = scope.begin(.batchLoad)
     defer {

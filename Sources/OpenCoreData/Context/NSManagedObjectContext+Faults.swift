@@ -20,8 +20,7 @@ extension NSManagedObjectContext {
   /// Fills a fault from the row cache or the database: one object fault, told and counted.
   /// - Returns: False when the row does not exist.
   final func fill(_ object: NSManagedObject) throws -> Bool {
-    let layout = object.layout
-    let store = store(for: layout)
+    guard let store = directStore else { return try fillIndirectly(object) }
     let event = scope.begin(.objectFault)
     var source = FaultSource.rowCache
     var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
@@ -35,13 +34,40 @@ extension NSManagedObjectContext {
         throw error
       }
     }
+    return finish(event, of: object, in: store, with: row, from: source)
+  }
+
+  /// Fills a fault of a child, or the first one of another context.
+  private func fillIndirectly(_ object: NSManagedObject) throws -> Bool {
+    let store = store(for: object.layout)
+    guard parent != nil else {
+      directStore = store
+      return try fill(object)
+    }
+    let event = scope.begin(.objectFault)
+    do {
+      let row = try parentRow(of: object)
+      return finish(event, of: object, in: store, with: row, from: .parent)
+    } catch {
+      scope.abandon(event)
+      throw error
+    }
+  }
+
+  /// Counts and tells an object fault, and gives the object its row.
+  @inline(__always)
+  private func finish(
+    _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, with row: Row?,
+    from source: FaultSource
+  ) -> Bool {
     switch source {
     case .rowCache: scope.counters.objectFaultHits += 1
-    default: scope.counters.objectFaultMisses += 1
+    case .database: scope.counters.objectFaultMisses += 1
+    case .parent: scope.counters.objectFaultsFromParent += 1
     }
     scope.end(event) { event in
-      event.entity = layout.entity.name
-      event.object = store.reference(layout, object.primaryKey)
+      event.entity = object.layout.entity.name
+      event.object = store.reference(object.layout, object.primaryKey)
       event.source = source
       event.rows = row == nil ? 0 : 1
     }
@@ -117,16 +143,12 @@ extension NSManagedObjectContext {
       relationship: relationship.name)
     let event = scope.begin(.relationshipFault)
     var source = FaultSource.rowCache
-    let oldest = oldestAccepted
-    var found = store.withShared { shared in
-      shared.toMany.destinations(
-        key, ownerVersion: shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey),
-        notBefore: oldest)
-    }
+    var found: [FetchedIdentity]?
     defer {
       switch source {
       case .rowCache: scope.counters.relationshipFaultHits += 1
-      default: scope.counters.relationshipFaultMisses += 1
+      case .database: scope.counters.relationshipFaultMisses += 1
+      case .parent: scope.counters.relationshipFaultsFromParent += 1
       }
       scope.end(event) { event in
         event.entity = object.layout.entity.name
@@ -136,9 +158,15 @@ extension NSManagedObjectContext {
         event.rows = found?.count ?? 0
       }
     }
-    if found == nil {
-      source = .database
-      found = try storedDestinations(of: relationship, of: object, key: key, in: store)
+    if parent != nil {
+      source = .parent
+      found = try parentDestinations(of: relationship, of: object)
+    } else {
+      found = cachedDestinations(key, in: store)
+      if found == nil {
+        source = .database
+        found = try storedDestinations(of: relationship, of: object, key: key, in: store)
+      }
     }
     sweepBeforeLoad()
     let objects = (found ?? []).map { identity in
@@ -146,6 +174,17 @@ extension NSManagedObjectContext {
         ?? registered(identity.layout, identity.primaryKey)
     }
     return objects
+  }
+
+  private func cachedDestinations(
+    _ key: ToManyCache.Key, in store: RowStore
+  ) -> [FetchedIdentity]? {
+    let oldest = oldestAccepted
+    return store.withShared { shared in
+      shared.toMany.destinations(
+        key, ownerVersion: shared.rowVersion(rootIndex: key.rootIndex, key: key.primaryKey),
+        notBefore: oldest)
+    }
   }
 
   private func storedDestinations(

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
       case .countResultType: return try cast([NSNumber(value: count(plan))])
       case .dictionaryResultType: return try castDictionaries(fetchDictionaries(plan))
       default:
-        if plan.batchSize > 0 {
+        if plan.batchSize > 0, parent == nil || prefetchesThroughParent {
           let pages = try batches(plan)
           return try cast((0..<pages.count).map { try pages.object(at: $0) })
         }
@@ -50,7 +50,8 @@ extension NSManagedObjectContext {
 
   /// One fetch of objects, prefetches included, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
-    try fetching(plan) { reader in
+    if parent != nil { return try fetchThroughParent(plan) }
+    return try fetching(plan) { reader in
       sweepBeforeLoad()
       var objects: [NSManagedObject]
       if plan.includesPropertyValues {
@@ -67,7 +68,16 @@ extension NSManagedObjectContext {
 
   /// Keys alone, or keys whose rows go into the row cache, owned by the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    let ids = try fetching(plan) { reader in
+    let ids = try parent == nil ? storedIDs(plan) : parentIDs(plan)
+    guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
+    let fetched = ids.map { object(with: $0) }
+    // The IDs of the fetch own their rows: those are the ones to give.
+    let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
+    return overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
+  }
+
+  private func storedIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
+    try fetching(plan) { reader in
       let store = reader.store
       let ids: [NSManagedObjectID]
       if plan.includesPropertyValues {
@@ -83,11 +93,6 @@ extension NSManagedObjectContext {
       }
       return (ids, ids.count)
     }
-    guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
-    let fetched = ids.map { object(with: $0) }
-    // The IDs of the fetch own their rows: those are the ones to give.
-    let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
-    return overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
   }
 
   /// Dictionaries of what is saved: no object is made, no row is cached, pending changes are not seen.
@@ -105,6 +110,7 @@ extension NSManagedObjectContext {
       keysOnly.includesPropertyValues = false
       return try fetchIDs(keysOnly).count
     }
+    if parent != nil { return try parentCount(plan) }
     return try fetching(plan) { reader in
       let count = try reader.count(plan, in: scope)
       return (count, count)

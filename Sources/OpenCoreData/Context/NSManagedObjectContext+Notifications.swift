@@ -8,4 +8,47 @@ extension NSManagedObjectContext {
     NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     scope.end(event) { $0.entity = name.rawValue }
   }
+
+  /// Tells that a save is done: did-save with objects, did-save with IDs, and the contexts that merge
+  /// by themselves.
+  final func announceSave(
+    inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]
+  ) {
+    let objects: [AnyHashable: Any] = [
+      NSInsertedObjectsKey: Set(inserted), NSUpdatedObjectsKey: Set(updated),
+      NSDeletedObjectsKey: Set(deleted),
+    ]
+    let identities: [AnyHashable: Any] = [
+      NSInsertedObjectIDsKey: objectIDs(of: inserted),
+      NSUpdatedObjectIDsKey: objectIDs(of: updated), NSDeletedObjectIDsKey: objectIDs(of: deleted),
+    ]
+    post(.NSManagedObjectContextDidSave, objects)
+    post(.NSManagedObjectContextDidSaveObjectIDs, identities)
+    tellFollowers(
+      MergedChanges(
+        inserted: inserted.map(\.identity), updated: updated.map(\.identity),
+        deleted: deleted.map(\.identity)))
+  }
+
+  /// The IDs of objects of this context, those included that have just left it.
+  final func objectIDs(of objects: some Sequence<NSManagedObject>) -> Set<NSManagedObjectID> {
+    var ids: Set<NSManagedObjectID> = []
+    ids.reserveCapacity(objects.underestimatedCount)
+    for object in objects { ids.insert(objectID(of: object.identity)) }
+    return ids
+  }
+
+  /// The ID of a row of this context's store, or of a new object.
+  final func objectID(of identity: FetchedIdentity) -> NSManagedObjectID {
+    NSManagedObjectID(
+      layout: identity.layout, primaryKey: identity.primaryKey,
+      store: identity.primaryKey > 0 ? firstStore : nil)
+  }
+}
+
+extension NSManagedObject {
+  /// Where the object's row is or will be.
+  final var identity: FetchedIdentity {
+    FetchedIdentity(layout: layout, primaryKey: primaryKey)
+  }
 }

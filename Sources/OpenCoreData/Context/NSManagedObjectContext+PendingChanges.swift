@@ -34,9 +34,7 @@ extension NSManagedObjectContext {
     object.context = self
     object.primaryKey = TemporaryKeys.next()
     registry.add(object)
-    changes.inserted.insert(object)
-    changes.eventInserted.insert(object)
-    changes.serial += 1
+    noteInsertion(of: object)
     object.state.insert(.awaking)
     object.awakeFromInsert()
     object.state.remove(.awaking)
@@ -72,18 +70,11 @@ extension NSManagedObjectContext {
     post(.NSManagedObjectContextObjectsDidChange, userInfo)
   }
 
-  /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
-  public final func rollback() {
-    endBurst()
-    let inserted = changes.inserted.array
-    let saved = changes.all.filter { !$0.isInserted }
-    changes.removeAll()
-    for object in saved { object.turnIntoFault() }
-    for object in inserted {
-      giveUpKey(of: object)
-      leave(object)
-      object.dropRelated()
-    }
+  /// Notes a new object.
+  final func noteInsertion(of object: NSManagedObject) {
+    changes.inserted.insert(object)
+    changes.eventInserted.insert(object)
+    changes.serial += 1
   }
 
   /// Notes that a property of an object is being set.
@@ -93,6 +84,17 @@ extension NSManagedObjectContext {
       changes.updated.insert(object)
     }
     if !changes.eventInserted.contains(object) { changes.eventUpdated.insert(object) }
+  }
+
+  /// Takes a new object out of the context.
+  final func abandon(_ object: NSManagedObject) {
+    if object.primaryKey > 0 {
+      // It was given its key before a save.
+      store(for: object)?.disown(
+        rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+    }
+    leave(object)
+    object.dropRelated()
   }
 
   /// Takes an object that has no row, or no longer one, out of the context.
@@ -132,9 +134,7 @@ extension NSManagedObjectContext {
       changes.eventInserted.remove(object)
       changes.eventDeleted.remove(object)
     }
-    giveUpKey(of: object)
-    leave(object)
-    object.dropRelated()
+    abandon(object)
   }
 
   private func carry(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {

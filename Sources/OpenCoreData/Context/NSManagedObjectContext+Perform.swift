@@ -47,11 +47,26 @@ extension NSManagedObjectContext {
     return runner.load(ordering: .relaxed) == MonotonicClock.threadID()
   }
 
+  /// Runs a request of a child context on this context's queue and waits for it.
+  ///
+  /// Pending changes stay as they are, and what the child asks for stays registered until the next
+  /// block of this context ends, which the child sees to.
+  final func serve<T>(_ request: () throws -> T) rethrows -> T {
+    if isOnQueue { return try run(request, atEnd: endBurst) }
+    return try withoutActuallyEscaping(request) { request in
+      try queue.sync { try run(request, atEnd: endBurst) }
+    }
+  }
+
   private func run<T>(_ block: () throws -> T) rethrows -> T {
+    try run(block, atEnd: endBlock)
+  }
+
+  private func run<T>(_ block: () throws -> T, atEnd: () -> Void) rethrows -> T {
     if depth == 0 { runner.store(MonotonicClock.threadID(), ordering: .relaxed) }
     depth += 1
     defer {
-      if depth == 1 { endBlock() }
+      if depth == 1 { atEnd() }
       depth -= 1
       if depth == 0 { runner.store(0, ordering: .relaxed) }
     }
@@ -62,6 +77,21 @@ extension NSManagedObjectContext {
     processPendingChanges()
     endBurst()
     sweep()
+    if hasAskedParent { letParentSweep() }
+  }
+
+  /// Lets the parent let go of what this context's requests have registered there.
+  private func letParentSweep() {
+    hasAskedParent = false
+    guard let parent else { return }
+    let work: @Sendable () -> Void = { parent.run({}, atEnd: parent.endServing) }
+    if parent.isOnQueue { work() } else { parent.queue.async(execute: work) }
+  }
+
+  private func endServing() {
+    endBurst()
+    sweep()
+    if hasAskedParent { letParentSweep() }
   }
 
   /// Ends the burst of reads: its snapshot is given up and its connection given back.

@@ -1,32 +1,72 @@
 import ManagedModel
+import Synchronization
 
 extension NSManagedObjectContext {
-  /// Gives new objects their permanent IDs now.
+  /// Gives new objects of this context the permanent IDs that they will be saved under.
   ///
-  /// Objects that have one already are passed over. Cost: one transaction that reserves the keys, a read
-  /// and a write for each root entity.
-  /// - Throws: an error when the store cannot be written.
+  /// Objects that have one keep it. In a child, an object that was saved to the parent gets the
+  /// parent's; it is known by that alone from then on. On the context's queue.
+  /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
+  /// - Throws: an error of the store.
   public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
-    let unkeyed = objects.filter { $0.primaryKey <= 0 && $0.context === self }
-    guard !unkeyed.isEmpty else { return }
-    let store = try requiredCoordinator.writableStore()
-    let temporary = unkeyed.map(\.primaryKey)
-    do {
-      try store.reserveKeys(for: unkeyed, in: scope)
-    } catch {
-      for (object, key) in zip(unkeyed, temporary) { object.primaryKey = key }
-      throw NSError.from(error, store: store)
+    let nameless = objects.filter { $0.primaryKey <= 0 }
+    for object in nameless {
+      precondition(object.context === self, "a permanent ID is obtained in the object's context")
     }
-    for (object, key) in zip(unkeyed, temporary) {
-      registry.rekey(object, from: key)
-      store.own(rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+    let fresh = nameless.filter(\.isInserted)
+    if !fresh.isEmpty {
+      let store = try requiredCoordinator.writableStore()
+      let temporary = fresh.map(\.primaryKey)
+      do {
+        try store.reserveKeys(for: fresh, in: scope)
+      } catch {
+        for (object, key) in zip(fresh, temporary) { object.primaryKey = key }
+        throw NSError.from(error, store: store)
+      }
+      for (object, key) in zip(fresh, temporary) { adopt(object, from: key, in: store) }
     }
+    for object in nameless where !object.isInserted { try takeKeyOfParent(object) }
   }
 
-  /// Gives the row of a new object up that was given a permanent ID and is not saved.
-  final func giveUpKey(of object: NSManagedObject) {
-    guard object.primaryKey > 0 else { return }
-    store(for: object)?.disown(
-      rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+  /// Says which store a new object will be saved to.
+  ///
+  /// A coordinator has one store, so that there is no other choice. Traps for an object that has been
+  /// saved, and for a store of another coordinator.
+  public final func assign(_ object: Any, to store: NSPersistentStore) {
+    guard let object = object as? NSManagedObject, object.context === self, object.isInserted else {
+      preconditionFailure("only a new object of this context is assigned to a store")
+    }
+    precondition(store === firstStore, "the store belongs to another coordinator")
+  }
+
+  /// Registers an object under the key that it was given.
+  final func rekey(_ object: NSManagedObject, from temporary: Int64) {
+    registry.rekey(object, from: temporary)
+    if hasChildren.load(ordering: .relaxed) { promotedKeys[temporary] = object.primaryKey }
+  }
+
+  private func adopt(_ object: NSManagedObject, from temporary: Int64, in store: RowStore) {
+    rekey(object, from: temporary)
+    store.own(rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+  }
+
+  /// Gives an object that was saved to the parent the key it has or gets there.
+  private func takeKeyOfParent(_ object: NSManagedObject) throws {
+    let identity = object.identity
+    let key = try askParent { parent -> Int64? in
+      guard let source = parent.counterpart(of: identity) else { return nil }
+      try parent.obtainPermanentIDs(for: [source])
+      return source.primaryKey
+    }
+    guard let key, key > 0, let store = firstStore else {
+      throw NSError.missingObject(object.objectID)
+    }
+    guard registry.object(rootIndex: identity.layout.rootIndex, key: key) == nil else {
+      throw NSError.coreData(
+        NSCoreDataError,
+        "\(object.objectID) cannot get its permanent ID: another object of this context has it.")
+    }
+    object.primaryKey = key
+    adopt(object, from: identity.primaryKey, in: store)
   }
 }

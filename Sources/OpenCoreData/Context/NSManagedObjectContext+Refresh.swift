@@ -5,14 +5,15 @@ extension NSManagedObjectContext {
   ///
   /// With `mergeChanges`, an object with unsaved changes keeps them, and its other values become those of
   /// the row cache or, when that has no row, of the database. Otherwise it becomes a fault and unsaved
-  /// changes are lost: one side of a relationship may then differ from the other.
+  /// changes are lost: one side of a relationship may then differ from the other. A new object, which
+  /// has no values but its own, stays as it is. The next did-change tells the object as refreshed.
   /// Cost: none for a clean object; the row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     endBurst()
     guard !object.isInserted, !object.isFault || object.hasChanges else { return }
     changes.eventRefreshed.insert(object)
-    if mergeChanges, object.hasChanges {
-      merge(object)
+    if mergeChanges {
+      refreshValues(object)
     } else {
       changes.updated.remove(object)
       changes.deleted.remove(object)
@@ -28,28 +29,60 @@ extension NSManagedObjectContext {
   }
 
   /// Lets go of every object and every change; objects still held elsewhere must not be used again.
+  ///
+  /// Posts did-change with `NSInvalidatedAllObjectsKey`, unless there was nothing to let go.
   public final func reset() {
     endBurst()
     changes.removeAll()
+    let hadObjects = registry.count > 0
+    promotedKeys = [:]
     disown(registry.removeAll())
     registry.resetPeaks()
+    guard hadObjects else { return }
+    post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: true])
   }
 
-  /// Gives a changed object the row cache's row below its changes, or the database's when that has
-  /// none; without either, or when it cannot be read, the object keeps its own.
-  private func merge(_ object: NSManagedObject) {
-    guard !object.isFault, let store = store(for: object) else { return }
-    var row = cachedRow(of: object, in: store, notBefore: -.infinity)
-    if row == nil {
-      do {
-        row = try storedRow(of: object, in: store)
-      } catch {
-        noteFailure(error, "\(object.objectID) could not be refreshed")
-      }
+  /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
+  ///
+  /// Posts did-change, in which the new objects are deleted and the others
+  /// refreshed.
+  public final func rollback() {
+    endBurst()
+    let inserted = changes.inserted.array
+    let saved = changes.all.filter { !$0.isInserted }
+    changes.removeAll()
+    for object in saved {
+      object.turnIntoFault()
+      changes.eventRefreshed.insert(object)
     }
-    guard let row else { return }
+    for object in inserted {
+      abandon(object)
+      changes.eventDeleted.insert(object)
+    }
+    processPendingChanges()
+  }
+
+  /// Makes a clean object a fault; an object with unsaved changes keeps them above the values that
+  /// the row cache, or the parent, has by now.
+  final func refreshValues(_ object: NSManagedObject) {
+    guard object.hasChanges else { return object.turnIntoFault() }
+    guard !object.isFault, let row = currentRow(of: object) else { return }
     object.row.release()
     object.row = row
     object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)
+  }
+
+  /// The row cache's row of an object, or the database's when that has none, with a count for the
+  /// caller; nil without either, or when it cannot be read.
+  private func currentRow(of object: NSManagedObject) -> Row? {
+    do {
+      if parent != nil { return try parentRow(of: object) }
+      guard let store = store(for: object) else { return nil }
+      if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
+      return try storedRow(of: object, in: store)
+    } catch {
+      noteFailure(error, "\(object.objectID) could not be refreshed")
+      return nil
+    }
   }
 }

@@ -16,16 +16,23 @@ extension NSManagedObjectContext {
   /// No statement.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     checkModel(of: objectID.layout)
-    return registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
+    return registry.object(rootIndex: objectID.layout.rootIndex, key: presentKey(of: objectID))
   }
 
   /// The object of that ID: the registered one, or a fault that was not checked against the store.
   ///
   /// No statement. Reading a fault of a row that does not exist makes it deleted (or traps, see
-  /// `shouldDeleteInaccessibleFaults`).
+  /// `shouldDeleteInaccessibleFaults`). Traps for an ID of another coordinator's store.
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     checkModel(of: objectID.layout)
-    return registered(objectID.layout, objectID.primaryKey)
+    let key = presentKey(of: objectID)
+    if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: key) {
+      return object
+    }
+    precondition(
+      isOfOwnStore(objectID),
+      "\(objectID) is of another coordinator's store: pass its URI to this context's coordinator")
+    return registered(objectID.layout, key)
   }
 
   /// The object of that ID when its row exists.
@@ -34,13 +41,28 @@ extension NSManagedObjectContext {
   /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when there is no such row.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     checkModel(of: objectID.layout)
-    if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: objectID.primaryKey)
-    {
+    let key = presentKey(of: objectID)
+    if let object = registry.object(rootIndex: objectID.layout.rootIndex, key: key) {
+      guard !object.state.contains(.inaccessible) else { throw NSError.missingObject(objectID) }
       if !object.isFault { return object }
       return try fulfilled(object, objectID)
     }
-    guard !objectID.isTemporaryID else { throw NSError.missingObject(objectID) }
-    return try fulfilled(registered(objectID.layout, objectID.primaryKey), objectID)
+    guard key > 0 || parent != nil, isOfOwnStore(objectID) else {
+      throw NSError.missingObject(objectID)
+    }
+    return try fulfilled(registered(objectID.layout, key), objectID)
+  }
+
+  /// Whether an ID names no row, or one of this context's store.
+  private func isOfOwnStore(_ objectID: NSManagedObjectID) -> Bool {
+    guard let store = objectID.persistentStore else { return true }
+    return store === firstStore
+  }
+
+  /// The key of an ID's object here: a temporary one may have been replaced by a save.
+  private func presentKey(of objectID: NSManagedObjectID) -> Int64 {
+    let key = objectID.primaryKey
+    return key > 0 ? key : promotedKeys[key] ?? key
   }
 
   /// Objects of exactly this entity that are registered now, by the entity's name.
@@ -113,7 +135,8 @@ extension NSManagedObjectContext {
   final func object(
     primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int64
   ) -> NSManagedObject? {
-    guard primaryKey > 0 else { return nil }
+    // The rows of a child also name objects that were never saved.
+    guard primaryKey > 0 || (primaryKey < 0 && parent != nil) else { return nil }
     guard let destination = relationship.destinationEntity else {
       preconditionFailure("the relationship '\(relationship.name)' has no destination entity")
     }
@@ -133,6 +156,7 @@ extension NSManagedObjectContext {
   /// Lets go of the clean objects that the registry alone holds.
   final func sweep() {
     guard !retainsRegisteredObjects, registry.count > 0 else { return }
+    changes.compact()
     disown(registry.sweep())
   }
 
@@ -154,7 +178,7 @@ extension NSManagedObjectContext {
   }
 
   /// The coordinator's store, asked for once: a coordinator keeps the one it was given.
-  private var firstStore: RowStore? {
+  final var firstStore: RowStore? {
     if let knownStore { return knownStore }
     knownStore = coordinator?.firstStore
     return knownStore

@@ -33,12 +33,8 @@ extension NSManagedObjectContext {
       scope.counters.saves += 1
       scope.end(event) { $0.rows = plan.written.count + plan.deleted.count }
       for object in plan.written + plan.deleted { object.didSave() }
-      post(
-        .NSManagedObjectContextDidSave,
-        [
-          NSInsertedObjectsKey: Set(plan.inserted), NSUpdatedObjectsKey: Set(plan.updated),
-          NSDeletedObjectsKey: Set(plan.deleted + displaced),
-        ])
+      announceSave(
+        inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted + displaced)
       for object in plan.deleted { object.dropRelated() }
     }
   }

@@ -45,6 +45,7 @@ extension NSManagedObjectContext {
 
   /// One attempt; after a failure the new objects have their temporary keys again.
   private func write(_ plan: SavePlan, _ keys: inout [ObjectIdentifier: Int64]) throws {
+    if parent != nil { return try push(plan) }
     let store = try requiredCoordinator.writableStore()
     let unkeyed = plan.inserted.filter { $0.primaryKey <= 0 }
     let keyed = plan.inserted.filter { $0.primaryKey > 0 }
@@ -61,7 +62,7 @@ extension NSManagedObjectContext {
         }
       }
       let rows = try store.write(plan, in: scope)
-      for (object, key) in zip(unkeyed, temporary) { registry.rekey(object, from: key) }
+      for (object, key) in zip(unkeyed, temporary) { rekey(object, from: key) }
       for object in keyed {
         // An owner came with the key, another with the row.
         store.disown(
@@ -89,7 +90,7 @@ extension NSManagedObjectContext {
   }
 
   /// Takes an object whose row was deleted out of the context.
-  private func detach(_ object: NSManagedObject) {
+  final func detach(_ object: NSManagedObject) {
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
     leave(object)

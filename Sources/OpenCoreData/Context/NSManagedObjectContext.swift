@@ -37,6 +37,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   private(set) var family: LayoutFamily?
   /// Set at first need.
   @exclusivity(unchecked) final var knownStore: RowStore?
+  /// The store whose row cache this context reads as it is, known from the first fault on; nil for a
+  /// child.
+  @exclusivity(unchecked) final var directStore: RowStore?
+  /// Where this context reads and saves instead of the coordinator's stores.
+  private var parentContext: NSManagedObjectContext?
+  /// Whether a context was made a child of this one.
+  let hasChildren = Atomic<Bool>(false)
+  /// The permanent keys of objects that children may know by their temporary ones.
+  var promotedKeys: [Int64: Int64] = [:]
+  /// Whether a block of this context has asked the parent for something.
+  var hasAskedParent = false
+  /// The child contexts that merge by themselves.
+  let followers = ContextFollowers()
+  var mergesAutomatically = false
   let scope: ProfileScope
   /// What a burst of faults reads from.
   var burst: (any StoreReader)?
@@ -69,6 +83,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       precondition(mergePolicy is NSMergePolicy, "a merge policy is an NSMergePolicy")
     }
   }
+  /// Whether batch sizes and prefetches of this child's fetches hold for its parent's.
+  ///
+  /// Apple's framework ignores both in a child, as this does by default. No Apple counterpart.
+  open var prefetchesThroughParent = false
+
+  /// Who saves, for the persistent history; nil says nothing.
+  open var transactionAuthor: String?
 
   /// Values of the application's own.
   open var userInfo: [AnyHashable: Any] = [:]
@@ -112,6 +133,24 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     set {
       precondition(coordinator == nil, "a context keeps the coordinator it was given first")
       if let newValue { attach(newValue) }
+    }
+  }
+
+  /// The context that this one reads from and saves to, instead of the stores; set once, before first
+  /// use.
+  ///
+  /// Fetches and faults ask the parent, whose unsaved changes they see, and wait for its queue; a save
+  /// makes the changes the parent's and writes nothing. The parent is held. It needs its coordinator
+  /// before it is set here. The book's chapter 10.
+  open var parent: NSManagedObjectContext? {
+    get { parentContext }
+    set {
+      precondition(
+        coordinator == nil, "a context keeps the parent or coordinator it was given first")
+      guard let newValue else { return }
+      parentContext = newValue
+      newValue.hasChildren.store(true, ordering: .relaxed)
+      attach(newValue.requiredCoordinator)
     }
   }
 

@@ -57,53 +57,22 @@ struct PendingChanges {
     serial += 1
   }
 
+  /// Lets go of objects that are not changed any more.
+  mutating func compact() {
+    inserted.compact()
+    updated.compact()
+    deleted.compact()
+    eventInserted.compact()
+    eventUpdated.compact()
+    eventDeleted.compact()
+    eventRefreshed.compact()
+  }
+
   /// Empties the sets of the next notification.
   mutating func clearEvents() {
     eventInserted.removeAll()
     eventUpdated.removeAll()
     eventDeleted.removeAll()
     eventRefreshed.removeAll()
-  }
-}
-
-/// Objects that are marked by one flag of their state, in the order in which they were marked.
-///
-/// The flag is the membership, so that marking an object again costs a test of a bit.
-struct ChangedObjects {
-  private let flag: ObjectState
-  private(set) var array: [NSManagedObject] = []
-
-  init(_ flag: ObjectState) {
-    self.flag = flag
-  }
-
-  var isEmpty: Bool { array.isEmpty }
-
-  var members: Set<NSManagedObject> { Set(array) }
-
-  func contains(_ object: NSManagedObject) -> Bool {
-    object.state.contains(flag)
-  }
-
-  /// Marks an object; one that is marked stays where it is.
-  mutating func insert(_ object: NSManagedObject) {
-    guard !object.state.contains(flag) else { return }
-    object.state.insert(flag)
-    array.append(object)
-  }
-
-  /// Takes an object's mark away.
-  ///
-  /// Cost: the number of marked objects.
-  mutating func remove(_ object: NSManagedObject) {
-    guard object.state.contains(flag) else { return }
-    object.state.remove(flag)
-    array.removeAll { $0 === object }
-  }
-
-  /// Takes all marks away.
-  mutating func removeAll() {
-    for object in array { object.state.remove(flag) }
-    array.removeAll()
   }
 }

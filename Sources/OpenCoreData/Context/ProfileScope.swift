@@ -49,6 +49,15 @@ final class ProfileScope {
     if let open { parent = open.parent }
   }
 
+  /// Runs a body on behalf of another context: its events lie inside that context's event.
+  func working<R>(for other: ProfileScope, _ body: () throws -> R) rethrows -> R {
+    let (outer, place) = (parent, callSite)
+    parent = other.parent
+    if callSite == nil { callSite = other.callSite }
+    defer { (parent, callSite) = (outer, place) }
+    return try body()
+  }
+
   private func open(_ kind: EventKind) -> OpenEvent {
     let id = hub.nextID()
     let open = OpenEvent(id: id, parent: parent, kind: kind, begin: MonotonicClock.now())

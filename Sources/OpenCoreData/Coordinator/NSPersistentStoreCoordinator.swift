@@ -13,6 +13,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// Where the events of this coordinator's contexts and store go.
   package let eventHub = EventHub()
   private let stores = Mutex<[RowStore]>([])
+  /// The contexts that merge by themselves what others save.
+  let followers = ContextFollowers()
 
   /// A coordinator for a model, which is frozen by this.
   ///

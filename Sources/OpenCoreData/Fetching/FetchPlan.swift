@@ -14,7 +14,7 @@ struct FetchPlan {
   var includesPropertyValues: Bool
   let returnsObjectsAsFaults: Bool
   let refreshes: Bool
-  let prefetchPaths: [String]
+  var prefetchPaths: [String]
   /// What dictionaries hold, nil for other results.
   let dictionary: DictionaryPlan?
 

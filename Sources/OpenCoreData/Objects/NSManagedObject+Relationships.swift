@@ -38,7 +38,7 @@ extension NSManagedObject {
     if case .toMany(let value)? = values?[index] { return value }
     // A transient one is in no store, so there is nothing to fire.
     let isTransient = layout.toMany[index - layout.slots.count].isTransient
-    let value = ToManyValue(isNew: isInserted || primaryKey <= 0 || isTransient)
+    let value = ToManyValue(isNew: isInserted || context == nil || isTransient)
     storage.keep(.toMany(value), at: index)
     return value
   }

@@ -69,7 +69,7 @@ struct ToManyCache: ~Copyable, LinkTable {
     }
   }
 
-  /// Drops everything: any relationship may have changed.
+  /// Drops all relationships of every owner.
   mutating func removeAll() {
     entries = [:]
     names = [:]

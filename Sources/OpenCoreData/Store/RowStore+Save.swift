@@ -55,6 +55,27 @@ extension RowStore {
     return SaveConflicts(conflicts: conflicts)
   }
 
+  /// Empties the entries of rows that somebody else has written, and drops every to-many: any of them
+  /// may have changed.
+  final func forget(_ changes: MergedChanges) {
+    let commit = countCommit()
+    withShared { shared in
+      for identity in changes.all {
+        shared.rows.forget(
+          rootIndex: identity.layout.rootIndex, key: identity.primaryKey, commit: commit)
+      }
+      shared.toMany.removeAll()
+    }
+  }
+
+  /// Whether a key is owned and its row has not been read.
+  final func isUnread(rootIndex: Int, key: Int64) -> Bool {
+    withShared { shared in
+      shared.rows.hasEntry(rootIndex: rootIndex, key: key)
+        && shared.rows.peek(rootIndex: rootIndex, key: key) { _ in true } == nil
+    }
+  }
+
   /// Puts the written rows into the row cache, takes deleted ones out, and follows the changed
   /// relationships in the keys kept beside the rows.
   ///

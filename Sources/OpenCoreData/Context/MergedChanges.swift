@@ -1,0 +1,81 @@
+import ManagedModel
+
+/// What somebody else has saved, as the contexts of one coordinator name it.
+struct MergedChanges: Sendable {
+  var inserted: [FetchedIdentity] = []
+  var updated: [FetchedIdentity] = []
+  var deleted: [FetchedIdentity] = []
+
+  var isEmpty: Bool {
+    inserted.isEmpty && updated.isEmpty && deleted.isEmpty
+  }
+
+  var all: [FetchedIdentity] {
+    inserted + updated + deleted
+  }
+}
+
+extension MergedChanges {
+  /// Reads a notification's `userInfo`: objects, object IDs or URIs of objects, in sets or arrays.
+  ///
+  /// Of objects, which may belong to another queue, nothing but the identity is read. What belongs to
+  /// another store than the context's is left out; the same file below another coordinator counts as
+  /// the same store.
+  /// - Parameter source: The context whose objects they are, when there are objects.
+  init(
+    _ userInfo: [AnyHashable: Any], from source: NSManagedObjectContext?,
+    for context: NSManagedObjectContext
+  ) {
+    func identities(_ keys: String...) -> [FetchedIdentity] {
+      keys.flatMap { MergedChanges.elements(userInfo[$0]) }
+        .compactMap { context.identity(naming: $0, from: source) }
+    }
+    inserted = identities(NSInsertedObjectsKey, NSInsertedObjectIDsKey)
+    updated = identities(
+      NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey,
+      NSInvalidatedObjectsKey, NSInvalidatedObjectIDsKey)
+    deleted = identities(NSDeletedObjectsKey, NSDeletedObjectIDsKey)
+  }
+
+  private static func elements(_ value: Any?) -> [Any] {
+    switch value {
+    case let objects as Set<NSManagedObject>: Array(objects)
+    case let ids as Set<NSManagedObjectID>: Array(ids)
+    case let array as [Any]: array
+    case let set as Set<AnyHashable>: set.map(\.base)
+    default: []
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// The row that an object, an ID or a URI names, in this context's store; nil when it is elsewhere.
+  fileprivate final func identity(
+    naming element: Any, from source: NSManagedObjectContext?
+  ) -> FetchedIdentity? {
+    switch element {
+    case let object as NSManagedObject:
+      local(object.identity, of: source?.coordinator?.firstStore)
+    case let id as NSManagedObjectID:
+      local(FetchedIdentity(layout: id.layout, primaryKey: id.primaryKey), of: id.persistentStore)
+    case let url as URL:
+      coordinator?.managedObjectID(forURIRepresentation: url)
+        .map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) }
+    default:
+      nil
+    }
+  }
+
+  private func local(
+    _ identity: FetchedIdentity, of origin: NSPersistentStore?
+  ) -> FetchedIdentity? {
+    guard let store = firstStore else { return nil }
+    let isSameStore =
+      origin == nil || origin === store || origin?.identifier == store.identifier
+    guard isSameStore else { return nil }
+    if identity.layout.family === family { return identity }
+    // The same file below another coordinator, with a model of its own.
+    guard let name = identity.layout.entity.name, let entity = entityNamed(name) else { return nil }
+    return FetchedIdentity(layout: .of(entity), primaryKey: identity.primaryKey)
+  }
+}

@@ -1,0 +1,183 @@
+import Dispatch
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("A child reads from its parent")
+struct ChildContextTests {
+  @Test(
+    "S-G10 a child's fetch is the parent's, whose unsaved changes it sees",
+    arguments: StoreKind.allCases)
+  func fetch(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(3)
+    let (parent, events) = (bed.context(), bed.events)
+    let child = bed.child(of: parent)
+    let grandchild = bed.child(of: child)
+    parent.performAndWait {
+      parent.object(with: ids[0]).name = "changed"
+      parent.delete(parent.object(with: ids[1]))
+      _ = parent.make("Person", ["name": "new", "number": Int64(9)])
+    }
+    bed.coordinator.eventHub.add(events)
+    for context in [child, grandchild] {
+      try context.performAndWait {
+        let before = (context.counters, parent.performAndWait { parent.counters })
+        let found = try context.people()
+        #expect(found.map(\.name) == ["changed", "p3", "new"])
+        #expect(found.allSatisfy { $0.managedObjectContext === context })
+        #expect(!context.hasChanges && found.allSatisfy { !$0.isInserted })
+        #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) == 3)
+        #expect((context.counters - before.0).selects == 0)
+        #expect((context.counters - before.0).objectFaultsFromParent == 3)
+        let cost = parent.performAndWait { parent.counters } - before.1
+        // The count is a fetch of keys, since there are pending changes.
+        #expect(cost.selects == bed.selects(2))
+        #expect(found.map(\.objectID.isTemporaryID) == [false, false, true])
+      }
+    }
+    let inner = events.events.filter { $0.kind == .statement && $0.statement?.kind == .select }
+    let fetches = events.events.filter { $0.kind == .fetch }.map(\.id)
+    #expect(inner.allSatisfy { fetches.contains($0.parent) })
+    #expect(events.events.contains { $0.kind == .fetch && fetches.contains($0.parent) })
+  }
+
+  @Test(
+    "Faults are filled by the parent, whose own fault lies inside",
+    arguments: StoreKind.allCases)
+  func faults(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    bed.coordinator.eventHub.add(bed.events)
+    child.performAndWait {
+      let person = child.object(with: ids[0])
+      #expect(person.name == "p1")
+      let team = person.value(forKey: "team") as? NSManagedObject
+      #expect((team?.value(forKey: "members") as? Set<NSManagedObject>)?.count == 2)
+      #expect(child.counters.objectFaultsFromParent == 2)
+      #expect(child.counters.relationshipFaultsFromParent == 1)
+      #expect(child.counters.hits == 0 && child.counters.misses == 0)
+    }
+    let faults = bed.events.events.filter { $0.kind == .objectFault }
+    let outer = faults.filter { $0.source == .parent }
+    #expect(outer.count == 2)
+    for fault in outer {
+      #expect(faults.contains { $0.parent == fault.id && $0.source != .parent })
+    }
+    parent.performAndWait {
+      #expect(parent.counters.selects == bed.selects(3))
+      // What the child's requests registered is let go.
+      #expect(parent.registeredCount == 0)
+    }
+  }
+
+  @Test("Batches and prefetches do nothing through a parent unless they are asked for")
+  func options() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(50)
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+    request.fetchBatchSize = 20
+    request.relationshipKeyPathsForPrefetching = ["team.members"]
+    for isPassedOn in [false, true] {
+      let parent = bed.context()
+      let child = bed.child(of: parent)
+      child.prefetchesThroughParent = isPassedOn
+      try child.performAndWait {
+        let batched = try child.fetchBatched(request)
+        #expect(batched.count == 50)
+        #expect(batched[0].value(forKey: "name") as? String == "p1")
+        let page = parent.performAndWait { parent.counters }
+        #expect(page.prefetches == (isPassedOn ? 2 : 0))
+        #expect(page.selects == (isPassedOn ? 4 : 2) && page.rows == (isPassedOn ? 121 : 100))
+        let team = batched[0].value(forKey: "team") as? NSManagedObject
+        #expect(team?.value(forKey: "name") as? String == "t")
+        let cost = parent.performAndWait { parent.counters } - page
+        #expect(cost.selects == (isPassedOn ? 0 : 1))
+      }
+      let all = try child.performAndWait { try child.fetch(request).count }
+      #expect(all == 50)
+    }
+  }
+
+  @Test("S10-22 a child's fetch waits while its parent is busy")
+  func busyParent() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    let (isFree, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    parent.perform { isFree.wait() }
+    child.perform {
+      _ = try? child.people()
+      isDone.signal()
+    }
+    #expect(isDone.wait(timeout: .now() + .milliseconds(100)) == .timedOut)
+    isFree.signal()
+    #expect(isDone.wait(timeout: .now() + .seconds(10)) == .success)
+  }
+
+  @Test(
+    "S10-19, S-G11 a scratch child that is dropped leaves nothing behind",
+    arguments: StoreKind.allCases)
+  func scratch(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let parent = bed.context()
+    do {
+      let child = bed.child(of: parent)
+      child.performAndWait {
+        child.object(with: ids[0]).name = "scratch"
+        child.delete(child.object(with: ids[1]))
+        _ = child.make("Person", ["name": "new"])
+      }
+    }
+    try parent.performAndWait {
+      #expect(!parent.hasChanges)
+      let names = try parent.people().map(\.name)
+      #expect(names == ["p1", "p2"])
+    }
+  }
+
+  @Test(
+    "S10-23, S10-24, S10-25 a merge reaches a child through its parent",
+    arguments: StoreKind.allCases)
+  func mergedBelow(_ kind: StoreKind) throws {
+    for way in ["child alone", "both", "parent first"] {
+      let bed = try ContextBed(kind)
+      let ids = try bed.addPeople(1)
+      let (parent, importer) = (bed.context(), bed.context())
+      let child = bed.child(of: parent)
+      let (above, held) = try (
+        parent.performAndWait { try parent.existingObject(with: ids[0]) },
+        child.performAndWait { try child.existingObject(with: ids[0]) }
+      )
+      let saved = NoteList(importer, .NSManagedObjectContextDidSave)
+      try importer.performAndWait {
+        importer.object(with: ids[0]).name = "imported"
+        try importer.save()
+      }
+      let note = try #require(saved.notes.last)
+      let before = parent.performAndWait { parent.counters }
+      switch way {
+      case "child alone":
+        child.performAndWait { child.mergeChanges(fromContextDidSave: note) }
+      case "both":
+        NSManagedObjectContext.mergeChanges(
+          fromRemoteContextSave: [NSUpdatedObjectIDsKey: ids], into: [child, parent])
+      default:
+        parent.performAndWait { parent.mergeChanges(fromContextDidSave: note) }
+        child.performAndWait { child.mergeChanges(fromContextDidSave: note) }
+      }
+      child.performAndWait {
+        #expect(held.isFault && held.name == (way == "child alone" ? "p1" : "imported"))
+      }
+      let cost = parent.performAndWait { parent.counters } - before
+      #expect(cost.selects == bed.selects(way == "both" ? 1 : 0))
+      withExtendedLifetime(above) {}
+    }
+  }
+}

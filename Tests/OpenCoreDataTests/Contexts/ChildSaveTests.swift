@@ -1,0 +1,274 @@
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("A child saves to its parent")
+struct ChildSaveTests {
+  @Test(
+    "S10-14, S-G09, S10-20 a save goes up one level, over what is changed there, and writes nothing",
+    arguments: StoreKind.allCases)
+  func levels(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(3)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    parent.performAndWait {
+      parent.object(with: ids[0]).name = "parent"
+      parent.object(with: ids[0]).number = 77
+    }
+    try child.performAndWait {
+      child.object(with: ids[0]).name = "child"
+      child.delete(child.object(with: ids[1]))
+      let team = child.object(with: ids[2]).value(forKey: "team")
+      _ = child.make("Person", ["name": "new", "number": Int64(9), "team": team as Any])
+      // Delete rules read relationships; the save itself does not.
+      child.processPendingChanges()
+      bed.coordinator.eventHub.add(bed.events)
+      try child.save()
+      #expect(bed.events.statements().isEmpty)
+      #expect(!child.hasChanges && child.counters.saves == 1)
+    }
+    try parent.performAndWait {
+      let first = parent.object(with: ids[0])
+      #expect(first.name == "child" && first.number == 77)
+      #expect(parent.updatedObjects.contains(first))
+      #expect(parent.insertedObjects.map(\.name) == ["new"])
+      #expect(parent.deletedObjects.map(\.objectID) == [ids[1]])
+      let before = parent.counters
+      try parent.save()
+      let cost = parent.counters - before
+      // The person, and the team whose members have changed.
+      #expect(kind == .memory || (cost.inserts == 1 && cost.updates == 2))
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let people = try check.people()
+      #expect(people.map(\.name) == ["p3", "new", "child"])
+      let team = people[0].value(forKey: "team") as? NSManagedObject
+      #expect(team?.value(forKey: "members") as? Set<NSManagedObject> == Set(people))
+    }
+  }
+
+  @Test(
+    "S10-15, S-G18 a child keeps its temporary IDs, the root gets permanent ones",
+    arguments: StoreKind.allCases)
+  func temporaryIDsReachDown(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let root = bed.context()
+    let child = bed.child(of: root)
+    let grandchild = bed.child(of: child)
+    let sibling = bed.child(of: root)
+    let mine = try grandchild.performAndWait {
+      let mine = grandchild.make("Person", ["name": "new", "number": Int64(1)])
+      try grandchild.save()
+      return mine
+    }
+    let temporary = grandchild.performAndWait { mine.objectID }
+    let middle = try child.performAndWait {
+      let middle = try #require(child.insertedObjects.first)
+      try child.save()
+      return middle
+    }
+    let top = try root.performAndWait {
+      let top = try #require(root.insertedObjects.first)
+      #expect(top.objectID == temporary)
+      try root.save()
+      #expect(!top.objectID.isTemporaryID)
+      #expect(root.object(with: temporary) === top)
+      return top
+    }
+    child.performAndWait { #expect(middle.objectID == temporary && middle.name == "new") }
+    grandchild.performAndWait { #expect(mine.objectID == temporary && mine.name == "new") }
+    sibling.performAndWait {
+      let found = sibling.object(with: temporary)
+      #expect(found.isFault && found.name == "new")
+    }
+    // A change below still finds its way up.
+    try grandchild.performAndWait {
+      mine.name = "newer"
+      try grandchild.save()
+    }
+    try child.performAndWait { try child.save() }
+    root.performAndWait { #expect(top.name == "newer" && root.updatedObjects == [top]) }
+  }
+
+  @Test(
+    "S10-16, S-G17 a temporary ID means nothing beside the contexts that know it",
+    arguments: StoreKind.allCases)
+  func strangers(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let root = bed.context()
+    let (left, right) = (bed.child(of: root), bed.child(of: root))
+    let below = bed.child(of: left)
+    let id = below.performAndWait { below.make("Person", ["name": "new"]).objectID }
+    for context in [right, bed.child(of: right), left, root, bed.context()] {
+      context.performAndWait {
+        #expect(throws: NSError.self) { try context.existingObject(with: id) }
+        let stranger = context.object(with: id)
+        #expect(stranger.name == nil && stranger.isDeleted)
+      }
+    }
+  }
+
+  @Test(
+    "S10-17, S7.18 a permanent ID is to be had before the save, for the price of a key",
+    arguments: StoreKind.allCases)
+  func permanentIDs(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    try bed.addPeople(2)
+    let root = bed.context()
+    let child = bed.child(of: root)
+    bed.coordinator.eventHub.add(bed.events)
+    try child.performAndWait {
+      let made = child.make("Person", ["name": "new", "number": Int64(9)])
+      let tag = child.make("Tag", ["name": "x"])
+      made.setValue(Set([tag]), forKey: "tags")
+      try child.obtainPermanentIDs(for: [made])
+      let id = made.objectID
+      #expect(!id.isTemporaryID && made.isInserted && child.object(with: id) === made)
+      #expect(bed.events.events.filter { $0.kind == .transaction }.count == bed.selects(1))
+      #expect(bed.events.statements(.insert).isEmpty)
+      #expect(made.value(forKey: "minions") as? Set<NSManagedObject> == [])
+      #expect(child.counters.selects == 0)
+      try child.save()
+      try root.performAndWait {
+        #expect(root.object(with: id).isInserted && root.object(with: id).name == "new")
+        try root.save()
+        #expect(root.object(with: id).objectID == id)
+      }
+      // One that was saved to the parent gets the parent's.
+      try child.obtainPermanentIDs(for: [tag])
+      #expect(!tag.objectID.isTemporaryID)
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let found = try #require(try check.people().last)
+      #expect(found.name == "new")
+      #expect((found.value(forKey: "tags") as? Set<NSManagedObject>)?.first?.name == "x")
+    }
+    root.performAndWait { root.reset() }
+    child.performAndWait { child.reset() }
+    check.performAndWait { check.reset() }
+    #expect(bed.store?.withShared { $0.rows.ownerCount } == 0)
+  }
+
+  @Test(
+    "S10-18 below the originating context the two IDs of one object are two objects",
+    arguments: StoreKind.allCases)
+  func twoInstances(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let origin = bed.context()
+    let child = bed.child(of: origin)
+    let (temporary, permanent) = try origin.performAndWait {
+      let made = origin.make("Person", ["name": "new"])
+      let temporary = made.objectID
+      try origin.save()
+      return (temporary, made.objectID)
+    }
+    child.performAndWait {
+      let (first, second) = (child.object(with: temporary), child.object(with: permanent))
+      #expect(first !== second && first.name == "new" && second.name == "new")
+    }
+  }
+
+  @Test(
+    "S10-21 a child's save registers all it has inserted in the parent",
+    arguments: StoreKind.allCases)
+  func pushesAll(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    try child.performAndWait {
+      for index in 0..<100 { _ = child.make("Person", ["number": Int64(index)]) }
+      try child.save()
+    }
+    parent.performAndWait { #expect(parent.registeredCount == 100) }
+  }
+
+  @Test(
+    "S10-26 the parent's conflict is the parent's: the child keeps its own value",
+    arguments: StoreKind.allCases)
+  func conflictAbove(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let (parent, other) = (bed.context(), bed.context())
+    let child = bed.child(of: parent)
+    let held = try child.performAndWait {
+      let held = try child.existingObject(with: ids[0])
+      held.name = "child"
+      try child.save()
+      return held
+    }
+    try other.performAndWait {
+      other.object(with: ids[0]).name = "other"
+      try other.save()
+    }
+    parent.performAndWait {
+      let error = #expect(throws: NSError.self) { try parent.save() }
+      #expect(error?.code == NSManagedObjectMergeError)
+    }
+    child.performAndWait { #expect(held.name == "child" && !child.hasChanges) }
+  }
+
+  @Test(
+    "Relationships arrive above on both sides, whatever the parent had",
+    arguments: StoreKind.allCases)
+  func relationships(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    let (first, second) = parent.performAndWait {
+      (parent.object(with: ids[0]), parent.object(with: ids[1]))
+    }
+    let held = parent.performAndWait {
+      let held = parent.make("Team", ["name": "parent's"])
+      first.setValue(held, forKey: "team")
+      return held
+    }
+    try child.performAndWait {
+      let team = child.make("Team", ["name": "child's"])
+      let tag = child.make("Tag", ["name": "x"])
+      let people = try child.people()
+      for person in people { person.setValue(team, forKey: "team") }
+      people[0].setValue(Set([tag]), forKey: "tags")
+      people[1].setValue(people[0], forKey: "boss")
+      try child.save()
+    }
+    try parent.performAndWait {
+      #expect(held.value(forKey: "members") as? Set<NSManagedObject> == [])
+      let team = first.value(forKey: "team") as? NSManagedObject
+      #expect(team?.name == "child's")
+      #expect(team?.value(forKey: "members") as? Set<NSManagedObject> == [first, second])
+      #expect(second.value(forKey: "boss") as? NSManagedObject === first)
+      #expect(first.value(forKey: "minions") as? Set<NSManagedObject> == [second])
+      let tags = first.value(forKey: "tags") as? Set<NSManagedObject>
+      #expect(tags?.first?.value(forKey: "workers") as? Set<NSManagedObject> == [first])
+      try parent.save()
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let people = try check.people()
+      #expect((people[0].value(forKey: "tags") as? Set<NSManagedObject>)?.count == 1)
+      #expect(people[1].value(forKey: "boss") as? NSManagedObject === people[0])
+    }
+  }
+
+  @Test("An object that the parent is going to delete cannot be saved to it")
+  func deletedAbove() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(1)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    let held = try child.performAndWait { try child.existingObject(with: ids[0]) }
+    parent.performAndWait { parent.delete(parent.object(with: ids[0])) }
+    child.performAndWait {
+      held.name = "late"
+      let error = #expect(throws: NSError.self) { try child.save() }
+      #expect(error?.code == NSManagedObjectReferentialIntegrityError)
+      #expect(child.hasChanges)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import OpenCoreData
+import ProfileEvents
+
+@testable import OpenCoreData
+
+/// The kinds of store that the behaviour of contexts is tested on.
+enum StoreKind: String, CaseIterable, Sendable {
+  case sqlite
+  case memory
+}
+
+/// One store of the workshop's model, and contexts over it.
+final class ContextBed {
+  let kind: StoreKind
+  let coordinator: NSPersistentStoreCoordinator
+  let events = EventList()
+  private let stack: TestStack
+
+  init(_ kind: StoreKind) throws {
+    self.kind = kind
+    stack = try TestStack(model: WorkshopModel.make())
+    coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    try coordinator.addPersistentStore(
+      type: kind == .sqlite ? .sqlite : .inMemory, at: stack.storeURL)
+  }
+
+  /// Another coordinator over the same file, with a model of its own unless it shares the first's.
+  func secondCoordinator(sharingModel: Bool = false) throws -> NSPersistentStoreCoordinator {
+    let second = NSPersistentStoreCoordinator(
+      managedObjectModel: sharingModel ? stack.model : WorkshopModel.make())
+    try second.addPersistentStore(type: .sqlite, at: stack.storeURL)
+    return second
+  }
+
+  /// A root context.
+  func context(
+    _ coordinator: NSPersistentStoreCoordinator? = nil
+  ) -> NSManagedObjectContext {
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator ?? self.coordinator
+    return context
+  }
+
+  /// A child context.
+  func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = parent
+    return child
+  }
+
+  /// The store below every context.
+  var store: RowStore? {
+    coordinator.firstStore
+  }
+
+  /// Saves people named p1, p2, … with numbers 1, 2, … in one team, t; gives their IDs.
+  @discardableResult
+  func addPeople(_ count: Int) throws -> [NSManagedObjectID] {
+    let context = context()
+    return try context.performAndWait {
+      let team = context.make("Team", ["name": "t", "serial": Int64(0)])
+      let people = (1...count).map { index in
+        context.make(
+          "Person",
+          ["name": "p\(index)", "number": Int64(index), "serial": Int64(index), "team": team])
+      }
+      try context.save()
+      return people.map(\.objectID)
+    }
+  }
+
+  /// SELECTs on SQLite; a store in memory runs none.
+  func selects(_ count: Int) -> Int {
+    kind == .sqlite ? count : 0
+  }
+}
+
+extension NSManagedObjectContext {
+  /// The people, by number.
+  func people() throws -> [NSManagedObject] {
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+    request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+    return try fetch(request)
+  }
+}
+
+extension NSManagedObject {
+  var name: String? {
+    get { value(forKey: "name") as? String }
+    set { setValue(newValue, forKey: "name") }
+  }
+
+  var number: Int64? {
+    get { value(forKey: "number") as? Int64 }
+    set { setValue(newValue, forKey: "number") }
+  }
+}
+
+/// Notifications of one context, in order.
+final class NoteList {
+  private(set) var notes: [Notification] = []
+  private var token: (any NSObjectProtocol)?
+
+  /// Listens to one notification of a context, or to all of them.
+  ///
+  /// Posted on the context's queue, where the test waits.
+  init(
+    _ context: NSManagedObjectContext,
+    _ name: Notification.Name? = .NSManagedObjectContextObjectsDidChange,
+    _ body: @escaping (Notification) -> Void = { _ in }
+  ) {
+    nonisolated(unsafe) let body = body
+    nonisolated(unsafe) weak let list = self
+    token = NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+      list?.notes.append($0)
+      body($0)
+    }
+  }
+
+  /// The names of the objects under a key of the last notification, sorted.
+  func names(_ key: String) -> [String] {
+    (notes.last?.userInfo?[key] as? Set<NSManagedObject> ?? []).compactMap(\.name).sorted()
+  }
+
+  /// The objects under a key in all notifications.
+  func union(_ key: String) -> Set<NSManagedObject> {
+    notes.reduce(into: []) { set, note in
+      set.formUnion(note.userInfo?[key] as? Set<NSManagedObject> ?? [])
+    }
+  }
+
+  deinit {
+    token.map(NotificationCenter.default.removeObserver)
+  }
+}

@@ -1,0 +1,289 @@
+import Dispatch
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("What one context has saved is merged into another")
+struct MergeTests {
+  /// Two contexts, the did-save of the first at hand, and the people p1, p2, p3.
+  private struct Pair {
+    let bed: ContextBed
+    let ids: [NSManagedObjectID]
+    let writer: NSManagedObjectContext
+    let reader: NSManagedObjectContext
+
+    init(_ kind: StoreKind) throws {
+      bed = try ContextBed(kind)
+      ids = try bed.addPeople(3)
+      writer = bed.context()
+      reader = bed.context()
+    }
+
+    /// Has the writer change and save; gives its did-save notification.
+    func save(_ change: (NSManagedObjectContext) -> Void) throws -> Notification {
+      let saved = NoteList(writer, .NSManagedObjectContextDidSave)
+      try writer.performAndWait {
+        change(writer)
+        try writer.save()
+      }
+      guard let note = saved.notes.last else { throw CocoaError(.featureUnsupported) }
+      return note
+    }
+  }
+
+  @Test(
+    "S10-4, S7.23 merged inserts are faults that go unless somebody holds them",
+    arguments: StoreKind.allCases)
+  func inserts(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let note = try pair.save { _ = $0.make("Person", ["name": "new", "number": Int64(9)]) }
+    let reader = pair.reader
+    reader.performAndWait { reader.mergeChanges(fromContextDidSave: note) }
+    reader.performAndWait { #expect(reader.registeredCount == 0) }
+    var held: NSManagedObject?
+    let changes = NoteList(reader) {
+      held = ($0.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.first
+    }
+    reader.performAndWait { reader.mergeChanges(fromContextDidSave: note) }
+    #expect(changes.notes.count == 1)
+    reader.performAndWait {
+      #expect(held?.isFault == true && reader.registeredCount == 1)
+      let before = reader.counters
+      #expect(held?.name == "new")
+      #expect(reader.counters.hits - before.hits == 1 && reader.counters.selects == 0)
+    }
+  }
+
+  @Test(
+    "S10-5, S10-6, S-G07 updates refresh what is registered and nothing else",
+    arguments: StoreKind.allCases)
+  func updates(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let reader = pair.reader
+    let held = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
+    let note = try pair.save { writer in
+      for id in pair.ids { writer.object(with: id).name = "new" }
+    }
+    let changes = NoteList(reader)
+    reader.performAndWait {
+      #expect(held.name == "p1")
+      let before = reader.counters
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(held.isFault)
+      #expect(reader.registeredObjects == [held])
+      #expect(changes.notes.count == 1)
+      #expect(changes.union(NSRefreshedObjectsKey) == [held])
+      #expect(changes.union(NSUpdatedObjectsKey).isEmpty)
+      #expect(held.name == "new")
+      let cost = reader.counters - before
+      #expect(cost.selects == 0 && cost.hits == 1 && cost.misses == 0)
+    }
+  }
+
+  @Test(
+    "S10-7 the target's unsaved change wins, property by property",
+    arguments: StoreKind.allCases)
+  func conflict(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let reader = pair.reader
+    let mine = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
+    reader.performAndWait { mine.name = "b1" }
+    let note = try pair.save { writer in
+      writer.object(with: pair.ids[0]).name = "a1"
+      writer.object(with: pair.ids[0]).number = 5
+    }
+    try reader.performAndWait {
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(mine.name == "b1" && mine.number == 5)
+      #expect(mine.changedValues().keys.sorted() == ["name"])
+      // The version came with the row: saving is no conflict.
+      try reader.save()
+    }
+    let check = pair.bed.context()
+    try check.performAndWait {
+      let person = try check.existingObject(with: pair.ids[0])
+      #expect(person.name == "b1" && person.number == 5)
+    }
+  }
+
+  @Test(
+    "S10-8, S11-25 deletions: registered, not registered, with unsaved edits",
+    arguments: StoreKind.allCases)
+  func deletions(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let reader = pair.reader
+    let (clean, dirty) = try reader.performAndWait {
+      (try reader.existingObject(with: pair.ids[0]), try reader.existingObject(with: pair.ids[1]))
+    }
+    reader.performAndWait { dirty.name = "lost" }
+    let note = try pair.save { writer in
+      for id in pair.ids { writer.delete(writer.object(with: id)) }
+    }
+    let changes = NoteList(reader)
+    try reader.performAndWait {
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(clean.isDeleted && dirty.isDeleted && !clean.isFault)
+      #expect(changes.union(NSDeletedObjectsKey) == [clean, dirty])
+      #expect(!reader.hasChanges && reader.deletedObjects.isEmpty)
+      #expect(dirty.name == "p2")
+      let left = try reader.people()
+      #expect(left.isEmpty)
+      #expect(throws: NSError.self) { try reader.existingObject(with: pair.ids[0]) }
+    }
+  }
+
+  @Test(
+    "S10-9, S10-11, S-G06, S-G08 did-save comes before save returns, a merge when it is asked for",
+    arguments: StoreKind.allCases)
+  func order(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let reader = pair.reader
+    let held = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
+    let merged = DispatchSemaphore(value: 0)
+    let hold = DispatchSemaphore(value: 0)
+    reader.perform { hold.wait() }
+    let steps = LineList()
+    let observer = NoteList(pair.writer, .NSManagedObjectContextDidSave) { note in
+      steps.add("did save")
+      nonisolated(unsafe) let note = note
+      reader.perform {
+        reader.mergeChanges(fromContextDidSave: note)
+        steps.add("merged")
+        merged.signal()
+      }
+    }
+    try pair.writer.performAndWait {
+      pair.writer.object(with: pair.ids[0]).name = "new"
+      try pair.writer.save()
+      steps.add("saved")
+    }
+    hold.signal()
+    merged.wait()
+    #expect(steps.lines == ["did save", "saved", "merged"])
+    reader.performAndWait { #expect(held.name == "new") }
+    withExtendedLifetime(observer) {}
+  }
+
+  @Test(
+    "S10-10 one merge of inserts, updates and deletes tells all of it",
+    arguments: StoreKind.allCases)
+  func everything(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let reader = pair.reader
+    let held = try reader.performAndWait { try reader.people() }
+    let note = try pair.save { writer in
+      _ = writer.make("Person", ["name": "new"])
+      writer.object(with: pair.ids[0]).name = "changed"
+      writer.delete(writer.object(with: pair.ids[1]))
+    }
+    let changes = NoteList(reader)
+    let ids = NoteList(reader, .NSManagedObjectContextDidMergeChangesObjectIDs)
+    reader.performAndWait {
+      reader.mergeChanges(fromContextDidSave: note)
+      #expect(changes.union(NSInsertedObjectsKey).compactMap(\.name) == ["new"])
+      #expect(changes.union(NSRefreshedObjectsKey).contains(held[0]))
+      #expect(changes.union(NSDeletedObjectsKey) == [held[1]])
+      let told = ids.notes.last?.userInfo
+      #expect(told?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> == [pair.ids[1]])
+      let refreshed = told?[NSRefreshedObjectIDsKey] as? Set<NSManagedObjectID>
+      #expect(refreshed?.contains(pair.ids[0]) == true)
+    }
+  }
+
+  @Test(
+    "S10-13, S-G13, S10-2, S10-3 IDs of another coordinator's save are converted, rows read again")
+  func otherCoordinator() throws {
+    let pair = try Pair(.sqlite)
+    let other = pair.bed.context(try pair.bed.secondCoordinator())
+    let coordinator = try #require(other.persistentStoreCoordinator)
+    let held = try other.performAndWait { try other.people() }
+    other.performAndWait {
+      #expect(held.map(\.name) == ["p1", "p2", "p3"])
+      // The same row by its URI; an ID of the other coordinator is of another model here.
+      let id = coordinator.managedObjectID(
+        forURIRepresentation: pair.ids[0].uriRepresentation())
+      #expect(id.map { other.object(with: $0) } === held[0])
+      #expect(id != pair.ids[0])
+    }
+    let note = try pair.save { writer in
+      writer.object(with: pair.ids[0]).name = "new"
+      writer.delete(writer.object(with: pair.ids[2]))
+    }
+    other.performAndWait {
+      let before = other.counters
+      other.mergeChanges(fromContextDidSave: note)
+      #expect(held[0].name == "new" && held[1].name == "p2" && held[2].isDeleted)
+      let cost = other.counters - before
+      #expect(cost.selects == 1 && cost.misses == 1)
+    }
+  }
+
+  @Test(
+    "A remote save refreshes what is registered, with one SELECT an entity",
+    arguments: StoreKind.allCases)
+  func remote(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let reader = pair.reader
+    let held = try reader.performAndWait { try reader.people() }
+    reader.performAndWait { for person in held { _ = person.name } }
+    _ = try pair.save { writer in
+      for id in pair.ids { writer.object(with: id).name = "new" }
+    }
+    let before = reader.performAndWait { reader.counters }
+    NSManagedObjectContext.mergeChanges(
+      fromRemoteContextSave: [
+        NSUpdatedObjectIDsKey: pair.ids.prefix(2).map { $0 },
+        NSUpdatedObjectsKey: [pair.ids[2].uriRepresentation()],
+      ], into: [reader])
+    reader.performAndWait {
+      #expect(held.map(\.name) == ["new", "new", "new"])
+      let cost = reader.counters - before
+      #expect(cost.selects == pair.bed.selects(1) && cost.hits == 3 && cost.misses == 0)
+    }
+  }
+
+  @Test("A context merges by itself what others save", arguments: StoreKind.allCases)
+  func automatic(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let reader = pair.reader
+    let held = try reader.performAndWait {
+      reader.automaticallyMergesChangesFromParent = true
+      return try reader.existingObject(with: pair.ids[0])
+    }
+    _ = try pair.save { $0.object(with: pair.ids[0]).name = "new" }
+    // Behind the merge on the reader's queue.
+    reader.performAndWait { #expect(held.name == "new") }
+    reader.performAndWait { reader.automaticallyMergesChangesFromParent = false }
+    _ = try pair.save { $0.object(with: pair.ids[0]).name = "newer" }
+    reader.performAndWait { #expect(held.name == "new") }
+  }
+
+  @Test(
+    "S10-1, S10-12, S6.15, S-G16 objects of a context keep their rows cached for another",
+    arguments: StoreKind.allCases)
+  func passingObjects(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let (writer, reader) = (pair.writer, pair.reader)
+    var held: [NSManagedObject] = try writer.performAndWait {
+      let new = writer.make("Person", ["name": "new", "number": Int64(4)])
+      try writer.save()
+      return try [new] + writer.people().prefix(3)
+    }
+    let ids = writer.performAndWait { held.map(\.objectID) }
+    reader.performAndWait {
+      #expect(ids.compactMap { reader.object(with: $0).name } == ["new", "p1", "p2", "p3"])
+      #expect(reader.counters.selects == 0 && reader.counters.hits == 4)
+    }
+    // Dropped by both, the rows go.
+    writer.performAndWait { held = [] }
+    reader.performAndWait {
+      #expect(reader.registeredCount == 0)
+      let before = reader.counters
+      #expect(reader.object(with: ids[0]).name == "new")
+      let cost = reader.counters - before
+      #expect(cost.misses == 1 && cost.selects == pair.bed.selects(1))
+    }
+  }
+}

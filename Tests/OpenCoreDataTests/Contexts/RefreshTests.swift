@@ -1,0 +1,296 @@
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Refreshing, letting go, and what stays")
+struct RefreshTests {
+  @Test("S6.13, S-D16 the staleness interval decides whether a cached row will do")
+  func staleness() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    let other = bed.context(try bed.secondCoordinator())
+    let person = try context.performAndWait { try context.existingObject(with: ids[0]) }
+    try other.performAndWait {
+      try other.people()[0].name = "new"
+      try other.save()
+    }
+    func read(_ interval: Double) -> (name: String?, selects: Int) {
+      context.performAndWait {
+        context.stalenessInterval = interval
+        context.refresh(person, mergeChanges: false)
+        let before = context.counters
+        return (person.name, (context.counters - before).selects)
+      }
+    }
+    #expect(read(-1) == ("p1", 0))
+    #expect(read(300) == ("p1", 0))
+    #expect(read(0) == ("new", 1))
+    // A row read a moment ago is young enough.
+    #expect(read(300) == ("new", 0))
+    #expect(read(0) == ("new", 1))
+    Thread.sleep(forTimeInterval: 0.03)
+    #expect(read(0.01) == ("new", 1))
+  }
+
+  @Test(
+    "S6.18, S6.19, S6.20, S-D14, S-D20 a refresh of what has changes", arguments: StoreKind.allCases
+  )
+  func dirty(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let (context, other) = (bed.context(), bed.context())
+    let people = try context.performAndWait { try context.people() }
+    context.performAndWait { for person in people { person.name = "mine" } }
+    try other.performAndWait {
+      for id in ids { other.object(with: id).number = 50 }
+      try other.save()
+    }
+    try context.performAndWait {
+      let before = context.counters
+      context.refresh(people[0], mergeChanges: true)
+      #expect(!people[0].isFault && people[0].name == "mine" && people[0].number == 50)
+      #expect(people[0].hasChanges)
+      context.refresh(people[1], mergeChanges: false)
+      #expect(people[1].isFault && !people[1].hasChanges && people[1].name == "p2")
+      #expect((context.counters - before).selects == 0)
+      let made = context.make("Person", ["name": "new"])
+      context.refresh(made, mergeChanges: false)
+      #expect(made.isInserted && made.name == "new")
+      // One side of a relationship is dropped, the other is not: the ends disagree.
+      let team = try #require(people[1].value(forKey: "team") as? NSManagedObject)
+      people[1].setValue(nil, forKey: "team")
+      context.refresh(people[1], mergeChanges: false)
+      #expect(people[1].value(forKey: "team") as? NSManagedObject === team)
+      let members = team.value(forKey: "members") as? Set<NSManagedObject>
+      #expect(members?.contains(people[1]) == false)
+    }
+  }
+
+  @Test(
+    "S6.21, S-D15, S7.11, S6.51 refreshing everything keeps what is changed",
+    arguments: StoreKind.allCases)
+  func refreshAll(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    try bed.addPeople(5)
+    let context = bed.context()
+    let changes = NoteList(context)
+    let people = try context.performAndWait {
+      let people = try context.people()
+      for person in people { _ = person.name }
+      people[0].name = "mine"
+      people[1].number = 60
+      return people
+    }
+    context.performAndWait {
+      let before = context.counters
+      context.refreshAllObjects()
+      context.processPendingChanges()
+      #expect(people.map(\.isFault) == [false, false, true, true, true])
+      #expect(people[0].name == "mine" && people[1].number == 60)
+      #expect(changes.union(NSRefreshedObjectsKey).isSuperset(of: people))
+      #expect(people[2...].compactMap(\.name) == ["p3", "p4", "p5"])
+      let cost = context.counters - before
+      #expect(cost.selects == 0 && cost.hits == 3 && cost.misses == 0)
+    }
+  }
+
+  @Test("S6.22, S6.23 a fetch brings the row cache up to date, and objects when it is told to")
+  func refetch() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(1)
+    let context = bed.context()
+    let other = bed.context(try bed.secondCoordinator())
+    let person = try context.performAndWait { try context.people()[0] }
+    context.performAndWait { #expect(person.name == "p1") }
+    func change(_ name: String) throws {
+      try other.performAndWait {
+        try other.people()[0].name = name
+        try other.save()
+      }
+    }
+    try change("second")
+    try context.performAndWait {
+      _ = try context.people()
+      #expect(person.name == "p1")
+      let before = context.counters
+      context.refresh(person, mergeChanges: false)
+      #expect(person.name == "second")
+      #expect((context.counters - before).selects == 0)
+    }
+    try change("third")
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.shouldRefreshRefetchedObjects = true
+      _ = try context.fetch(request)
+      #expect(person.name == "third")
+    }
+  }
+
+  @Test(
+    "S6.16 the snapshot is what was read, and asking for it reads nothing",
+    arguments: StoreKind.allCases)
+  func snapshot(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    context.performAndWait {
+      let person = context.object(with: ids[0])
+      person.name = "changed"
+      let before = context.counters
+      let committed = person.committedValues(forKeys: nil)
+      #expect(committed["name"] as? String == "p1" && committed["number"] as? Int64 == 1)
+      #expect(context.counters == before)
+    }
+  }
+
+  @Test(
+    "S6.45, S-D11, S-D12 objects by ID: registered, not registered, missing",
+    arguments: StoreKind.allCases)
+  func byID(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let context = bed.context()
+    let gone = bed.context()
+    let missing = try gone.performAndWait {
+      let made = gone.make("Person")
+      try gone.save()
+      let id = made.objectID
+      gone.delete(made)
+      try gone.save()
+      return id
+    }
+    context.performAndWait {
+      #expect(context.registeredObject(for: ids[0]) == nil)
+      let object = context.object(with: ids[0])
+      #expect(object.isFault && context.registeredObject(for: ids[0]) === object)
+      #expect(context.object(with: ids[0]) === object)
+      let bogus = context.object(with: missing)
+      #expect(bogus.isFault && context.counters.selects == 0)
+      #expect(bogus.name == nil && bogus.isDeleted)
+      #expect(throws: NSError.self) { try context.existingObject(with: missing) }
+      #expect(throws: Never.self) { try context.existingObject(with: ids[1]) }
+      #expect(context.counters.selects == bed.selects(2))
+    }
+  }
+
+  @Test(
+    "S-D01, S-D02, S-D03 one row is one object in a context, and others in others",
+    arguments: StoreKind.allCases)
+  func uniquing(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let (context, other) = (bed.context(), bed.context())
+    try context.performAndWait {
+      let people = try context.people()
+      let team = try #require(people[0].value(forKey: "team") as? NSManagedObject)
+      #expect(people[1].value(forKey: "team") as? NSManagedObject === team && team.isFault)
+      _ = team.name
+      #expect((people[1].value(forKey: "team") as? NSManagedObject)?.isFault == false)
+      #expect(context.object(with: ids[0]) === people[0])
+      let members = team.value(forKey: "members") as? Set<NSManagedObject>
+      #expect(members?.contains { $0 === people[0] } == true)
+      people[0].name = "mine"
+      other.performAndWait {
+        let theirs = other.object(with: ids[0])
+        #expect(theirs !== people[0] && theirs.objectID == people[0].objectID)
+        #expect(theirs.name == "p1")
+      }
+    }
+  }
+
+  @Test("S-D04, S-D05, S-D06, S6.48 what is let go, and when", arguments: StoreKind.allCases)
+  func lettingGo(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    try bed.addPeople(5)
+    let context = bed.context()
+    try context.performAndWait { _ = try context.people() }
+    context.performAndWait { #expect(context.registeredCount == 0) }
+    #expect(bed.store?.cachedRowCount == 0)
+    try context.performAndWait {
+      try context.people()[0].name = "changed"
+      context.delete(try context.people()[1])
+      _ = context.make("Person")
+    }
+    try context.performAndWait {
+      #expect(context.registeredObjects.filter(\.hasChanges).count >= 3)
+      try context.save()
+    }
+    context.performAndWait { #expect(context.registeredCount == 0) }
+    context.performAndWait { context.retainsRegisteredObjects = true }
+    try context.performAndWait { _ = try context.people() }
+    context.performAndWait { #expect(context.registeredCount == 5) }
+  }
+
+  @Test(
+    "S6.50, S-D09 two sides that were both read hold each other until one is refreshed",
+    arguments: StoreKind.allCases)
+  func cycle(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let context = bed.context()
+    context.performAndWait { _ = context.object(with: ids[0]).value(forKeyPath: "team.name") }
+    context.performAndWait { #expect(context.registeredCount == 0) }
+    context.performAndWait {
+      _ = context.object(with: ids[0]).value(forKeyPath: "team.members")
+    }
+    context.performAndWait {
+      #expect(context.registeredCount == 3)
+      context.refresh(context.object(with: ids[0]), mergeChanges: false)
+    }
+    context.performAndWait { #expect(context.registeredCount == 0) }
+  }
+
+  @Test("S-D10, S-G12 reset lets go of everything and says so", arguments: StoreKind.allCases)
+  func reset(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    try bed.addPeople(2)
+    let context = bed.context()
+    let changes = NoteList(context)
+    let people = try context.performAndWait { try context.people() }
+    context.performAndWait {
+      people[0].name = "lost"
+      context.delete(people[1])
+      context.processPendingChanges()
+      #expect(changes.union(NSUpdatedObjectsKey).contains(people[0]))
+      #expect(changes.union(NSDeletedObjectsKey) == [people[1]])
+      context.reset()
+      #expect(changes.notes.last?.userInfo?[NSInvalidatedAllObjectsKey] != nil)
+      #expect(!context.hasChanges && context.registeredCount == 0)
+      #expect(people[0].managedObjectContext == nil)
+    }
+  }
+
+  @Test("A clean object that is refreshed is a fault, and fires again")
+  func refault() throws {
+    let bed = try ContextBed(.sqlite)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    context.performAndWait {
+      let person = context.object(with: ids[0])
+      #expect(person.name == "p1")
+      context.refresh(person, mergeChanges: true)
+      #expect(person.isFault && person.faultingState > 0)
+      #expect(person.name == "p1" && person.faultingState == 0)
+    }
+  }
+
+  @Test("Refreshing, deleting and rolling back much costs what there is, not its square")
+  func much() throws {
+    let bed = try ContextBed(.memory)
+    let context = bed.context()
+    context.performAndWait {
+      let started = MonotonicClock.now()
+      let made = (0..<20_000).map { _ in context.make("Tag") }
+      for object in made { context.delete(object) }
+      context.processPendingChanges()
+      #expect(!context.hasChanges && context.registeredCount == 0)
+      let seconds = Double(MonotonicClock.now() - started) / 1e9
+      // Quadratic removal takes minutes; this is a fraction of a second.
+      #expect(seconds < 20)
+    }
+  }
+}
