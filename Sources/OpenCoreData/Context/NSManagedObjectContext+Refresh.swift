@@ -51,5 +51,6 @@ extension NSManagedObjectContext {
     object.row.release()
     object.row = row
     object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)
+    object.awake(fromSnapshotEvents: .refresh)
   }
 }

@@ -43,8 +43,8 @@ extension NSManagedObjectContext {
   private func settleBeforeSave() throws {
     for _ in 0..<1_000 {
       if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
-      try validateChanges()
       let before = changes.serial
+      try validateChanges()
       for object in changes.all { object.willSave() }
       processPendingChanges()
       if changes.serial == before { return }
@@ -76,7 +76,10 @@ extension NSManagedObjectContext {
   private func savePlan() -> SavePlan {
     var plan = SavePlan()
     plan.inserted = changes.inserted.array.filter { !$0.isDeleted }
-    plan.updated = changes.updated.array.filter { !$0.isDeleted && !$0.isInserted }
+    // Transient properties alone are nothing to write.
+    plan.updated = changes.updated.array.filter {
+      $0.state.isDisjoint(with: [.deleted, .inaccessible, .inserted, .transientOnly])
+    }
     // What has no row any more needs no DELETE.
     plan.deleted = changes.deleted.array.filter {
       !$0.isInserted && !$0.state.contains(.inaccessible)
