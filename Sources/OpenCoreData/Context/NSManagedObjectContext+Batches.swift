@@ -66,6 +66,8 @@ extension NSManagedObjectContext {
   /// Unregisters those of the named objects that nobody else holds.
   final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
     guard !retainsRegisteredObjects else { return }
-    disown(registry.sweep(keys))
+    let swept = registry.sweep(keys)
+    tellLeaving(swept.told)
+    disown(swept.keys)
   }
 }

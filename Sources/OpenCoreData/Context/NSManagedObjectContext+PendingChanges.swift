@@ -36,8 +36,10 @@ extension NSManagedObjectContext {
     registry.add(object)
     noteInsertion(of: object)
     object.state.insert(.awaking)
+    let isUntouched = object.values == nil
     object.awakeFromInsert()
     object.state.remove(.awaking)
+    if isUntouched { object.adoptInitialValues() }
   }
 
   /// Marks an object for deletion; its row goes with the next save.
@@ -60,14 +62,17 @@ extension NSManagedObjectContext {
   public final func processPendingChanges() {
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
     guard changes.hasEvents else { return }
+    let (inserted, updated) = (changes.eventInserted.members, changes.eventUpdated.members)
     let userInfo: [AnyHashable: Any] = [
-      NSInsertedObjectsKey: changes.eventInserted.members,
-      NSUpdatedObjectsKey: changes.eventUpdated.members,
+      NSInsertedObjectsKey: inserted,
+      NSUpdatedObjectsKey: updated,
       NSDeletedObjectsKey: changes.eventDeleted.members,
       NSRefreshedObjectsKey: changes.eventRefreshed.members,
     ].filter { !$0.value.isEmpty }
     changes.clearEvents()
+    changes.posted = [inserted, updated]
     post(.NSManagedObjectContextObjectsDidChange, userInfo)
+    changes.posted = []
   }
 
   /// Notes a new object.
@@ -80,10 +85,14 @@ extension NSManagedObjectContext {
   /// Notes that a property of an object is being set.
   final func noteChange(of object: NSManagedObject) {
     changes.serial += 1
+    if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
+      // What an earlier event has left is what the changes of this one are told from.
+      if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
+      changes.eventUpdated.insert(object)
+    }
     if !object.isInserted {
       changes.updated.insert(object)
     }
-    if !changes.eventInserted.contains(object) { changes.eventUpdated.insert(object) }
   }
 
   /// Takes a new object out of the context.

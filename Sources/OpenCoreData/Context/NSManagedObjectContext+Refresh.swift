@@ -70,6 +70,7 @@ extension NSManagedObjectContext {
     object.row.release()
     object.row = row
     object.values?.forgetUnchanged(firstTransient: object.layout.firstTransient)
+    object.awake(fromSnapshotEvents: .refresh)
   }
 
   /// The row cache's row of an object, or the database's when that has none, with a count for the

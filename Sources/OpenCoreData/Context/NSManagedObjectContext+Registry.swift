@@ -157,7 +157,23 @@ extension NSManagedObjectContext {
   final func sweep() {
     guard !retainsRegisteredObjects, registry.count > 0 else { return }
     changes.compact()
-    disown(registry.sweep())
+    var again = true
+    while again {
+      let swept = registry.sweep()
+      tellLeaving(swept.told)
+      disown(swept.keys)
+      again = swept.heldOthers
+    }
+  }
+
+  /// Tells objects that the context lets go that they become faults, the last they hear.
+  ///
+  /// One that somebody took hold of meanwhile has no context any more.
+  final func tellLeaving(_ objects: [NSManagedObject]) {
+    for object in objects {
+      object.turnIntoFault()
+      object.context = nil
+    }
   }
 
   /// Sweeps before a load when the registry has doubled since the last time.

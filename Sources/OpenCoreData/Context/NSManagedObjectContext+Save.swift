@@ -90,7 +90,10 @@ extension NSManagedObjectContext {
   final func savePlan() -> SavePlan {
     var plan = SavePlan()
     plan.inserted = changes.inserted.array.filter { !$0.isDeleted }
-    plan.updated = changes.updated.array.filter { !$0.isDeleted && !$0.isInserted }
+    // Transient properties alone are nothing to write.
+    plan.updated = changes.updated.array.filter {
+      $0.state.isDisjoint(with: [.deleted, .inaccessible, .inserted, .transientOnly])
+    }
     // What has no row any more needs no DELETE.
     plan.deleted = changes.deleted.array.filter {
       !$0.isInserted && !$0.state.contains(.inaccessible)

@@ -79,35 +79,30 @@ struct ObjectRegistry: ~Copyable {
     count > 1024 && count >= countAfterSweep * 2
   }
 
-  /// Lets go of clean objects that nobody else holds, and of those that only they held.
+  /// Lets go of clean objects that nobody else holds.
   ///
-  /// - Returns: The keys let go, by root, for the row cache.
-  mutating func sweep() -> [[Int64]] {
-    var released = [[Int64]](repeating: [], count: tables.count)
+  /// The caller repeats it as long as what was let go held others.
+  mutating func sweep() -> SweptObjects {
+    var swept = SweptObjects(rootCount: tables.count)
     var removedCount = 0
-    var again = true
-    while again {
-      again = false
-      for rootIndex in 0..<tables.count {
-        tables[rootIndex].removeAll { _, slot in
-          slot.pointee.state.isDisjoint(with: .changed)
-            && isKnownUniquelyReferenced(&slot.pointee)
-        } removed: { key, object in
-          if object.values?.holdsObjects == true { again = true }
-          tallies[object.layout.index].count -= 1
-          removedCount += 1
-          if key > 0 { released[rootIndex].append(key) }
-        }
+    for rootIndex in 0..<tables.count {
+      tables[rootIndex].removeAll { _, slot in
+        slot.pointee.state.isDisjoint(with: .changed)
+          && isKnownUniquelyReferenced(&slot.pointee)
+      } removed: { key, object in
+        tallies[object.layout.index].count -= 1
+        removedCount += 1
+        swept.add(object, key, rootIndex)
       }
     }
     count -= removedCount
     countAfterSweep = count
-    return released
+    return swept
   }
 
   /// Lets go of those of the named objects that are clean and that nobody else holds.
-  mutating func sweep(_ keys: [(rootIndex: Int, key: Int64)]) -> [[Int64]] {
-    var released = [[Int64]](repeating: [], count: tables.count)
+  mutating func sweep(_ keys: [(rootIndex: Int, key: Int64)]) -> SweptObjects {
+    var swept = SweptObjects(rootCount: tables.count)
     for (rootIndex, key) in keys {
       guard let slot = tables[rootIndex].find(key),
         slot.pointee.state.isDisjoint(with: .changed), isKnownUniquelyReferenced(&slot.pointee),
@@ -115,9 +110,9 @@ struct ObjectRegistry: ~Copyable {
       else { continue }
       tallies[object.layout.index].count -= 1
       count -= 1
-      if key > 0 { released[rootIndex].append(key) }
+      swept.add(object, key, rootIndex)
     }
-    return released
+    return swept
   }
 
   /// Gives an object that was saved its permanent key.
@@ -151,5 +146,25 @@ struct ObjectRegistry: ~Copyable {
     count = 0
     countAfterSweep = 0
     return released
+  }
+}
+
+/// What a sweep took out of the registry.
+struct SweptObjects {
+  /// The keys let go, by root, for the row cache.
+  private(set) var keys: [[Int64]]
+  /// Filled objects of the application's classes, which are told that they go.
+  private(set) var told: [NSManagedObject] = []
+  /// Whether one of them held others, which may go now.
+  private(set) var heldOthers = false
+
+  init(rootCount: Int) {
+    keys = Array(repeating: [], count: rootCount)
+  }
+
+  mutating func add(_ object: NSManagedObject, _ key: Int64, _ rootIndex: Int) {
+    if key > 0 { keys[rootIndex].append(key) }
+    if object.values?.holdsObjects == true { heldOthers = true }
+    if object.layout.hasOwnClass, !object.isFault { told.append(object) }
   }
 }

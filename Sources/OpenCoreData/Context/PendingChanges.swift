@@ -22,6 +22,15 @@ struct PendingChanges {
   var eventDeleted = ChangedObjects(.eventDeleted)
   var eventRefreshed = ChangedObjects(.eventRefreshed)
 
+  /// What the did-change notification that is being posted tells of; empty otherwise.
+  var posted: [Set<NSManagedObject>] = []
+
+  /// Whether an object was inserted or set in the present event, or in the one being told of.
+  func isInEvent(_ object: NSManagedObject) -> Bool {
+    !object.state.isDisjoint(with: [.eventInserted, .eventUpdated])
+      || posted.contains { $0.contains(object) }
+  }
+
   /// Every changed object once.
   var all: [NSManagedObject] {
     var seen: Set<NSManagedObject> = []

@@ -9,8 +9,30 @@ public let NSManagedObjectConstraintValidationError = 1551
 public let NSValidationMultipleErrorsError = 1560
 /// A property that must have a value is nil.
 public let NSValidationMissingMandatoryPropertyError = 1570
+/// A to-many leads to too few objects.
+public let NSValidationRelationshipLacksMinimumCountError = 1580
+/// A to-many leads to too many objects.
+public let NSValidationRelationshipExceedsMaximumCountError = 1590
 /// A deny rule holds: the relationship still leads to something.
 public let NSValidationRelationshipDeniedDeleteError = 1600
+/// A number is above its greatest value, or too wide for its type.
+public let NSValidationNumberTooLargeError = 1610
+/// A number is below its least value, or too wide for its type.
+public let NSValidationNumberTooSmallError = 1620
+/// A date is after its latest.
+public let NSValidationDateTooLateError = 1630
+/// A date is before its earliest.
+public let NSValidationDateTooSoonError = 1640
+/// A date is none.
+public let NSValidationInvalidDateError = 1650
+/// A text is longer than allowed.
+public let NSValidationStringTooLongError = 1660
+/// A text is shorter than allowed.
+public let NSValidationStringTooShortError = 1670
+/// A text does not match its pattern.
+public let NSValidationStringPatternMatchingError = 1680
+/// A URI is none.
+public let NSValidationInvalidURIError = 1690
 /// A fault's row does not exist, or a relationship leads nowhere.
 public let NSManagedObjectReferentialIntegrityError = 133000
 /// A row changed since its object was read.
@@ -48,6 +70,8 @@ public let NSValidationObjectErrorKey = "NSValidationErrorObject"
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 /// Key of the value that is not valid.
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
+/// Key of the predicate that is not satisfied.
+public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
 /// Key of the objects an error is about.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
 /// Key of the conflicts of an error 133020 or 133021: an array of `NSMergeConflict` or

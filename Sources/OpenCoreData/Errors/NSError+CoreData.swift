@@ -57,12 +57,16 @@ extension NSError {
 
   /// One value that is not valid.
   static func validation(
-    _ code: Int, object: NSManagedObject, key: String, value: Any?, message: String
+    _ code: Int, object: NSManagedObject, key: String, value: Any?, predicate: NSPredicate? = nil,
+    message: String
   ) -> NSError {
     var info: [String: Any] = [
       NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key,
+      NSLocalizedFailureReasonErrorKey:
+        "'\(key)' of \(object.layout.entity.name ?? "") \(object.objectID) is not valid.",
     ]
     info[NSValidationValueErrorKey] = value
+    info[NSValidationPredicateErrorKey] = predicate
     return coreData(code, message, info)
   }
 

@@ -3,13 +3,28 @@ import ManagedModel
 extension NSManagedObject {
   /// Tells the context that a property is being set.
   final func noteChange() {
-    guard !state.contains(.awaking) else { return }
+    guard state.isDisjoint(with: [.awaking, .transientOnly]) else { return noteUnusualChange() }
     context?.noteChange(of: self)
+  }
+
+  private func noteUnusualChange() {
+    guard !state.contains(.awaking) else { return }
+    state.remove(.transientOnly)
+    context?.noteChange(of: self)
+  }
+
+  /// Tells the context that a transient property is being set, which alone is nothing to save.
+  final func noteTransientChange() {
+    let isOnly =
+      state.isDisjoint(with: .changed) || state.contains(.transientOnly)
+    noteChange()
+    if isOnly, !state.contains(.awaking) { state.insert(.transientOnly) }
   }
 
   /// The new values of what differs from the last save or fetch, by property.
   ///
-  /// Nil values are `NSNull`. An equal value that was set is not there. Fires nothing.
+  /// Nil values are `NSNull`. An equal value that was set is not there, nor is a transient property.
+  /// Fires a to-many that was changed without being read.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for name in changedNames() {
@@ -18,10 +33,36 @@ extension NSManagedObject {
     return result
   }
 
+  /// The old values of what was changed since the last did-change notification, by property.
+  ///
+  /// While that notification is posted, they are those of the changes that it tells. Nil values are
+  /// `NSNull`. Transient properties are not there. Fires a to-many that was changed without being
+  /// read.
+  public final func changedValuesForCurrentEvent() -> [String: Any] {
+    guard let values, context?.changes.isInEvent(self) == true else { return [:] }
+    var result: [String: Any] = [:]
+    for slot in layout.slots {
+      let was = values.earlier?.changed[slot.index] == true
+      guard was || values.isChanged(slot.index), rawValue(slot) != earlierRawValue(slot) else {
+        continue
+      }
+      result[slot.name] = earlierValue(slot) ?? NSNull()
+    }
+    for (index, relationship) in layout.toMany.enumerated() {
+      let place = layout.holdingIndex(.toMany(index))
+      guard case .toMany(let value) = values[place], value.hasChangedInEvent else { continue }
+      _ = destinations(relationship, at: place)
+      result[relationship.name] =
+        relationship.isOrdered ? value.earlierList : value.earlierObjects
+    }
+    return result
+  }
+
   /// The values at the last save or fetch, by property; nil asks for all attributes and to-one
   /// relationships.
   ///
-  /// Nil values are `NSNull`. Fires the object when it is a fault.
+  /// Nil values are `NSNull`. A to-many is there when it is asked for by name. Fires the object when
+  /// it is a fault, and such a to-many.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     var result: [String: Any] = [:]
@@ -29,31 +70,34 @@ extension NSManagedObject {
       if slot.kind.isToOne {
         result[slot.name] = committedDestination(slot) ?? NSNull()
       } else {
-        result[slot.name] = row.value(slot) ?? NSNull()
+        result[slot.name] = layout.value(slot, in: row) ?? NSNull()
       }
+    }
+    for (index, relationship) in layout.toMany.enumerated()
+    where keys?.contains(relationship.name) ?? false {
+      let place = layout.holdingIndex(.toMany(index))
+      _ = destinations(relationship, at: place)
+      result[relationship.name] = toManyValue(at: place).committedObjects ?? []
     }
     return result
   }
 
   /// Whether what would be saved differs from the last known state of the store.
   public final var hasPersistentChangedValues: Bool {
-    changedNames().contains { name in
-      if case .transient = place(of: name) { return false }
-      return true
-    }
+    !changedNames().isEmpty
   }
 
   /// The slots whose value differs from the row's, in order.
   final func changedSlots() -> [RowSlot] {
     guard state.contains(.overridden), let values else { return [] }
-    return layout.slots.filter { values.isChanged($0.index) && !isEqualToRow($0) }
+    return layout.slots.filter { values.isChanged($0.index) && rawValue($0) != row.rawValue($0) }
   }
 
   /// The numbers of the slots whose value differs from the row's, in order.
   final func changedSlotIndices() -> [Int] {
     guard state.contains(.overridden), let values else { return [] }
     var result: [Int] = []
-    for slot in layout.slots where values.isChanged(slot.index) && !isEqualToRow(slot) {
+    for slot in layout.slots where values.isChanged(slot.index) && rawValue(slot) != row.rawValue(slot) {
       result.append(slot.index)
     }
     return result
@@ -62,18 +106,44 @@ extension NSManagedObject {
   /// The slot's value in raw form, as it would be saved.
   final func rawValue(_ slot: RowSlot) -> RowValue {
     guard let values, values.isChanged(slot.index) else { return row.rawValue(slot) }
-    switch values[slot.index] {
+    return rawValue(values[slot.index])
+  }
+
+  private func rawValue(_ held: HeldValue) -> RowValue {
+    switch held {
     case .object(let object):
       let number = context?.entityNumber(of: object) ?? 0
       return .toOne(primaryKey: object.primaryKey, entityNumber: Int64(number))
     case .raw(let value): return value
+    case .transformed(let value): return value.rawValue
     default: return .null
     }
   }
 
+  private func earlierRawValue(_ slot: RowSlot) -> RowValue {
+    guard let earlier = values?.earlier, earlier.changed[slot.index] else {
+      return row.rawValue(slot)
+    }
+    return rawValue(earlier.held[slot.index])
+  }
+
+  private func earlierValue(_ slot: RowSlot) -> Any? {
+    guard let earlier = values?.earlier, earlier.changed[slot.index] else {
+      return slot.kind.isToOne ? committedDestination(slot) : layout.value(slot, in: row)
+    }
+    switch earlier.held[slot.index] {
+    case .object(let object): return object
+    case .raw(let value): return value.value(slot.kind)
+    case .transformed(let value): return value.value
+    default: return nil
+    }
+  }
+
+  /// The persistent properties that differ; none while nothing was noted as a change.
   private func changedNames() -> [String] {
+    guard hasChanges else { return [] }
     var names = changedSlots().map(\.name)
-    for (index, relationship) in layout.toMany.enumerated() {
+    for (index, relationship) in layout.toMany.enumerated() where !relationship.isTransient {
       if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))], value.hasChanges {
         names.append(relationship.name)
       }
@@ -86,9 +156,5 @@ extension NSManagedObject {
     let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
     return context.object(
       primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
-  }
-
-  private func isEqualToRow(_ slot: RowSlot) -> Bool {
-    rawValue(slot).isSame(as: row.rawValue(slot))
   }
 }

@@ -22,9 +22,43 @@ extension NSManagedObject {
     self.row.release()
     self.row = row
     state.remove(.fault)
+    if layout.hasTransformers { transformValues() }
     state.insert(.awaking)
     awakeFromFetch()
     state.remove(.awaking)
+  }
+
+  /// Turns the bytes of all transformable attributes into values, as Apple's does at this point.
+  private func transformValues() {
+    for slot in layout.slots where slot.kind == .transformable { _ = attribute(slot) }
+  }
+
+  /// Takes the attributes that `awakeFromInsert` set for what the new object begins with.
+  ///
+  /// Cost: a row, when there were any.
+  final func adoptInitialValues() {
+    guard let values,
+      layout.slots.contains(where: { !$0.kind.isToOne && values.isChanged($0.index) })
+    else { return }
+    var builder = RowBuilder(layout: layout)
+    builder.copy(row)
+    var isLeft = false
+    for slot in layout.slots where values.isChanged(slot.index) {
+      if slot.kind.isToOne {
+        isLeft = true
+        continue
+      }
+      builder.set(rawValue(slot), at: slot)
+      // What a transformer would have to make again stays held.
+      if slot.kind == .transformable {
+        values.settle(slot.index)
+      } else {
+        values.forget(slot.index)
+      }
+    }
+    row.release()
+    row = builder.finish(version: 0)
+    if !isLeft { state.remove(.overridden) }
   }
 
   /// Drops values and changes; the row stays in the row cache as long as the object is registered.

@@ -4,8 +4,9 @@ extension NSManagedObject: KeyValueReadable {
   /// The value of a property; firing a fault when the object or a to-many relationship is one.
   ///
   /// Attributes come as the Swift type of their attribute type (`Int16`, `Bool`, `Date`, `String` …),
-  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`. `objectID` and `entity` are
-  /// keys too where the entity has no such property, and fire nothing. Traps for an unknown key.
+  /// a transformable as its transformer makes it, a to-one as the related object, a to-many as
+  /// `Set<NSManagedObject>`, an ordered one as `NSOrderedSet`. `objectID` and `entity` are keys too where
+  /// the entity has no such property, and fire nothing. Traps for an unknown key.
   /// Cost: none for a filled object; a fault otherwise; a to-many's first read one SELECT.
   public final func value(forKey key: String) -> Any? {
     guard let place = layout.place(of: key) else { return ownValue(key) }
@@ -47,21 +48,6 @@ extension NSManagedObject: KeyValueReadable {
     willAccess()
     write(value, to: place)
   }
-
-  /// The value of a property without firing anything: nil for a fault.
-  ///
-  /// Apple counterpart: the same.
-  public final func primitiveValue(forKey key: String) -> Any? {
-    isFault ? nil : read(place(of: key))
-  }
-
-  /// Sees to it that the object is filled; a custom accessor calls it before it reads.
-  public final func willAccessValue(forKey key: String?) {
-    willAccess()
-  }
-
-  /// Ends what `willAccessValue` began; nothing is owed here.
-  public final func didAccessValue(forKey key: String?) {}
 
   /// Whether a relationship is still a fault; asking fires nothing.
   ///
@@ -105,8 +91,9 @@ extension NSManagedObject: KeyValueReadable {
     case .raw(let value): heldKind(place).flatMap { value.value($0) }
     case .value(let value): value
     case .string(let text): text
+    case .transformed(let value): value.value
     case .object(let object): object
-    case .toMany(let value): value.objects
+    case .toMany(let value): value.orderedSet ?? value.objects
     case .null, .some(.none), nil: nil
     }
   }
@@ -121,7 +108,10 @@ extension NSManagedObject: KeyValueReadable {
       if slot.kind.isToOne { return destination(slot) }
       return attribute(slot)
     case .toMany(let index):
-      return destinations(layout.toMany[index], at: layout.holdingIndex(place))
+      let (relationship, place) = (layout.toMany[index], layout.holdingIndex(place))
+      let objects = destinations(relationship, at: place)
+      return relationship.isOrdered
+        ? toManyValue(at: place).orderedSet ?? NSOrderedSet() : objects
     case .transient:
       return heldValue(place)
     }
@@ -135,15 +125,23 @@ extension NSManagedObject: KeyValueReadable {
       case .raw(let value): return value.value(slot.kind)
       case .value(let value): return value
       case .string(let text): return text
+      case .transformed(let value): return value.value
       default: break
       }
     }
     guard let value = row.value(slot) else { return nil }
     switch slot.kind {
     case .string: keep(.string(value as? String ?? ""), at: slot.index)
-    case .uri, .decimal, .data, .transformable: keep(.value(value), at: slot.index)
+    case .uri, .decimal, .data: keep(.value(value), at: slot.index)
+    case .transformable: return transformable(slot)
     default: break
     }
+    return value
+  }
+
+  private func transformable(_ slot: RowSlot) -> Any? {
+    let value = layout.value(slot, in: row)
+    keep(value.map { .value($0) } ?? .null, at: slot.index)
     return value
   }
 
@@ -171,18 +169,16 @@ extension NSManagedObject: KeyValueReadable {
     case .slot(let index):
       let slot = layout.slots[index]
       if slot.kind.isToOne {
-        setDestination(checkedDestination(value, slot.name), slot)
+        setDestination(checkedDestination(value, slot.relationship), slot)
       } else {
-        guard let raw = RowValue(value, kind: slot.kind) else {
-          preconditionFailure(
-            "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(value ?? "nil")")
-        }
-        set(raw, at: index)
+        let held = heldValue(value, for: slot)
+        noteChange()
+        change(held, at: index)
       }
     case .toMany(let index):
-      setDestinations(checkedDestinations(value, layout.toMany[index].name), layout.toMany[index])
+      setDestinations(checkedDestinations(value, layout.toMany[index]), layout.toMany[index])
     case .transient:
-      noteChange()
+      noteTransientChange()
       storage.keep(value.map { .value($0) } ?? .null, at: layout.holdingIndex(place))
     }
   }
@@ -191,6 +187,20 @@ extension NSManagedObject: KeyValueReadable {
   final func set(_ value: RowValue, at index: Int) {
     noteChange()
     change(.raw(value), at: index)
+  }
+
+  /// An attribute's value in the form in which it is held; traps for one of another type.
+  final func heldValue(_ value: Any?, for slot: RowSlot) -> HeldValue {
+    if slot.kind == .transformable, let value, !(value is NSNull),
+      let transformer = layout.transformer(slot)
+    {
+      return .transformed(TransformedValue(value, by: transformer))
+    }
+    guard let raw = RowValue(value, kind: slot.kind) else {
+      preconditionFailure(
+        "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(value ?? "nil")")
+    }
+    return .raw(raw)
   }
 
   /// Replaces a slot's value; reading looks beside the row from now on.

@@ -38,7 +38,9 @@ extension NSManagedObject {
     if case .toMany(let value)? = values?[index] { return value }
     // A transient one is in no store, so there is nothing to fire.
     let isTransient = layout.toMany[index - layout.slots.count].isTransient
-    let value = ToManyValue(isNew: isInserted || context == nil || isTransient)
+    let value = ToManyValue(
+      isNew: isInserted || context == nil || isTransient,
+      isOrdered: layout.toMany[index - layout.slots.count].isOrdered)
     storage.keep(.toMany(value), at: index)
     return value
   }
@@ -48,38 +50,53 @@ extension NSManagedObject {
     let old = destination(slot)
     noteChange()
     storeDestination(new, slot)
-    guard old !== new else { return }
+    guard old !== new, propagates else { return }
     if let old { removeInverse(of: slot.relationship, on: old) }
     if let new { addInverse(of: slot.relationship, on: new) }
   }
 
   /// Replaces what a to-many leads to and keeps the other sides in step.
   final func setDestinations(
-    _ new: Set<NSManagedObject>, _ relationship: NSRelationshipDescription
+    _ new: [NSManagedObject], _ relationship: NSRelationshipDescription
   ) {
+    noteChange()
+    let (removed, added) = storeDestinations(new, relationship)
+    guard propagates else { return }
+    for object in removed { removeInverse(of: relationship, on: object) }
+    for object in added { addInverse(of: relationship, on: object) }
+  }
+
+  /// Replaces what a to-many leads to on this side alone.
+  @discardableResult
+  final func storeDestinations(
+    _ new: [NSManagedObject], _ relationship: NSRelationshipDescription
+  ) -> (removed: Set<NSManagedObject>, added: Set<NSManagedObject>) {
     let index = layout.holdingIndex(place(of: relationship.name))
     let old = destinations(relationship, at: index)
-    noteChange()
     let value = toManyValue(at: index)
-    for object in old.subtracting(new) {
-      value.remove(object)
-      removeInverse(of: relationship, on: object)
-    }
-    for object in new.subtracting(old) {
-      value.insert(object)
-      addInverse(of: relationship, on: object)
-    }
+    let set = Set(new)
+    let (removed, added) = (old.subtracting(set), set.subtracting(old))
+    for object in removed { value.remove(object) }
+    for object in new where added.contains(object) { value.insert(object) }
+    value.order(as: new)
+    return (removed, added)
+  }
+
+  /// Whether the other side of a relationship follows what is set here: not while `awakeFromFetch`
+  /// runs.
+  final var propagates: Bool {
+    !state.contains(.awaking) || state.contains(.inserted)
   }
 
   /// Lets the other end of `relationship`, which is `object`, point here as well.
-  private func addInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
+  final func addInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
     guard let inverse = relationship.inverseRelationship else { return }
     object.willAccess()
     object.noteChange()
     let place = object.place(of: inverse.name)
     switch place {
     case .toMany:
-      object.toManyValue(at: object.layout.holdingIndex(place)).insert(self)
+      object.changeable(inverse, at: place).insert(self)
     case .slot(let index):
       let slot = object.layout.slots[index]
       if let previous = object.destination(slot), previous !== self {
@@ -92,8 +109,7 @@ extension NSManagedObject {
   }
 
   /// Lets the other end of `relationship` no longer point here.
-  private func removeInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject)
-  {
+  final func removeInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
     guard let inverse = relationship.inverseRelationship else { return }
     object.willAccess()
     object.dropDestination(self, of: inverse)
@@ -107,7 +123,7 @@ extension NSManagedObject {
     let place = place(of: relationship.name)
     switch place {
     case .toMany:
-      toManyValue(at: layout.holdingIndex(place)).remove(object)
+      changeable(relationship, at: place).remove(object)
     case .slot(let index):
       if destination(layout.slots[index]) === object { storeDestination(nil, layout.slots[index]) }
     case .transient:
@@ -115,35 +131,62 @@ extension NSManagedObject {
     }
   }
 
-  private func storeDestination(_ object: NSManagedObject?, _ slot: RowSlot) {
+  /// The state of a to-many that is about to change: an ordered one is read first.
+  private func changeable(
+    _ relationship: NSRelationshipDescription, at place: PropertyPlace
+  ) -> ToManyValue {
+    let index = layout.holdingIndex(place)
+    if relationship.isOrdered { _ = destinations(relationship, at: index) }
+    return toManyValue(at: index)
+  }
+
+  final func storeDestination(_ object: NSManagedObject?, _ slot: RowSlot) {
     change(object.map { .object($0) } ?? .null, at: slot.index)
   }
 
-  final func checkedDestination(_ value: Any?, _ name: String) -> NSManagedObject? {
+  /// A to-one's new destination; traps for what the relationship cannot lead to.
+  final func checkedDestination(
+    _ value: Any?, _ relationship: NSRelationshipDescription
+  ) -> NSManagedObject? {
     guard let value, !(value is NSNull) else { return nil }
     guard let object = value as? NSManagedObject else {
-      preconditionFailure("'\(name)' leads to an object, not to \(type(of: value))")
+      preconditionFailure("'\(relationship.name)' leads to an object, not to \(type(of: value))")
     }
-    checkContext(of: object, name)
+    check(object, relationship)
     return object
   }
 
-  final func checkedDestinations(_ value: Any?, _ name: String) -> Set<NSManagedObject> {
+  /// A to-many's new destinations, each once, in the order given; traps for what the relationship
+  /// cannot lead to.
+  final func checkedDestinations(
+    _ value: Any?, _ relationship: NSRelationshipDescription
+  ) -> [NSManagedObject] {
     guard let value, !(value is NSNull) else { return [] }
-    let objects: Set<NSManagedObject>
+    let objects: [NSManagedObject]
     switch value {
-    case let set as Set<NSManagedObject>: objects = set
-    case let array as [NSManagedObject]: objects = Set(array)
-    default: preconditionFailure("'\(name)' leads to a set of objects, not to \(type(of: value))")
+    case let set as Set<NSManagedObject>: objects = Array(set)
+    case let array as [NSManagedObject]: objects = array
+    case let list as NSOrderedSet: objects = list.array.compactMap { $0 as? NSManagedObject }
+    case let set as NSSet: objects = set.allObjects.compactMap { $0 as? NSManagedObject }
+    default:
+      preconditionFailure(
+        "'\(relationship.name)' leads to a set of objects, not to \(type(of: value))")
     }
-    for object in objects { checkContext(of: object, name) }
-    return objects
+    for object in objects { check(object, relationship) }
+    var seen: Set<NSManagedObject> = []
+    return objects.filter { seen.insert($0).inserted }
   }
 
-  private func checkContext(of object: NSManagedObject, _ name: String) {
+  /// Traps for an object of another context, or of an entity that the relationship does not lead to.
+  final func check(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) {
     precondition(
       object.context == nil || context == nil || object.context === context,
-      "'\(name)' cannot lead to an object of another context")
+      "'\(relationship.name)' cannot lead to an object of another context")
+    guard let destination = relationship.destinationEntity else { return }
+    precondition(
+      object.layout.entity.isKind(of: destination),
+      "'\(relationship.name)' of '\(layout.entity.name ?? "")' leads to objects of "
+        + "'\(destination.name ?? "")', not of '\(object.layout.entity.name ?? "")'")
   }
 }
 

@@ -1,29 +1,75 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// Error 1570 for a property that must have a value and has none.
-  final func validateMandatory(_ value: Any?, forKey key: String) throws {
-    guard value == nil || value is NSNull, case .slot(let index)? = layout.place(of: key) else {
-      return
-    }
-    if !layout.slots[index].isOptional {
-      throw NSError.validation(
-        NSValidationMissingMandatoryPropertyError, object: self, key: key, value: value,
-        message: "\(key) is a required value.")
-    }
-  }
-
   /// Validates each property; several failures are thrown as one error 1560.
+  ///
+  /// A value that an override of `validateValue` put right is set. A to-many is looked at when it is
+  /// new or changed.
   final func validateProperties() throws {
+    // A class of the application's may have rules of its own for any key.
+    let hasOverrides = type(of: self) != NSManagedObject.self
     var failures: [NSError] = []
-    for slot in layout.slots {
-      do {
-        try validateValue(read(.slot(slot.index)), forKey: slot.name)
-      } catch {
-        failures.append(error as NSError)
-      }
+    for slot in layout.slots
+    where hasOverrides || layout.hasTransformers || layout.rules.demands(.slot(slot.index)) {
+      if let failure = validate(.slot(slot.index), slot.name) { failures.append(failure) }
+    }
+    for (index, relationship) in layout.toMany.enumerated()
+    where isToBeValidated(toMany: index, hasOverrides) {
+      if let failure = validate(.toMany(index), relationship.name) { failures.append(failure) }
     }
     try NSError.throwValidation(failures)
+  }
+
+  private func validate(_ place: PropertyPlace, _ key: String) -> NSError? {
+    let present = read(place)
+    var value = present
+    do {
+      try validateValue(&value, forKey: key)
+    } catch {
+      return error as NSError
+    }
+    if let failure = transformationFailure(place, key) { return failure }
+    if !hasSameBytes(value, present), !isEqual(value, present, at: place) {
+      write(value is NSNull ? nil : value, to: place)
+    }
+    return nil
+  }
+
+  /// The error for a value of which its transformer makes no bytes: it would be saved as nil.
+  private func transformationFailure(_ place: PropertyPlace, _ key: String) -> NSError? {
+    guard case .slot(let index) = place, let values,
+      case .transformed(let value) = values[index], values.isChanged(index),
+      value.rawValue == .null
+    else { return nil }
+    return NSError.validation(
+      NSManagedObjectValidationError, object: self, key: key, value: value.value,
+      message: "The value transformer of \(key) makes no data of a \(type(of: value.value)).")
+  }
+
+  /// Nothing is read from the store but what a rule of the model wants to count.
+  private func isToBeValidated(toMany index: Int, _ hasOverrides: Bool) -> Bool {
+    let isDemanded = layout.rules.demands(.toMany(index))
+    guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] else {
+      return isInserted && isDemanded
+    }
+    return (isInserted || value.hasChanges) && (isDemanded || hasOverrides && value.objects != nil)
+  }
+
+  /// Whether setting the one in the place of the other would change nothing.
+  private func isEqual(_ new: Any?, _ old: Any?, at place: PropertyPlace) -> Bool {
+    switch place {
+    case .slot(let index) where layout.slots[index].kind.isToOne:
+      return new as? NSManagedObject === old as? NSManagedObject
+    case .slot(let index):
+      let slot = layout.slots[index]
+      if let transformer = layout.transformer(slot) {
+        if let new = new as? AnyHashable, let old = old as? AnyHashable { return new == old }
+        return new.flatMap(transformer.encode) == old.flatMap(transformer.encode)
+      }
+      return RowValue(new, kind: slot.kind) == RowValue(old, kind: slot.kind)
+    case .toMany, .transient:
+      return (new as? AnyHashable) == (old as? AnyHashable)
+    }
   }
 
   /// Error 1600 for each relationship with a deny rule that still leads to something.
@@ -80,7 +126,17 @@ extension NSManagedObject {
     case let object as NSManagedObject: return [object]
     case let objects as Set<NSManagedObject>:
       return objects.sorted { $0.primaryKey < $1.primaryKey }
+    case let objects as NSOrderedSet:
+      return objects.array.compactMap { $0 as? NSManagedObject }
     default: return []
     }
+  }
+}
+
+/// Whether two values are the same for sure, without knowing their type: a value that nobody has
+/// changed is.
+private func hasSameBytes(_ first: Any?, _ second: Any?) -> Bool {
+  withUnsafeBytes(of: first) { first in
+    withUnsafeBytes(of: second) { second in first.elementsEqual(second) }
   }
 }

@@ -108,11 +108,22 @@ open class NSManagedObject: NSObject {
 
   // MARK: For subclasses
 
-  /// Called once in an object's life, after it was inserted; values set here are no changes to undo.
+  /// Called once in an object's life, right after it was inserted.
+  ///
+  /// Attributes set here, primitive or not, are what the object begins with: `changedValues()` does
+  /// not have them. Call `super`.
   open func awakeFromInsert() {}
 
   /// Called each time the object has been filled from its row.
+  ///
+  /// What is set here changes neither object nor context, and a relationship set here does not reach
+  /// its other side. Call `super`.
   open func awakeFromFetch() {}
+
+  /// Called after several values were put back at once: by a refresh that merged, or a rollback.
+  ///
+  /// - Parameter flags: What put them back.
+  open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
 
   /// Called before the object is written; changing properties here starts another round.
   open func willSave() {}
@@ -123,17 +134,22 @@ open class NSManagedObject: NSObject {
   /// Called before the object's deletion is carried through its relationships.
   open func prepareForDeletion() {}
 
-  /// Called before the values are dropped.
+  /// Called before the values are dropped: at a refault, and when the context lets a filled object
+  /// of a subclass go.
   open func willTurnIntoFault() {}
 
-  /// Called after the values were dropped.
+  /// Called after the values were dropped; the place to drop what was derived from them.
   open func didTurnIntoFault() {}
 
-  /// Checks one value before saving; override it where Apple's code has `validateName(_:)`.
+  /// Checks one value against the model: whether it must be there, its bounds, length and pattern, the
+  /// number of destinations.
   ///
+  /// Runs for each property at save, and when called. Override it where Apple's code has
+  /// `validateName(_:)`, and call `super` for the model's rules. An override may put a valid value in
+  /// the place of the one it was given; saving sets the property to it. Fires nothing.
   /// - Throws: an error of `NSCocoaErrorDomain` with a code from 1550 to 1680.
-  open func validateValue(_ value: Any?, forKey key: String) throws {
-    try validateMandatory(value, forKey: key)
+  open func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try layout.rules.check(value, forKey: key, of: self)
   }
 
   /// Checks a new object before saving; calls `validateValue` for each property.
@@ -199,6 +215,10 @@ struct ObjectState: OptionSet, Sendable {
   ///
   /// Nothing is left to save, so this is no change.
   static let inaccessible = ObjectState(rawValue: 128)
+  /// Nothing but transient properties was set since the last save: there is nothing to write.
+  ///
+  /// Means something beside `updated` alone.
+  static let transientOnly = ObjectState(rawValue: 4096)
 
   /// The context has noted the object for the next did-change notification.
   static let eventInserted = ObjectState(rawValue: 256)

@@ -14,6 +14,10 @@ final class ObjectValues {
   @exclusivity(unchecked) private var changed: ContiguousArray<Bool> = []
   /// The decoded texts of a property's place, changed or not; nil where none was read.
   @usableFromInline @exclusivity(unchecked) private(set) var texts: UnsafeMutablePointer<String?>?
+  /// What had been changed when the present event began; nil when nothing had.
+  @exclusivity(unchecked) private(set) var earlier: EarlierValues?
+  /// The destinations of relationships between `willChangeValue` and `didChangeValue`, by place.
+  @exclusivity(unchecked) var beingChanged: [Int: Set<NSManagedObject>]?
 
   init(count: Int) {
     self.count = count
@@ -62,9 +66,21 @@ final class ObjectValues {
     changed[index] = true
   }
 
+  /// Remembers what has been changed so far, because an event begins.
+  func beginEvent() {
+    earlier = changed.contains(true) ? EarlierValues(held: held, changed: changed) : nil
+    for case .toMany(let value) in held { value.beginEvent() }
+  }
+
   /// Says that every value is the row's now; what is held stays held.
   func settle() {
+    earlier = nil
     changed = []
+  }
+
+  /// Says that one value is the row's now.
+  func settle(_ index: Int) {
+    if !changed.isEmpty { changed[index] = false }
   }
 
   /// Takes a change back.
@@ -134,6 +150,14 @@ enum HeldValue {
   case value(Any)
   /// A text as it was read.
   case string(String)
+  /// A transformable attribute that was set.
+  case transformed(TransformedValue)
   case object(NSManagedObject)
   case toMany(ToManyValue)
+}
+
+/// The changed values of an object at an earlier time.
+struct EarlierValues {
+  let held: ContiguousArray<HeldValue>
+  let changed: ContiguousArray<Bool>
 }

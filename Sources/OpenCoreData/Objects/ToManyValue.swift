@@ -3,26 +3,55 @@ import ManagedModel
 /// The state of one to-many relationship of one object.
 ///
 /// Unfired, it notes what was added and removed; once fired it holds its destinations strongly, as
-/// Apple's does (which is how two sides that were both read keep each other alive).
+/// Apple's does (which is how two sides that were both read keep each other alive). An ordered one
+/// is fired before it is changed: a place means nothing without the others.
 final class ToManyValue {
   /// Nil until the relationship's fault has fired.
   private(set) var objects: Set<NSManagedObject>?
+  /// The destinations in their order; nil until fired, and for a relationship without order.
+  private(set) var list: [NSManagedObject]?
   /// The destinations' keys in the store, as last read or saved; nil until fired.
   private(set) var committed: Set<Int64>?
   private(set) var added: Set<NSManagedObject> = []
   private(set) var removed: Set<NSManagedObject> = []
+  /// Whether what was there before stands in another order now.
+  private(set) var isReordered = false
+  /// The list as it is given out, until it changes.
+  private var shownList: NSOrderedSet?
+  /// What had been changed when the present event began.
+  private var earlier = Difference()
+  private let isOrdered: Bool
+
+  /// What differs from the store.
+  private struct Difference: Equatable {
+    var added: Set<NSManagedObject> = []
+    var removed: Set<NSManagedObject> = []
+    /// The whole list, where an ordered one differs.
+    var list: [NSManagedObject]?
+  }
 
   /// `isNew` makes one that is filled and empty, for an object that is not in the store yet.
-  init(isNew: Bool) {
+  init(isNew: Bool, isOrdered: Bool) {
+    self.isOrdered = isOrdered
     if isNew {
       objects = []
       committed = []
+      if isOrdered { list = [] }
     }
   }
 
-  /// Whether what was added and removed since the last save is not nothing.
+  /// Whether what was added, removed and moved since the last save is not nothing.
   var hasChanges: Bool {
-    !added.isEmpty || !removed.isEmpty
+    !added.isEmpty || !removed.isEmpty || isReordered
+  }
+
+  /// The destinations in their order, as the relationship's value.
+  var orderedSet: NSOrderedSet? {
+    guard let list else { return nil }
+    if let shownList { return shownList }
+    let made = NSOrderedSet(array: list)
+    shownList = made
+    return made
   }
 
   /// Fills the relationship; what was noted while it was a fault is applied now.
@@ -32,23 +61,51 @@ final class ToManyValue {
     objects.formUnion(added)
     objects.subtract(removed)
     self.objects = objects
+    guard isOrdered else { return }
+    shownList = nil
+    list =
+      destinations.filter { !removed.contains($0) }
+      + added.subtracting(destinations).sorted { $0.primaryKey < $1.primaryKey }
   }
 
-  func insert(_ object: NSManagedObject) {
-    objects?.insert(object)
+  /// Adds a destination; to an ordered relationship at a place, or at the end.
+  func insert(_ object: NSManagedObject, at index: Int? = nil) {
+    let isNew = objects?.insert(object).inserted ?? true
     if removed.remove(object) == nil, committed?.contains(object.primaryKey) != true {
       added.insert(object)
     }
+    guard isNew, let count = list?.count else { return }
+    list?.insert(object, at: index ?? count)
+    // What comes back may come back to another place.
+    if index.map({ $0 < count }) ?? false || !added.contains(object) { isReordered = true }
+    shownList = nil
   }
 
   func remove(_ object: NSManagedObject) {
     if objects != nil, objects?.remove(object) == nil { return }
     if added.remove(object) == nil { removed.insert(object) }
+    if let index = list?.firstIndex(of: object) {
+      list?.remove(at: index)
+      shownList = nil
+    }
+  }
+
+  /// Puts the destinations that are there into another order.
+  func order(as order: [NSManagedObject]) {
+    guard let list, list != order else { return }
+    self.list = order
+    isReordered = true
+    shownList = nil
   }
 
   /// Makes it a fault again; what was added and removed stays noted.
+  ///
+  /// An ordered one with changes stays as it is, for its order is one of them.
   func unfire() {
+    if isOrdered, hasChanges { return }
     objects = nil
+    list = nil
+    shownList = nil
     committed = nil
   }
 
@@ -56,6 +113,45 @@ final class ToManyValue {
   func settle() {
     added = []
     removed = []
+    isReordered = false
+    earlier = Difference()
     if let objects { committed = Set(objects.map(\.primaryKey)) }
+  }
+
+  // MARK: Events
+
+  private var difference: Difference {
+    Difference(added: added, removed: removed, list: hasChanges ? list : nil)
+  }
+
+  /// Remembers what has been changed so far, because an event begins.
+  func beginEvent() {
+    earlier = difference
+  }
+
+  /// Whether it has changed since the event began.
+  var hasChangedInEvent: Bool {
+    difference != earlier
+  }
+
+  /// The destinations when the event began; nil until fired.
+  var earlierObjects: Set<NSManagedObject>? {
+    guard let objects else { return nil }
+    return objects.subtracting(added).union(removed)
+      .union(earlier.added).subtracting(earlier.removed)
+  }
+
+  /// The destinations at the last save or fetch; nil until fired.
+  var committedObjects: Set<NSManagedObject>? {
+    objects.map { $0.subtracting(added).union(removed) }
+  }
+
+  /// The order when the event began, as far as it is known; nil without order.
+  var earlierList: NSOrderedSet? {
+    guard let list else { return nil }
+    if let earlier = earlier.list { return NSOrderedSet(array: earlier) }
+    let present = list.filter { !added.contains($0) }
+    return NSOrderedSet(
+      array: present + removed.sorted { $0.primaryKey < $1.primaryKey })
   }
 }

@@ -37,6 +37,14 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   @usableFromInline let slotTable: SlotTable
   /// Whether the slots lie where generated accessors of `objectClass` look for them.
   private let isAsGenerated: Bool
+  /// Whether that class is the application's, which may have overridden what the framework calls.
+  let hasOwnClass: Bool
+  /// What the model demands of the values.
+  let rules: ValidationRules
+  /// Whether filling an object turns bytes into values.
+  let hasTransformers: Bool
+  /// The transformers of transformable attributes, by slot.
+  private let transformers: [AttributeTransformer?]
   private let places: [String: PropertyPlace]
   /// Held for the slots, which do not count them: an entity does not hold its superentity's.
   private let properties: [NSPropertyDescription]
@@ -54,6 +62,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.index = index
     self.rootIndex = rootIndex
     self.objectClass = objectClass
+    self.hasOwnClass = objectClass != NSManagedObject.self
     var slots: [RowSlot] = []
     let properties = entity.slotProperties
     self.properties = properties
@@ -84,6 +93,11 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     constraints = UniquenessConstraint.all(of: entity) { name in
       slots.first { $0.name == name }?.index
     }
+    self.transformers = properties.map {
+      ($0 as? NSAttributeDescription).flatMap(AttributeTransformer.init)
+    }
+    self.hasTransformers = transformers.contains { $0 != nil }
+    self.rules = ValidationRules(slots: slots, toMany: toMany, places: places)
     var nulls = RowBuilder(slots: slots, fixedSize: offset, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {
@@ -112,6 +126,20 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// Another class than the entity's own may have been generated from another entity.
   func hasFixedSlots(_ type: NSManagedObject.Type) -> Bool {
     isAsGenerated && type == objectClass
+  }
+
+  /// The transformer of a transformable slot; nil when its values are bytes.
+  func transformer(_ slot: RowSlot) -> AttributeTransformer? {
+    transformers[slot.index]
+  }
+
+  /// A slot's value in a row, a transformable as its transformer makes it.
+  func value(_ slot: RowSlot, in row: Row) -> Any? {
+    let value = row.value(slot)
+    guard slot.kind == .transformable, let bytes = value as? Data,
+      let transformer = transformer(slot)
+    else { return value }
+    return transformer.decode(bytes)
   }
 
   /// The number of values an object may hold beside its row.

@@ -57,8 +57,9 @@ enum RowValue {
     case .null: return nil
     case .int64(let number):
       switch kind {
-      case .int16: return Int16(truncatingIfNeeded: number)
-      case .int32: return Int32(truncatingIfNeeded: number)
+      // A number that is too wide is shown as it is until validation refuses it.
+      case .int16: return Int16(exactly: number) ?? number
+      case .int32: return Int32(exactly: number) ?? number
       case .bool: return number != 0
       default: return number
       }
@@ -126,6 +127,22 @@ enum RowValue {
     if let number = value as? Decimal { return number }
     if let number = integer(value) { return Decimal(number) }
     return floating(value).map { Decimal($0) } ?? (value as? NSNumber)?.decimalValue
+  }
+}
+
+extension RowValue: Equatable {
+  /// Whether the store would hold the same: destinations by their key, texts byte by byte, for
+  /// canonically equal strings of other bytes are other values to it.
+  static func == (first: RowValue, second: RowValue) -> Bool {
+    switch (first, second) {
+    case (.null, .null): true
+    case (.int64(let first), .int64(let second)): first == second
+    case (.double(let first), .double(let second)): first == second
+    case (.text(let first), .text(let second)): first.utf8.elementsEqual(second.utf8)
+    case (.bytes(let first), .bytes(let second)): first == second
+    case (.toOne(let first, _), .toOne(let second, _)): first == second
+    default: false
+    }
   }
 }
 

@@ -237,8 +237,8 @@ final class RegisteredThing: NSManagedObject {}
 final class NamedThing: NSManagedObject {}
 
 final class CheckedArticle: NSManagedObject {
-  override func validateValue(_ value: Any?, forKey key: String) throws {
-    try super.validateValue(value, forKey: key)
+  override func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try super.validateValue(&value, forKey: key)
     if key == "string", value as? String == "forbidden" {
       throw NSError(domain: NSCocoaErrorDomain, code: NSManagedObjectValidationError)
     }

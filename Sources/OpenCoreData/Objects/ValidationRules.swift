@@ -1,0 +1,118 @@
+import ManagedModel
+
+/// What the model demands of the values of an entity's objects.
+///
+/// Made with the entity's layout; the predicates of a model document are built once.
+final class ValidationRules: @unchecked Sendable {  // immutable; predicates are not changed
+  /// Whether a slot's value is demanded or bounded, by the slot's number.
+  private let slots: [SlotRule?]
+  /// The same for to-many relationships, by their number.
+  private let toMany: [CountRule?]
+  private let places: [String: PropertyPlace]
+
+  private struct SlotRule {
+    let kind: RowSlot.Kind
+    let isMandatory: Bool
+    let limits: [ValueLimit]
+  }
+
+  private struct CountRule {
+    let isOptional: Bool
+    let least: Int
+    /// 0 is no limit.
+    let most: Int
+  }
+
+  init(slots: [RowSlot], toMany: [NSRelationshipDescription], places: [String: PropertyPlace]) {
+    self.places = places
+    self.slots = slots.map { slot in
+      let attribute = slot.property as? NSAttributeDescription
+      let limits = attribute.map(ValueLimit.limits) ?? []
+      let isNarrow = slot.kind == .int16 || slot.kind == .int32
+      guard !slot.isOptional || !limits.isEmpty || isNarrow else { return nil }
+      return SlotRule(kind: slot.kind, isMandatory: !slot.isOptional, limits: limits)
+    }
+    self.toMany = toMany.map { relationship in
+      guard !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
+      else { return nil }
+      return CountRule(
+        isOptional: relationship.isOptional,
+        least: max(relationship.minCount, relationship.isOptional ? 0 : 1),
+        most: relationship.maxCount)
+    }
+  }
+
+  /// Whether anything is demanded of the property at a place.
+  func demands(_ place: PropertyPlace) -> Bool {
+    switch place {
+    case .slot(let index): slots[index] != nil
+    case .toMany(let index): toMany[index] != nil
+    case .transient: false
+    }
+  }
+
+  /// Checks one value; a key without rules passes.
+  /// - Throws: 1570 for a missing value, 1580 and 1590 for numbers of destinations, 1610 to 1680 for
+  ///   limits; several broken limits as one 1560.
+  func check(_ value: Any?, forKey key: String, of object: NSManagedObject) throws {
+    switch places[key] {
+    case .slot(let index):
+      if let rule = slots[index] { try check(value, by: rule, key, object) }
+    case .toMany(let index):
+      if let rule = toMany[index] { try check(value, by: rule, key, object) }
+    case .transient, nil: break
+    }
+  }
+
+  private func check(
+    _ value: Any?, by rule: SlotRule, _ key: String, _ object: NSManagedObject
+  ) throws {
+    guard let value, !(value is NSNull) else {
+      guard rule.isMandatory else { return }
+      throw NSError.validation(
+        NSValidationMissingMandatoryPropertyError, object: object, key: key, value: nil,
+        message: "\(key) is a required value.")
+    }
+    if let failure = widthFailure(value, rule.kind, key, object) { throw failure }
+    let failures = rule.limits.filter { !$0.allows(value) }.map { limit in
+      NSError.validation(
+        limit.code, object: object, key: key, value: value, predicate: limit.predicate,
+        message: limit.message ?? "\(key) is \(value), but it must satisfy \(limit.predicate).")
+    }
+    try NSError.throwValidation(failures)
+  }
+
+  /// The error for an integer that its column's type does not hold.
+  private func widthFailure(
+    _ value: Any, _ kind: RowSlot.Kind, _ key: String, _ object: NSManagedObject
+  ) -> NSError? {
+    guard kind == .int16 || kind == .int32, case .int64(let number)? = RowValue(value, kind: kind)
+    else { return nil }
+    let (least, most) =
+      kind == .int16
+      ? (Int64(Int16.min), Int64(Int16.max)) : (Int64(Int32.min), Int64(Int32.max))
+    guard number < least || number > most else { return nil }
+    return NSError.validation(
+      number > most ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
+      object: object, key: key, value: value,
+      message: "\(key) is \(number), but its type holds \(least) to \(most).")
+  }
+
+  private func check(
+    _ value: Any?, by rule: CountRule, _ key: String, _ object: NSManagedObject
+  ) throws {
+    let count =
+      (value as? Set<NSManagedObject>)?.count ?? (value as? NSOrderedSet)?.count ?? 0
+    if count == 0, rule.isOptional { return }
+    if count < rule.least {
+      throw NSError.validation(
+        NSValidationRelationshipLacksMinimumCountError, object: object, key: key, value: value,
+        message: "\(key) leads to \(count) object(s), but needs at least \(rule.least).")
+    }
+    if rule.most > 0, count > rule.most {
+      throw NSError.validation(
+        NSValidationRelationshipExceedsMaximumCountError, object: object, key: key, value: value,
+        message: "\(key) leads to \(count) object(s), but takes \(rule.most) at most.")
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import CoreDataCosts
+import OpenCoreData
+import Testing
+
+/// Notes what the framework calls.
+final class TalkativeCar: NSManagedObject {
+  nonisolated(unsafe) static var calls: [String] = []
+  /// What is set in `awakeFromFetch`.
+  nonisolated(unsafe) static var driverAtFetch: NSManagedObject?
+
+  private func note(_ call: String) {
+    TalkativeCar.calls.append("\(primitiveValue(forKey: "name") ?? "-").\(call)")
+  }
+
+  override func awakeFromInsert() {
+    super.awakeFromInsert()
+    setPrimitiveValue("new", forKey: "name")
+    note("insert")
+  }
+
+  override func awakeFromFetch() {
+    super.awakeFromFetch()
+    note("fetch")
+    guard let driver = TalkativeCar.driverAtFetch else { return }
+    setValue("fetched", forKey: "name")
+    setValue(driver, forKey: "driver")
+  }
+
+  override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
+    super.awake(fromSnapshotEvents: flags)
+    note("snapshot \(flags.rawValue)")
+  }
+
+  override func willTurnIntoFault() {
+    super.willTurnIntoFault()
+    note("willTurnIntoFault")
+  }
+
+  override func didTurnIntoFault() {
+    super.didTurnIntoFault()
+    note("didTurnIntoFault")
+  }
+
+  override func prepareForDeletion() {
+    super.prepareForDeletion()
+    note("prepareForDeletion")
+    // The last car takes its driver along.
+    guard let driver = value(forKey: "driver") as? NSManagedObject,
+      let cars = driver.value(forKey: "cars") as? Set<NSManagedObject>
+    else { return }
+    if cars.allSatisfy(\.isDeleted) { managedObjectContext?.delete(driver) }
+  }
+
+  override func willSave() {
+    super.willSave()
+    note("willSave")
+  }
+
+  override func didSave() {
+    super.didSave()
+    note("didSave")
+  }
+
+  /// What was called since this was last asked.
+  static func heard() -> [String] {
+    defer { calls = [] }
+    return calls
+  }
+}
+
+@Suite("What the framework calls on an object", .serialized)
+struct LifecycleTests {
+  private func stack(_ kind: StoreKind) throws -> GraphStack {
+    TalkativeCar.registerClass()
+    TalkativeCar.driverAtFetch = nil
+    let model = try DrivingModel.make()
+    model.entitiesByName["Car"]?.managedObjectClassName = "TalkativeCar"
+    let driver = model.entitiesByName["Driver"]?.relationshipsByName["cars"]
+    driver?.minCount = 0
+    return try GraphStack(kind, model: model)
+  }
+
+  @Test(
+    "S5.10 S-B06 awakeFromInsert runs once in a life, and what it sets is no change",
+    arguments: StoreKind.allCases)
+  func life(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = try stack.context()
+    _ = TalkativeCar.heard()
+    try context.performAndWait {
+      let car = context.make("Car")
+      #expect(car.value(forKey: "name") as? String == "new")
+      #expect(car.changedValues().isEmpty && car.isInserted)
+      #expect(TalkativeCar.heard() == ["new.insert"])
+      car.setValue("a", forKey: "name")
+      #expect(car.changedValues()["name"] as? String == "a")
+      try context.save()
+      #expect(TalkativeCar.heard() == ["a.willSave", "a.didSave"])
+      context.refresh(car, mergeChanges: false)
+      #expect(TalkativeCar.heard() == ["a.willTurnIntoFault", "-.didTurnIntoFault"])
+      _ = car.value(forKey: "name")
+      #expect(TalkativeCar.heard() == ["a.fetch"])
+      car.setValue("b", forKey: "name")
+      context.refresh(car, mergeChanges: true)
+      #expect(TalkativeCar.heard() == ["b.snapshot 32"])
+      context.rollback()
+    }
+    let other = try stack.context()
+    _ = TalkativeCar.heard()
+    try other.performAndWait {
+      let car = try #require(try other.all("Car").first)
+      _ = car.value(forKey: "name")
+      #expect(TalkativeCar.heard() == ["a.fetch"])
+    }
+  }
+
+  @Test("S-B07 what is set in awakeFromFetch changes neither object, context nor the other side")
+  func settingAtFetch() throws {
+    let stack = try stack(.sqlite)
+    let writer = try stack.context()
+    try writer.performAndWait {
+      _ = writer.make("Car", ["name": "a"])
+      _ = writer.make("Driver")
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let driver = try #require(try context.all("Driver").first)
+      TalkativeCar.driverAtFetch = driver
+      defer { TalkativeCar.driverAtFetch = nil }
+      let car = try #require(try context.all("Car").first)
+      #expect(car.value(forKey: "name") as? String == "fetched")
+      #expect(car.value(forKey: "driver") as? NSManagedObject === driver)
+      #expect(!car.hasChanges && !driver.hasChanges && !context.hasChanges)
+      #expect((driver.value(forKey: "cars") as? Set<NSManagedObject>)?.isEmpty == true)
+      #expect(car.changedValues().isEmpty && !car.hasPersistentChangedValues)
+      let cost = try costs(of: context) { try context.save() }
+      #expect(cost.transactions == 0)
+    }
+  }
+
+  @Test(
+    "S-D17 didTurnIntoFault is called at a refault and when the context lets the object go",
+    arguments: StoreKind.allCases)
+  func leaving(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let writer = try stack.context()
+    try writer.performAndWait {
+      for name in ["a", "b", "c"] { _ = writer.make("Car", ["name": name]) }
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      var cars = try context.all("Car")
+      for car in cars { _ = car.value(forKey: "name") }
+      _ = TalkativeCar.heard()
+      context.refresh(cars[0], mergeChanges: false)
+      #expect(TalkativeCar.heard() == ["a.willTurnIntoFault", "-.didTurnIntoFault"])
+      // A refreshed object is held until the notification has told of it.
+      context.processPendingChanges()
+      cars = [cars[2]]
+      #expect(context.registeredObjects == Set(cars))
+      // The first one was a fault already.
+      #expect(TalkativeCar.heard() == ["b.willTurnIntoFault", "-.didTurnIntoFault"])
+    }
+  }
+
+  @Test(
+    "S4.10 prepareForDeletion takes empty parents along, once an object",
+    arguments: StoreKind.allCases)
+  func deletion(kind: StoreKind) throws {
+    let context = try stack(kind).context()
+    try context.performAndWait {
+      let driver = context.make("Driver", ["name": "d"])
+      let cars = ["a", "b"].map { context.make("Car", ["name": $0, "driver": driver]) }
+      try context.save()
+      _ = TalkativeCar.heard()
+      context.delete(cars[0])
+      #expect(TalkativeCar.heard().isEmpty)
+      context.processPendingChanges()
+      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      #expect(context.deletedObjects == [cars[0]])
+      let first = try costs(of: context) { try context.save() }
+      #expect(first.deletes == (kind == .sqlite ? 1 : 0) && !driver.isDeleted)
+      _ = TalkativeCar.heard()
+      context.delete(cars[1])
+      try context.save()
+      #expect(TalkativeCar.heard().count { $0 == "b.prepareForDeletion" } == 1)
+      #expect(try context.all("Driver").isEmpty && context.all("Car").isEmpty)
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import CoreDataCosts
+import ManagedModel
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+/// Three bytes a colour, and how often they were packed and unpacked.
+private final class PackedColours: ValueTransformer {
+  nonisolated(unsafe) static var packed = 0
+  nonisolated(unsafe) static var unpacked = 0
+
+  override func transformedValue(_ value: Any?) -> Any? {
+    PackedColours.packed += 1
+    let colours = (value as? [[UInt8]]) ?? (value as? ColourBox)?.colours
+    return colours.map { Data($0.flatMap { $0 }) }
+  }
+
+  override func reverseTransformedValue(_ value: Any?) -> Any? {
+    PackedColours.unpacked += 1
+    guard let bytes = value as? Data, !bytes.isEmpty, bytes.count % 3 == 0 else { return nil }
+    return stride(from: 0, to: bytes.count, by: 3).map { start in
+      Array(bytes.dropFirst(start).prefix(3))
+    }
+  }
+}
+
+/// A value that can be changed in place.
+private final class ColourBox {
+  var colours: [[UInt8]]
+
+  init(_ colours: [[UInt8]]) {
+    self.colours = colours
+  }
+}
+
+@Suite("Value transformers", .serialized)
+struct TransformerTests {
+  private let six: [[UInt8]] = (0..<6).map { [UInt8($0), 128, 255] }
+
+  private func stack(_ kind: StoreKind) throws -> GraphStack {
+    ValueTransformer.setValueTransformer(
+      PackedColours(), forName: NSValueTransformerName("PackedColours"))
+    (PackedColours.packed, PackedColours.unpacked) = (0, 0)
+    let mood = NSEntityDescription()
+    mood.name = "Mood"
+    let name = NSAttributeDescription()
+    name.name = "name"
+    name.attributeType = .stringAttributeType
+    let transformers = [
+      "packed": "PackedColours", "archived": "NSSecureUnarchiveFromData", "raw": "NoSuchOne",
+    ]
+    let colours = transformers.map { key, transformer in
+      let attribute = NSAttributeDescription()
+      attribute.name = key
+      attribute.attributeType = .transformableAttributeType
+      attribute.valueTransformerName = transformer
+      return attribute
+    }
+    mood.properties = colours + [name]
+    let model = NSManagedObjectModel()
+    model.entities = [mood]
+    return try GraphStack(kind, model: model)
+  }
+
+  @Test(
+    "S5.03 six colours packed are 18 bytes, archived more; both come back",
+    arguments: StoreKind.allCases)
+  func roundTrip(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let writer = try stack.context()
+    try writer.performAndWait {
+      let mood = writer.make(
+        "Mood",
+        ["name": "a", "packed": six, "archived": six.map { $0.map(Int.init) }, "raw": Data([7])])
+      _ = writer.make("Mood", ["name": "b"])
+      try writer.save()
+      #expect(mood.value(forKey: "packed") as? [[UInt8]] == six)
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let moods = try context.all("Mood")
+      #expect(moods[0].value(forKey: "packed") as? [[UInt8]] == six)
+      #expect(moods[0].value(forKey: "archived") as? [[Int]] == six.map { $0.map(Int.init) })
+      #expect(moods[0].value(forKey: "raw") as? Data == Data([7]))
+      #expect(moods[1].value(forKey: "packed") == nil && moods[1].value(forKey: "archived") == nil)
+    }
+    guard kind == .sqlite else { return }
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    defer { connection.close() }
+    let sizes = try connection.values(
+      "SELECT length(ZPACKED), length(ZARCHIVED) > 18 FROM ZMOOD WHERE ZNAME = 'a'", [])
+    #expect(sizes == [[.integer(18), .integer(1)]])
+    // What the transformer cannot read is nil.
+    for bytes in ["x''", "x'0102'"] {
+      try connection.execute("UPDATE ZMOOD SET ZPACKED = \(bytes) WHERE ZNAME = 'b'")
+      let cold = try stack.context()
+      try cold.performAndWait {
+        let mood = try #require(try cold.all("Mood").last)
+        #expect(mood.value(forKey: "packed") == nil)
+      }
+    }
+  }
+
+  @Test(
+    "S5.04 transformables are decoded when their objects are filled, read or not",
+    arguments: StoreKind.allCases)
+  func eager(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let writer = try stack.context()
+    try writer.performAndWait {
+      for number in 0..<5 { _ = writer.make("Mood", ["name": "\(number)", "packed": six]) }
+      try writer.save()
+    }
+    #expect(PackedColours.packed == 5 && PackedColours.unpacked == 0)
+    let context = try stack.context()
+    try context.performAndWait {
+      let moods = try context.all("Mood")
+      #expect(moods.allSatisfy(\.isFault) && PackedColours.unpacked == 0)
+      for mood in moods { _ = mood.value(forKey: "name") }
+      #expect(PackedColours.unpacked == 5)
+      for mood in moods { _ = mood.value(forKey: "packed") }
+      #expect(PackedColours.unpacked == 5)
+    }
+  }
+
+  @Test(
+    "S5.08 S-B20 a value changed in place goes unnoticed and is lost; a new one is saved",
+    arguments: StoreKind.allCases)
+  func mutable(kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let context = try stack.context()
+    try context.performAndWait {
+      let box = ColourBox([[1, 2, 3]])
+      let mood = context.make("Mood", ["name": "a", "packed": box])
+      try context.save()
+      box.colours = [[9, 9, 9]]
+      #expect(!mood.hasChanges && (mood.value(forKey: "packed") as? ColourBox) === box)
+      #expect(try costs(of: context) { try context.save() }.updates == 0)
+      mood.setValue("b", forKey: "name")
+      try context.save()
+      context.refresh(mood, mergeChanges: false)
+      #expect(mood.value(forKey: "packed") as? [[UInt8]] == [[1, 2, 3]])
+      mood.setValue(ColourBox([[9, 9, 9]]), forKey: "packed")
+      #expect(mood.changedValues().keys.sorted() == ["packed"])
+      #expect(try costs(of: context) { try context.save() }.updates == stack.statements(1))
+      context.refresh(mood, mergeChanges: false)
+      #expect(mood.value(forKey: "packed") as? [[UInt8]] == [[9, 9, 9]])
+    }
+  }
+
+  @Test("A value of which the transformer makes no data is refused; an equal one is no change")
+  func refused() throws {
+    let context = try stack(.sqlite).context()
+    try context.performAndWait {
+      let mood = context.make("Mood", ["name": "a", "packed": "red"])
+      #expect(context.saveError()?.code == NSManagedObjectValidationError)
+      mood.setValue(six, forKey: "packed")
+      try context.save()
+      mood.setValue(six, forKey: "packed")
+      #expect(mood.isUpdated && mood.changedValues().isEmpty)
+      let undone = ValueTransformer(forName: .secureUnarchiveFromDataTransformerName)
+      #expect(undone is NSSecureUnarchiveFromDataTransformer)
+      #expect(undone?.reverseTransformedValue(Decimal(1)) == nil)
+      #expect(undone?.transformedValue(Data([1, 2])) == nil)
+      let values: [any Hashable] = [
+        "text", 5, 2.5, Data([1]), UUID(), Date(timeIntervalSince1970: 3), Set(["x"]),
+      ]
+      for value in values {
+        let archive = undone?.reverseTransformedValue(value)
+        let back = undone?.transformedValue(archive)
+        #expect((back as? AnyHashable) == AnyHashable(value), "\(value)")
+      }
+      let dictionary = undone?.transformedValue(undone?.reverseTransformedValue(["a": [1, 2]]))
+      #expect(dictionary as? [String: [Int]] == ["a": [1, 2]])
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import CoreDataCosts
+import ManagedModel
+import OpenCoreData
+import Testing
+
+@Suite("Validation")
+struct ValidationTests {
+  private typealias Broken = (key: String, value: any Sendable, code: Int)
+
+  @Test(
+    "S-F01 S7.24 each limit of the model is one error with object, key and value",
+    arguments: StoreKind.allCases)
+  func limits(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: DrivingModel.make()).context()
+    func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
+    let broken: [Broken] = [
+      ("age", Int16(-1), NSValidationNumberTooSmallError),
+      ("age", Int16(151), NSValidationNumberTooLargeError),
+      ("height", 0.4, NSValidationNumberTooSmallError),
+      ("height", 2.6, NSValidationNumberTooLargeError),
+      ("born", date(-1), NSValidationDateTooSoonError),
+      ("born", date(1001), NSValidationDateTooLateError),
+      ("plate", "A", NSValidationStringTooShortError),
+      ("plate", "ABCDE", NSValidationStringTooLongError),
+      ("plate", "a1", NSValidationStringPatternMatchingError),
+    ]
+    try context.performAndWait {
+      let driver = context.make("Driver")
+      for (key, value, code) in broken {
+        driver.setValue(value, forKey: key)
+        let cost = costs(of: context) {
+          let error = context.saveError()
+          #expect(error?.domain == NSCocoaErrorDomain && error?.code == code, "\(key) \(value)")
+          #expect(error?.userInfo[NSValidationObjectErrorKey] as? NSManagedObject === driver)
+          #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == key)
+          #expect(error?.userInfo[NSValidationPredicateErrorKey] is NSPredicate)
+          #expect(
+            error?.userInfo[NSValidationValueErrorKey] as? AnyHashable == value as? AnyHashable)
+        }
+        #expect(cost.inserts == 0 && cost.transactions == 0)
+        driver.setValue(nil, forKey: key)
+      }
+      let good: [String: Any] = [
+        "age": Int16(150), "height": 0.5, "born": date(1000), "plate": "AB12",
+      ]
+      driver.setValuesForKeys(good)
+      try context.save()
+      #expect(driver.dictionaryWithValues(forKeys: ["plate", "age"])["age"] as? Int16 == 150)
+    }
+  }
+
+  @Test("An integer too wide for its type is shown and refused, not cut")
+  func widths() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["narrow": 70_000, "serial": Int64(1) << 40])
+      #expect(driver.value(forKey: "narrow") as? Int64 == 70_000)
+      #expect(
+        context.saveError()?.codes
+          == [NSValidationNumberTooLargeError, NSValidationNumberTooLargeError])
+      driver.setValue(-40_000, forKey: "narrow")
+      driver.setValue(7, forKey: "serial")
+      #expect(context.saveError()?.code == NSValidationNumberTooSmallError)
+      driver.setValue(-32_768, forKey: "narrow")
+      #expect(context.saveError() == nil && driver.value(forKey: "narrow") as? Int16 == .min)
+    }
+  }
+
+  @Test("S-F11 S5.12 nil passes the bounds of an optional, and fails where a value is required")
+  func nils() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    context.performAndWait {
+      let driver = context.make(
+        "Driver", ["age": NSNull(), "height": NSNull(), "born": NSNull(), "plate": NSNull()])
+      #expect(context.saveError() == nil)
+      driver.setValue(nil, forKey: "hasLicence")
+      let cost = costs(of: context) {
+        #expect(context.saveError()?.code == NSValidationMissingMandatoryPropertyError)
+      }
+      #expect(cost.updates == 0)
+    }
+  }
+
+  @Test("S-F02 nothing is checked before it is asked for: by a call, or by a save")
+  func onRequest() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    try context.performAndWait {
+      let driver = context.make("Driver", ["age": Int16(200)])
+      context.processPendingChanges()
+      var value: Any? = Int16(200)
+      #expect(throws: NSError.self) { try driver.validateValue(&value, forKey: "age") }
+      #expect(throws: NSError.self) { try driver.validateForInsert() }
+      #expect(context.saveError()?.code == NSValidationNumberTooLargeError)
+      value = Int16(20)
+      try driver.validateValue(&value, forKey: "age")
+      #expect(driver.value(forKey: "age") as? Int16 == 200)
+    }
+  }
+
+  @Test(
+    "S-E14 a to-many's bounds: none of them only where it is optional",
+    arguments: StoreKind.allCases)
+  func counts(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: DrivingModel.make()).context()
+    try context.performAndWait {
+      let driver = context.make("Driver")
+      let garage = context.make("Garage", ["keeper": driver])
+      let cars = (0..<41).map { context.make("Car", ["name": "\($0)"]) }
+      func codes(_ object: NSManagedObject, _ count: Int) -> [Int] {
+        object.setValue(Array(cars.prefix(count)), forKey: "cars")
+        do {
+          try object.validateForInsert()
+          return []
+        } catch {
+          return (error as NSError).codes
+        }
+      }
+      let (few, many) = (
+        NSValidationRelationshipLacksMinimumCountError,
+        NSValidationRelationshipExceedsMaximumCountError
+      )
+      #expect([0, 2, 3, 40, 41].map { codes(driver, $0) } == [[], [few], [], [], [many]])
+      #expect([0, 2, 3, 40, 41].map { codes(garage, $0) } == [[few], [few], [], [], [many]])
+      driver.setValue([], forKey: "cars")
+      garage.setValue(cars, forKey: "cars")
+      #expect(context.saveError()?.code == many)
+      garage.setValue(Array(cars.prefix(3)), forKey: "cars")
+      try context.save()
+    }
+  }
+
+  @Test("S-E15 an object whose relationship is required makes nothing by itself and is refused")
+  func requiredRelationship() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    try context.performAndWait {
+      let garage = context.make("Garage")
+      #expect(context.insertedObjects == [garage] && garage.value(forKey: "keeper") == nil)
+      #expect(
+        context.saveError()?.codes
+          == [
+            NSValidationMissingMandatoryPropertyError,
+            NSValidationRelationshipLacksMinimumCountError,
+          ])
+      let drivers = try context.all("Driver")
+      #expect(drivers.isEmpty)
+    }
+  }
+
+  @Test("S-F07 S7.27 one failure is itself; several, of one object or more, are one flat list")
+  func combined() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["age": Int16(-1)])
+      #expect(context.saveError()?.code == NSValidationNumberTooSmallError)
+      driver.setValue(9.0, forKey: "height")
+      let two = context.saveError()
+      #expect(two?.code == NSValidationMultipleErrorsError)
+      #expect((two?.userInfo[NSDetailedErrorsKey] as? [NSError])?.count == 2)
+      driver.setValue("abcdef", forKey: "plate")
+      _ = context.make("Driver", ["age": Int16(-2)])
+      #expect(
+        context.saveError()?.codes == [
+          NSValidationNumberTooLargeError, NSValidationNumberTooSmallError,
+          NSValidationNumberTooSmallError, NSValidationStringTooLongError,
+          NSValidationStringPatternMatchingError,
+        ])
+    }
+  }
+
+  @Test("S-F08 an error's user info has the object, the key, the value, a sentence and a reason")
+  func userInfo() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["age": Int16(200)])
+      let info = context.saveError()?.userInfo ?? [:]
+      #expect(info[NSValidationObjectErrorKey] as? NSManagedObject === driver)
+      #expect(info[NSValidationKeyErrorKey] as? String == "age")
+      #expect(info[NSValidationValueErrorKey] as? Int16 == 200)
+      #expect((info[NSLocalizedDescriptionKey] as? String)?.contains("age is 200") == true)
+      #expect((info[NSLocalizedFailureReasonErrorKey] as? String)?.contains("Driver") == true)
+    }
+  }
+
+  @Test("Predicates set by code say their own words, or give their own code")
+  func warnings() throws {
+    let model = try DrivingModel.make()
+    let attribute = try #require(model.entitiesByName["Driver"]?.attributesByName["serial"])
+    attribute.setValidationPredicates(
+      [NSPredicate(format: "SELF > 5"), NSPredicate(format: "SELF != 7")],
+      withValidationWarnings: ["too early", NSManagedObjectValidationError])
+    let context = try GraphStack(.sqlite, model: model).context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["serial": 3])
+      let error = context.saveError()
+      #expect(error?.localizedDescription == "too early")
+      #expect(error?.code == NSValidationNumberTooSmallError)
+      driver.setValue(7, forKey: "serial")
+      #expect(context.saveError()?.code == NSManagedObjectValidationError)
+      driver.setValue(8, forKey: "serial")
+      #expect(context.saveError() == nil)
+    }
+  }
+}

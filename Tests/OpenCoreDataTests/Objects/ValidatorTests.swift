@@ -1,0 +1,155 @@
+import CoreDataCosts
+import OpenCoreData
+import Testing
+
+/// A driver whose class has rules of its own.
+final class CarefulDriver: NSManagedObject {
+  /// What the class's rules do.
+  nonisolated(unsafe) static var wraps = false
+  nonisolated(unsafe) static var forgetsSuper = false
+  nonisolated(unsafe) static var refusesDeletion = false
+  nonisolated(unsafe) static var calls: [String] = []
+
+  static func reset() {
+    (wraps, forgetsSuper, refusesDeletion, calls) = (false, false, false, [])
+  }
+
+  override func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try super.validateValue(&value, forKey: key)
+    if key == "longitude" { try validateLongitude(&value) }
+  }
+
+  func validateLongitude(_ value: inout Any?) throws {
+    guard let degrees = value as? Double else { return }
+    guard abs(degrees) > 180 else { return }
+    guard CarefulDriver.wraps else { throw failure("longitude", "out of range") }
+    value = degrees.truncatingRemainder(dividingBy: 180) - (degrees > 0 ? 180 : -180)
+  }
+
+  /// A rule of the model alone: the age.
+  func validateAge(_ value: inout Any?) throws {
+    if let age = value as? Int16, age == 13 { throw failure("age", "unlucky") }
+  }
+
+  override func validateForInsert() throws {
+    CarefulDriver.calls.append("insert")
+    if !CarefulDriver.forgetsSuper { try super.validateForInsert() }
+    try validateLicence()
+  }
+
+  override func validateForUpdate() throws {
+    CarefulDriver.calls.append("update")
+    if !CarefulDriver.forgetsSuper { try super.validateForUpdate() }
+    try validateLicence()
+  }
+
+  override func validateForDelete() throws {
+    CarefulDriver.calls.append("delete")
+    try super.validateForDelete()
+    if CarefulDriver.refusesDeletion { throw failure("name", "cannot go") }
+  }
+
+  private func validateLicence() throws {
+    guard let age = value(forKey: "age") as? Int16, value(forKey: "hasLicence") as? Bool == true
+    else { return }
+    if age < 16 { throw failure("age", "too young for a licence") }
+  }
+
+  private func failure(_ key: String, _ words: String) -> NSError {
+    NSError(
+      domain: NSCocoaErrorDomain, code: NSManagedObjectValidationError,
+      userInfo: [
+        NSLocalizedDescriptionKey: words, NSValidationKeyErrorKey: key,
+        NSValidationObjectErrorKey: self,
+      ])
+  }
+}
+
+@Suite("Validators of a class", .serialized)
+struct ValidatorTests {
+  private func context(_ kind: StoreKind = .sqlite) throws -> NSManagedObjectContext {
+    CarefulDriver.reset()
+    return try GraphStack(kind, model: DrivingModel.make(driver: CarefulDriver.self)).context()
+  }
+
+  @Test(
+    "S7.25 S7.15 a property's validator refuses, or wraps the value round; the save is stable",
+    arguments: StoreKind.allCases)
+  func property(kind: StoreKind) throws {
+    let context = try context(kind)
+    context.performAndWait {
+      let driver = context.make("Driver", ["longitude": 181.0])
+      #expect(context.saveError()?.localizedDescription == "out of range")
+      CarefulDriver.wraps = true
+      CarefulDriver.calls = []
+      #expect(context.saveError() == nil)
+      #expect(driver.value(forKey: "longitude") as? Double == -179)
+      #expect(CarefulDriver.calls == ["insert", "insert"])
+      driver.setValue(-190.0, forKey: "longitude")
+      #expect(context.saveError() == nil)
+      #expect(driver.value(forKey: "longitude") as? Double == 170)
+      driver.setValue(nil, forKey: "longitude")
+      #expect(context.saveError() == nil && !context.hasChanges)
+    }
+  }
+
+  @Test("S7.26 S-F09 a rule over several properties, for each change; without super no others run")
+  func object() throws {
+    let context = try context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])
+      #expect(context.saveError()?.localizedDescription == "too young for a licence")
+      driver.setValue(Int16(200), forKey: "age")
+      #expect(context.saveError()?.code == NSValidationNumberTooLargeError)
+      CarefulDriver.forgetsSuper = true
+      #expect(context.saveError() == nil)
+      CarefulDriver.forgetsSuper = false
+      driver.setValue(Int16(20), forKey: "age")
+      #expect(context.saveError() == nil)
+      context.delete(driver)
+      #expect(context.saveError() == nil)
+      #expect(CarefulDriver.calls == ["insert", "insert", "insert", "update", "delete"])
+    }
+  }
+
+  @Test("S-F06 twelve with a licence is refused; without a birthday, or sixteen exactly, is fine")
+  func licence() throws {
+    let context = try context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])
+      #expect(context.saveError()?.code == NSManagedObjectValidationError)
+      driver.setValue(nil, forKey: "age")
+      #expect(context.saveError() == nil)
+      driver.setValue(Int16(16), forKey: "age")
+      #expect(context.saveError() == nil)
+    }
+  }
+
+  @Test("S-F03 a validator called directly misses the model's rules; the general call has them")
+  func direct() throws {
+    let context = try context()
+    context.performAndWait {
+      let driver = context.make("Driver") as? CarefulDriver
+      var value: Any? = Int16(200)
+      #expect(throws: Never.self) { try driver?.validateAge(&value) }
+      #expect(throws: NSError.self) { try driver?.validateValue(&value, forKey: "age") }
+    }
+  }
+
+  @Test("S-F10 a delete that is refused fails the save and deletes nothing")
+  func deletion() throws {
+    let context = try context()
+    try context.performAndWait {
+      let driver = context.make("Driver")
+      try context.save()
+      CarefulDriver.refusesDeletion = true
+      context.delete(driver)
+      let cost = costs(of: context) {
+        #expect(context.saveError()?.localizedDescription == "cannot go")
+      }
+      #expect(cost.deletes == 0 && context.deletedObjects == [driver])
+      context.rollback()
+      #expect(try context.all("Driver") == [driver])
+    }
+  }
+}
