@@ -132,8 +132,25 @@ extension NSManagedObject: KeyValueReadable {
     switch slot.kind {
     case .string: keep(.string(value as? String ?? ""), at: slot.index)
     case .uri, .decimal, .data, .transformable: keep(.value(value), at: slot.index)
+    case .external: return external(value, slot)
     default: break
     }
+    return value
+  }
+
+  /// A value that may be in a file beside the store; one whose file cannot be read is nil.
+  private func external(_ value: Any, _ slot: RowSlot) -> Any? {
+    var value = value
+    if let file = value as? ExternalFile {
+      guard let context = managedObjectContext else { return nil }
+      do {
+        value = try context.store(for: self)?.externalData(file) ?? Data()
+      } catch {
+        context.noteFailure(error, "'\(slot.name)' of \(objectID) could not be read")
+        return nil
+      }
+    }
+    keep(.value(value), at: slot.index)
     return value
   }
 

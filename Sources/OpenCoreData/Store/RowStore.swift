@@ -59,6 +59,11 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
     preconditionFailure("\(Swift.type(of: self)) does not say how it is written")
   }
 
+  /// The bytes of a value that is kept in a file beside the store.
+  func externalData(_ file: ExternalFile) throws -> Data {
+    preconditionFailure("\(Swift.type(of: self)) keeps no files beside it")
+  }
+
   // MARK: What contexts share
 
   /// Counts the commits made through this store; a snapshot taken at a lower number is older.

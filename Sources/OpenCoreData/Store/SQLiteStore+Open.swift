@@ -14,15 +14,17 @@ extension SQLiteStore {
     }
     do {
       tellOpening(of: url, to: hub)
+      let derived = DerivedChanges()
       let pool = try ConnectionPool(
         path: url.path, access: isReadOnly ? .looking : .writing,
         options: connectionOptions(options, isNew: !exists)
       ) { connection throws(SQLiteError) in
-        try StoreFunctions.register(on: connection)
+        try StoreFunctions.register(on: connection) { derived.note($0) }
         connection.isTiming = false
       }
       do {
-        return try open(pool, url, options, model, isReadOnly: isReadOnly, exists: exists)
+        return try open(
+          pool, url, options, model, derived, isReadOnly: isReadOnly, exists: exists)
       } catch {
         pool.close()
         throw error
@@ -49,7 +51,7 @@ extension SQLiteStore {
 
   private static func open(
     _ pool: ConnectionPool, _ url: URL, _ options: [AnyHashable: Any]?,
-    _ model: NSManagedObjectModel, isReadOnly: Bool, exists: Bool
+    _ model: NSManagedObjectModel, _ derived: DerivedChanges, isReadOnly: Bool, exists: Bool
   ) throws -> SQLiteStore {
     if !exists {
       let metadata = StoreMetadata(
@@ -71,7 +73,7 @@ extension SQLiteStore {
     let mapping = try SQLModel(model: model, connection: connection)
     return SQLiteStore(
       pool: pool, mapping: mapping, url: url, identifier: metadata.uuid, isReadOnly: isReadOnly,
-      options: options, metadata: metadata.values)
+      options: options, metadata: metadata.values, derived: derived)
   }
 
   /// Compares our digests of the model with those the store was made with: its own, or our digests

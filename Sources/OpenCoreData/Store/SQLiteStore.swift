@@ -9,15 +9,21 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   let mapping: SQLModel
   let translator: SQLTranslator
   let statements: WriteStatements
+  /// The folder of large values.
+  let external: ExternalStorage
+  /// What triggers said in the transaction that is open.
+  let derived: DerivedChanges
   /// By layout index.
   private let entities: [SQLEntity]
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
 
   init(
     pool: ConnectionPool, mapping: SQLModel, url: URL, identifier: String, isReadOnly: Bool,
-    options: [AnyHashable: Any]?, metadata: [String: Any]
+    options: [AnyHashable: Any]?, metadata: [String: Any], derived: DerivedChanges
   ) {
     self.pool = pool
+    self.derived = derived
+    external = ExternalStorage(storeURL: url)
     self.mapping = mapping
     translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
     statements = WriteStatements(translator: translator)
@@ -49,6 +55,10 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
 
   override func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
     try commit(plan, in: scope)
+  }
+
+  override func externalData(_ file: ExternalFile) throws -> Data {
+    try external.read(file)
   }
 
   /// Lends the plans of an earlier reader, or new ones.
