@@ -63,6 +63,7 @@ extension SQLiteStore {
           on: connection, metadata: metadata, modelCache: cache)
       }
     }
+    if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let connection = try pool.lease()
     defer { pool.giveBack(connection) }
     let metadata = try StoreMetadata(reading: connection)
@@ -73,7 +74,7 @@ extension SQLiteStore {
     let mapping = try SQLModel(model: model, connection: connection)
     return SQLiteStore(
       pool: pool, mapping: mapping, url: url, identifier: metadata.uuid, isReadOnly: isReadOnly,
-      options: options, metadata: metadata.values, derived: derived)
+      options: options, metadata: metadata.publicValues, derived: derived)
   }
 
   /// Compares our digests of the model with those the store was made with: its own, or our digests
@@ -99,7 +100,13 @@ extension SQLiteStore {
       [NSFilePathErrorKey: url.path, "metadata": metadata.values])
   }
 
-  private static func connectionOptions(
+  /// What options ask to be done when a file is opened.
+  private static func maintain(_ connection: Connection, _ options: [AnyHashable: Any]?) throws {
+    if options?[NSSQLiteManualVacuumOption] as? Bool == true { try connection.execute("VACUUM") }
+    if options?[NSSQLiteAnalyzeOption] as? Bool == true { try connection.execute("ANALYZE") }
+  }
+
+  static func connectionOptions(
     _ options: [AnyHashable: Any]?, isNew: Bool
   ) -> Connection.Options {
     var result = Connection.Options()

@@ -40,6 +40,7 @@ extension SQLiteStore {
       } catch let changed as ChangedRows {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
+      hasUnsavedMetadata = false
       let commit = countCommit()
       var rows = newRows(of: plan.written)
       outside.name(in: &rows, of: plan.written)
@@ -47,6 +48,10 @@ extension SQLiteStore {
       remember(derived.take(), commit: commit)
       return remembered
     }
+  }
+
+  func writeMetadata(on connection: Connection) throws {
+    try StoreMetadata(uuid: identifier, values: metadata).write(to: connection)
   }
 
   /// Runs a write transaction; an error rolls it back.
@@ -84,6 +89,7 @@ extension SQLiteStore {
     for object in plan.deleted { try writer.delete(object) }
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
+    if hasUnsavedMetadata { try writeMetadata(on: connection) }
   }
 
   /// Writes a save in which values that must be unique change hands: rows that go and values that are
@@ -101,6 +107,7 @@ extension SQLiteStore {
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
+    if hasUnsavedMetadata { try writeMetadata(on: connection) }
   }
 
   /// Reads rows that are not what they were, after the rollback, and puts them into the row cache.

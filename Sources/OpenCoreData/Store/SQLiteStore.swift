@@ -46,7 +46,10 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   }
 
   override func beginReading() throws -> any StoreReader {
-    try SQLiteReader(store: self)
+    guard !isRemoved else {
+      throw NSError.store("The store \(url?.path ?? "") was removed from its coordinator.")
+    }
+    return try SQLiteReader(store: self)
   }
 
   override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
@@ -59,6 +62,25 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
 
   override func externalData(_ file: ExternalFile) throws -> Data {
     try external.read(file)
+  }
+
+  override func saveMetadata() throws {
+    try pool.withWriter { connection in
+      guard hasUnsavedMetadata else { return }
+      try writeMetadata(on: connection)
+      hasUnsavedMetadata = false
+    }
+  }
+
+  override func close() {
+    super.close()
+    pool.close()
+  }
+
+  /// Copies the file while nobody writes to it through this store.
+  func copyFiles(from source: URL, to target: URL) throws {
+    guard !isReadOnly else { return try StoreFile.copySettled(from: source, to: target) }
+    try pool.withWriter { _ in try StoreFile.copySettled(from: source, to: target) }
   }
 
   /// Lends the plans of an earlier reader, or new ones.
