@@ -69,9 +69,16 @@ struct InspectedSchema {
   /// Rows of each entity itself; an entity without rows or table is left out.
   ///
   /// One SELECT a table.
-  func ownRows(on connection: Connection) throws(SQLiteError) -> [EntityCount] {
+  /// - Parameter mapping: names entities that the file lists by an older name; nil when the model
+  ///   does not fit the tables.
+  func ownRows(
+    _ mapping: SQLModel?, on connection: Connection
+  ) throws(SQLiteError) -> [EntityCount] {
     var names: [Int64: String] = [:]
-    for entity in entities { names[entity.number] = entity.name }
+    for entity in entities {
+      names[entity.number] =
+        mapping?.entity(number: Int(clamping: entity.number))?.name ?? entity.name
+    }
     var counts: [EntityCount] = []
     for root in entities where root.superNumber == 0 {
       guard let table = table(ofRoot: root.name) else { continue }

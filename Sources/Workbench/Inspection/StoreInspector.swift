@@ -28,10 +28,10 @@ package struct StoreInspector {
     let schema = try InspectedSchema(reading: connection)
     let source = try StoreModel.ofStore(at: url)
     let metadata = try InspectedMetadata(reading: connection, path: url.relativePath)
-    let spreads = (try? SQLModel(model: source.model, connection: connection))
-      .map { SpreadReader(mapping: $0, connection: connection) }
+    let mapping = try? SQLModel(model: source.model, connection: connection)
+    let spreads = mapping.map { SpreadReader(mapping: $0, connection: connection) }
     let entities = ModelEntities(
-      model: source.model, own: try schema.ownRows(on: connection), schema: schema,
+      model: source.model, own: try schema.ownRows(mapping, on: connection), schema: schema,
       isGuessed: source.isGuessed, spreads: spreads
     ).entities
     return StoreInspection(
