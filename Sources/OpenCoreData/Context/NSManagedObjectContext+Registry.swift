@@ -193,10 +193,10 @@ extension NSManagedObjectContext {
     firstStore ?? requiredCoordinator.store(for: layout)
   }
 
-  /// The coordinator's store, asked for once: a coordinator keeps the one it was given.
+  /// The coordinator's store, asked for once as long as it is there.
   final var firstStore: RowStore? {
-    if let knownStore { return knownStore }
-    knownStore = coordinator?.firstStore
+    if let knownStore, !knownStore.isRemoved { return knownStore }
+    knownStore = coordinator?.firstStore ?? knownStore
     return knownStore
   }
 

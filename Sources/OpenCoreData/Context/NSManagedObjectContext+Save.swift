@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
   public final func save(file: String = #fileID, line: Int = #line) throws {
     try located(file, line) {
       processPendingChanges()
-      guard hasChanges else { return }
+      guard hasChanges else { return try saveMetadata() }
       post(.NSManagedObjectContextWillSave, [:])
       try settleBeforeSave()
       endBurst()
@@ -41,6 +41,16 @@ extension NSManagedObjectContext {
 
   /// The rounds of validating and `willSave` that a save allows.
   private static let mostRounds = 1_000
+
+  /// Without changed objects a save writes what was set as metadata of the store, if anything.
+  private func saveMetadata() throws {
+    guard let store = coordinator?.firstStore, store.hasUnsavedMetadata else { return }
+    do {
+      try requiredCoordinator.writableStore().saveMetadata()
+    } catch {
+      throw NSError.from(error, store: store)
+    }
+  }
 
   /// Validates and calls `willSave` until a round changes nothing.
   private func settleBeforeSave() throws {

@@ -85,6 +85,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     return store
   }
 
+  /// Takes a store out of the list; nil when it is not there.
+  func detach(_ store: NSPersistentStore) -> RowStore? {
+    stores.withLock { stores in
+      stores.firstIndex { $0 === store }.map { stores.remove(at: $0) }
+    }
+  }
+
+  /// Puts a store back that was taken out.
+  func attach(_ store: RowStore) {
+    stores.withLock { $0.append(store) }
+  }
+
   /// The ID that a URI names; nil for a URI of another store, an unknown entity, or no object URI.
   ///
   /// No statement: whether the row exists is not looked up.

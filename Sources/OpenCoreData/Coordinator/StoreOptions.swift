@@ -11,5 +11,19 @@ public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Option: true opens a store although its model hashes are not those of the model.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+/// Option: true compacts a file whose pages are vacuumed by hand, when it is opened.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// Option: true has SQLite look at the tables when the file is opened, so that it plans better.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+/// Option of destroying and replacing: true does it although the file is open elsewhere.
+public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
+/// Key of the metadata: the type of the store.
+public let NSStoreTypeKey = "NSStoreType"
+/// Key of the metadata: the store's identity, part of each object's URI.
+public let NSStoreUUIDKey = "NSStoreUUID"
+/// Key of the metadata: a hash of each entity of the model the store was made with.
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+/// Key of the metadata: what the model was called by whoever made the store.
+public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 /// Option: seconds to wait for a locked file.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"

@@ -134,6 +134,7 @@ extension NSManagedObject: KeyValueReadable {
     case .string: keep(.string(value as? String ?? ""), at: slot.index)
     case .uri, .decimal, .data: keep(.value(value), at: slot.index)
     case .transformable: return transformable(slot)
+    case .external: return external(value, slot)
     default: break
     }
     return value
@@ -142,6 +143,22 @@ extension NSManagedObject: KeyValueReadable {
   private func transformable(_ slot: RowSlot) -> Any? {
     let value = layout.value(slot, in: row)
     keep(value.map { .value($0) } ?? .null, at: slot.index)
+    return value
+  }
+
+  /// A value that may be in a file beside the store; one whose file cannot be read is nil.
+  private func external(_ value: Any, _ slot: RowSlot) -> Any? {
+    var value = value
+    if let file = value as? ExternalFile {
+      guard let context = managedObjectContext else { return nil }
+      do {
+        value = try context.store(for: self)?.externalData(file) ?? Data()
+      } catch {
+        context.noteFailure(error, "'\(slot.name)' of \(objectID) could not be read")
+        return nil
+      }
+    }
+    keep(.value(value), at: slot.index)
     return value
   }
 

@@ -16,6 +16,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let rootIndex: Int
   /// Persistent attributes and to-one relationships, in the order of `slotProperties`.
   let slots: [RowSlot]
+  /// The slots whose values may be in files beside the store.
+  let externalSlots: [RowSlot]
   let toMany: [NSRelationshipDescription]
   /// Transient attributes live in the object alone.
   let transients: [NSAttributeDescription]
@@ -73,6 +75,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       slots.append(slot)
     }
     self.slots = slots
+    externalSlots = slots.filter { $0.kind == .external }
     self.fixedSize = offset
     self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
     self.transients = entity.attributesByName.values.filter(\.isTransient)

@@ -43,7 +43,7 @@ struct RowBuilder: ~Copyable {
     reset()
     for slot in slots where !row.isNull(slot) {
       switch slot.kind {
-      case .string, .uri, .decimal, .data, .uuid, .transformable:
+      case .string, .uri, .decimal, .data, .uuid, .transformable, .external:
         set(bytes: row.bytes(slot), at: slot)
       case .toOnePolymorphic:
         set(row.int64(slot), at: slot)

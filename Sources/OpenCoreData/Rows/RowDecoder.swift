@@ -148,7 +148,7 @@ private final class DecodingPlan {
       case .string, .uri, .decimal:
         let text = UnsafeRawBufferPointer(statement.text(column))
         if text.baseAddress != nil { builder.set(bytes: text, at: step.slot) }
-      case .data, .uuid, .transformable:
+      case .data, .uuid, .transformable, .external:
         let bytes = statement.blob(column)
         if bytes.baseAddress != nil || !statement.isNull(column) {
           builder.set(bytes: bytes, at: step.slot)

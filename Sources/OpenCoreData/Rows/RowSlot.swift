@@ -20,6 +20,8 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
     case string, uri, decimal
     /// Bytes behind the fixed part.
     case data, uuid, transformable
+    /// Bytes that begin with where the value is: in the row, or in a file beside the store.
+    case external
     /// The destination's primary key.
     case toOne
     /// The destination's primary key and entity number, for a destination with sub-entities.
@@ -40,17 +42,28 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
 
   init(property: NSPropertyDescription, index: Int, offset: Int) {
     self.property = property
-    self.isOptional = property.isOptional
+    // The store fills in what is derived.
+    self.isOptional =
+      property.isOptional || (property as? NSAttributeDescription)?.isDerived == true
     self.index = index
     self.offset = offset
     if let relationship = property as? NSRelationshipDescription {
       let isPolymorphic = relationship.destinationEntity?.subentities.isEmpty == false
       self.kind = isPolymorphic ? .toOnePolymorphic : .toOne
     } else if let attribute = property as? NSAttributeDescription {
-      self.kind = Kind(attribute.attributeType)
+      self.kind =
+        attribute.isKeptOutside ? .external : Kind(attribute.attributeType)
     } else {
       preconditionFailure("'\(property.name)' is neither an attribute nor a relationship")
     }
+  }
+}
+
+extension NSAttributeDescription {
+  /// Whether large values may be in files beside the store, so that each says where it is.
+  fileprivate var isKeptOutside: Bool {
+    allowsExternalBinaryDataStorage
+      && (attributeType == .binaryDataAttributeType || attributeType == .transformableAttributeType)
   }
 }
 

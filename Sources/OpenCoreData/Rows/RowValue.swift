@@ -48,6 +48,8 @@ enum RowValue {
       return (value as? UUID).map { uuid in withUnsafeBytes(of: uuid.uuid) { .bytes(Data($0)) } }
     case .data, .transformable:
       return (value as? Data).map { .bytes($0) }
+    case .external:
+      return (value as? Data).map { .bytes(ExternalStorage.inRow($0)) }
     }
   }
 
@@ -76,6 +78,7 @@ enum RowValue {
       default: return text
       }
     case .bytes(let data):
+      if kind == .external { return ExternalStorage.contents(data) }
       guard kind == .uuid else { return data }
       return data.count == 16
         ? data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } : nil
@@ -148,7 +151,7 @@ extension RowValue: Equatable {
 
 extension Row {
   /// The slot's value as its property type says it: `Int16`, `Bool`, `Date`, `String` …; a to-one
-  /// gives the destination's primary key.
+  /// gives the destination's primary key, a value in a file beside the store an `ExternalFile`.
   ///
   /// Nil for nil.
   func value(_ slot: RowSlot) -> Any? {
@@ -166,6 +169,7 @@ extension Row {
     case .decimal: return Decimal(string: string(slot), locale: RowValue.posix)
     case .uuid: return uuid(slot)
     case .data, .transformable: return Data(bytes(slot))
+    case .external: return ExternalStorage.contents(Data(bytes(slot)))
     }
   }
 
@@ -181,7 +185,7 @@ extension Row {
     case .int16, .int32, .int64, .bool: return .int64(int64(slot))
     case .double, .float, .date: return .double(double(slot))
     case .string, .uri, .decimal: return .text(string(slot))
-    case .data, .uuid, .transformable: return .bytes(Data(bytes(slot)))
+    case .data, .uuid, .transformable, .external: return .bytes(Data(bytes(slot)))
     case .toOne: return .toOne(primaryKey: int64(slot), entityNumber: 0)
     case .toOnePolymorphic:
       return .toOne(primaryKey: int64(slot), entityNumber: entityNumber(slot))

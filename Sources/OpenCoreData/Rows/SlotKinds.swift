@@ -39,7 +39,8 @@ extension SlotKinds {
     case .float: self = .float
     case .date: self = .date
     case .string: self = .string
-    case .uri, .decimal, .data, .uuid, .transformable, .toOne, .toOnePolymorphic: self = []
+    case .uri, .decimal, .data, .uuid, .transformable, .external, .toOne, .toOnePolymorphic:
+      self = []
     }
   }
 }

@@ -151,9 +151,8 @@ struct GuessedModel {
       }
     }
     guard indexed.contains(column.name.uppercased()) else { return nil }
-    if let same = roots.first(where: { $0.entity.name?.uppercased() == plain }) {
-      return same.entity
-    }
+    let same = entities.sorted { $0.key < $1.key }.first { $0.value.name?.uppercased() == plain }
+    if let same { return same.value }
     let similar = roots.filter { root in
       let name = (root.entity.name ?? "").uppercased()
       return name.hasSuffix(plain) || plain.hasSuffix(name)

@@ -46,8 +46,9 @@ extension StoreMetadata {
   ///
   /// One statement.
   func write(to connection: Connection) throws {
+    // The identity has a column of its own.
     let list = try PropertyListSerialization.data(
-      fromPropertyList: values, format: .binary, options: 0)
+      fromPropertyList: values.filter { $0.key != Self.uuidKey }, format: .binary, options: 0)
     _ = try connection.values(
       "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?, ?)",
       [.text(uuid), .blob([UInt8](list))])

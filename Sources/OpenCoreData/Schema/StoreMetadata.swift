@@ -60,6 +60,34 @@ struct StoreMetadata: @unchecked Sendable {
     ]
   }
 
+  /// The property list as the public API gives it: the identity is in it.
+  var publicValues: [String: Any] {
+    var result = values
+    result[Self.uuidKey] = uuid
+    result[Self.storeTypeKey] = result[Self.storeTypeKey] ?? "SQLite"
+    return result
+  }
+
+  /// Other values in place of those that a store has; what makes it usable stays.
+  ///
+  /// Type, UUID and version hashes stay as they are; the framework's other keys stay where the new
+  /// values lack them.
+  static func replacing(
+    _ old: [String: Any], with new: [String: Any]
+  ) -> [String: Any] {
+    var result = new
+    for (key, value) in old where isFrameworkKey(key) {
+      let isFixed = [uuidKey, storeTypeKey, hashesKey, hashesVersionKey].contains(key)
+      if isFixed || result[key] == nil { result[key] = value }
+    }
+    return result
+  }
+
+  private static func isFrameworkKey(_ key: String) -> Bool {
+    key.hasPrefix("NSStore") || key.hasPrefix("NSPersistence") || key == autoVacuumKey
+      || key.hasPrefix("cdprof.")
+  }
+
   /// The identifiers of a model as the list keeps them: texts, sorted; one empty text for none.
   private static func identifiers(of model: NSManagedObjectModel) -> [String] {
     let names = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()

@@ -3,7 +3,7 @@ import ManagedModel
 /// Where a store keeps large binary values outside of its file, and how its rows name them.
 ///
 /// A value of an attribute with `allowsExternalBinaryDataStorage` begins with a byte that says where
-/// the rest is: 1, in the row itself; 2, in a file, whose name follows.
+/// the rest is: 1, in the row itself; 2, in a file, whose name follows. The book's chapter 5.
 package struct ExternalStorage: Sendable {
   /// The folder beside the store, `.NAME_SUPPORT/_EXTERNAL_DATA`.
   ///
@@ -18,18 +18,43 @@ package struct ExternalStorage: Sendable {
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
   }
 
-  static let inRow: UInt8 = 1
-  static let inFile: UInt8 = 2
+  /// Values of more bytes than this go into a file; up to it SQLite is faster.
+  static let largestInRow = 100_000
+
+  private static let inRow: UInt8 = 1
+  private static let inFile: UInt8 = 2
+
+  // MARK: What a column holds
+
+  /// The bytes of a column for a value that is kept in the row.
+  static func inRow(_ value: Data) -> Data {
+    var bytes = Data(capacity: value.count + 1)
+    bytes.append(inRow)
+    bytes.append(value)
+    return bytes
+  }
+
+  /// The bytes of a column for a value that is kept in a file.
+  static func reference(to file: ExternalFile) -> Data {
+    Data([inFile] + file.name.utf8)
+  }
+
+  /// The value that a column's bytes hold, `Data`, or the `ExternalFile` that they name.
+  ///
+  /// Bytes that begin otherwise are the value: they were written before the attribute was allowed
+  /// to be kept outside.
+  static func contents(_ bytes: Data) -> Any {
+    if let file = ExternalFile(reference: bytes) { return file }
+    return bytes.first == inRow ? Data(bytes.dropFirst()) : bytes
+  }
 
   /// The name of the file that a column's bytes lead to; nil for a value in the row, and for bytes
   /// that name no file.
-  ///
-  /// A name is a UUID; anything else is taken for a value, so that no path is ever made of it.
   package static func fileName(in bytes: [UInt8]) -> String? {
-    guard bytes.first == inFile, (37...38).contains(bytes.count) else { return nil }
-    let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
-    return UUID(uuidString: name) == nil ? nil : name
+    ExternalFile(reference: Data(bytes))?.name
   }
+
+  // MARK: Files
 
   /// The names of all files there, without those that systems add.
   ///
@@ -37,5 +62,40 @@ package struct ExternalStorage: Sendable {
   package func fileNames() -> Set<String> {
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
     return Set((names ?? []).filter { !$0.hasPrefix(".") })
+  }
+
+  /// The value in a file.
+  ///
+  /// - Throws: 133000 when there is no such file or it cannot be read.
+  func read(_ file: ExternalFile) throws -> Data {
+    do {
+      return try Data(contentsOf: url(file))
+    } catch {
+      throw NSError.coreData(
+        NSManagedObjectReferentialIntegrityError,
+        "The file \(file.name) with a large value cannot be read in \(folder.path). "
+          + "Copy the store with that folder.",
+        [NSFilePathErrorKey: url(file).path, NSUnderlyingErrorKey: error as NSError])
+    }
+  }
+
+  /// Writes a value into a new file, down to the disk.
+  func write(_ value: Data) throws -> ExternalFile {
+    let file = ExternalFile()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try value.write(to: url(file), options: .withoutOverwriting)
+    let handle = try FileHandle(forWritingTo: url(file))
+    defer { try? handle.close() }
+    try handle.synchronize()
+    return file
+  }
+
+  /// Removes files; one that cannot be removed stays behind, where `cdprof doctor` finds it.
+  func remove(_ files: [ExternalFile]) {
+    for file in files { try? FileManager.default.removeItem(at: url(file)) }
+  }
+
+  private func url(_ file: ExternalFile) -> URL {
+    folder.appendingPathComponent(file.name)
   }
 }

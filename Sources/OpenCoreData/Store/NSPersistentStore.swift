@@ -10,7 +10,7 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   /// `NSSQLiteStoreType`.
   public let type: String
   /// The file.
-  public let url: URL?
+  public internal(set) var url: URL?
   /// The store's own identifier, part of each object's URI (`Z_UUID`).
   public let identifier: String
   /// Whether saving to it fails; such a store's file is never changed by a single byte.
@@ -19,6 +19,8 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   public let options: [AnyHashable: Any]?
   /// What the store says of itself: version hashes, identifiers, the app's own keys.
   public internal(set) var metadata: [String: Any]
+  /// Whether `metadata` differs from what the file says; the next save writes it.
+  var hasUnsavedMetadata = false
   /// The coordinator it was added to; nil after it was removed.
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
 

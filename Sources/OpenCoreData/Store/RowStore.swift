@@ -14,6 +14,7 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
     private let visibleLock = NSLock()
   #endif
   private final let commits = Atomic<UInt64>(1)
+  private final let removed = Atomic<Bool>(false)
 
   /// The rows and keys that the coordinator's contexts share.
   struct SharedRows: ~Copyable {
@@ -57,6 +58,25 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
   /// - Returns: The new row of each written object, with a count for the caller.
   func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
     preconditionFailure("\(Swift.type(of: self)) does not say how it is written")
+  }
+
+  /// The bytes of a value that is kept in a file beside the store.
+  func externalData(_ file: ExternalFile) throws -> Data {
+    preconditionFailure("\(Swift.type(of: self)) keeps no files beside it")
+  }
+
+  /// Writes metadata that was set and not saved yet.
+  func saveMetadata() throws {
+    hasUnsavedMetadata = false
+  }
+
+  /// Whether the store was taken away from its coordinator.
+  final var isRemoved: Bool { removed.load(ordering: .relaxed) }
+
+  /// Lets go of the file; reading fails from now on.
+  func close() {
+    removed.store(true, ordering: .relaxed)
+    persistentStoreCoordinator = nil
   }
 
   // MARK: What contexts share

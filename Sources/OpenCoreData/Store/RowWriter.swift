@@ -9,6 +9,7 @@ import SQLiteDriver
 final class RowWriter {
   private let store: SQLiteStore
   private let connection: Connection
+  private let outside: ExternalWrites
   private let scope: ProfileScope
   private var inserting: Prepared?
   private var updating: (slots: [Int], prepared: Prepared)?
@@ -32,8 +33,12 @@ final class RowWriter {
     }
   }
 
-  init(_ store: SQLiteStore, _ connection: Connection, _ scope: ProfileScope) {
+  init(
+    _ store: SQLiteStore, _ connection: Connection, _ outside: ExternalWrites,
+    _ scope: ProfileScope
+  ) {
     self.store = store
+    self.outside = outside
     self.connection = connection
     self.scope = scope
   }
@@ -168,7 +173,12 @@ final class RowWriter {
       case .entityNumber: try statement.bind(prepared.entity.number, at: index)
       case .version: try statement.bind(version, at: index)
       case .lockedVersion: try statement.bind(locked, at: index)
-      case .slot(let slot): try object.bind(slot, to: statement, at: index)
+      case .slot(let slot):
+        if let reference = outside.reference(of: object, slot) {
+          try reference.withUnsafeBytes { try statement.bindBlob($0, at: index) }
+        } else {
+          try object.bind(slot, to: statement, at: index)
+        }
       case .entity(ofSlot: let slot):
         if case .toOne(_, let number) = object.rawValue(object.layout.slots[slot]) {
           try statement.bind(number, at: index)
@@ -190,7 +200,9 @@ final class RowWriter {
       case .entityNumber: .integer(Int64(prepared.entity.number))
       case .version: .integer(version)
       case .lockedVersion: .integer(locked)
-      case .slot(let index): object.rawValue(object.layout.slots[index]).sqliteValue
+      case .slot(let index):
+        outside.reference(of: object, index).map { .blob(Array($0)) }
+          ?? object.rawValue(object.layout.slots[index]).sqliteValue
       case .entity(ofSlot: let index):
         object.rawValue(object.layout.slots[index]).destinationEntityNumber
       case .order: .null
@@ -221,7 +233,8 @@ extension NSManagedObject {
       try statement.bind(row.int64(slot), at: position)
     case .double, .float, .date: try statement.bind(row.double(slot), at: position)
     case .string, .uri, .decimal: try statement.bindText(row.bytes(slot), at: position)
-    case .data, .uuid, .transformable: try statement.bindBlob(row.bytes(slot), at: position)
+    case .data, .uuid, .transformable, .external:
+      try statement.bindBlob(row.bytes(slot), at: position)
     }
   }
 }

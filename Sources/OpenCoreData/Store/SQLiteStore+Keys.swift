@@ -42,9 +42,15 @@ extension SQLiteStore {
       event.rows = 1
       event.statement = StatementRecord(kind: .housekeeping, sql: SQLTranslator.selectMaximumKey)
     }
+    let (next, isTooMuch) = last.addingReportingOverflow(Int64(count))
+    guard last >= 0, !isTooMuch else {
+      throw NSError.store(
+        "Z_MAX of '\(root.name)' in Z_PRIMARYKEY is \(last): the file cannot take new objects. "
+          + "`cdprof doctor` says what it should be.")
+    }
     let changed = try change(
       SQLTranslator.reserveKeys,
-      [.integer(last + Int64(count)), .integer(Int64(root.number)), .integer(last)],
+      [.integer(next), .integer(Int64(root.number)), .integer(last)],
       kind: .housekeeping, on: connection, in: scope)
     guard changed == 1 else {
       throw NSError.store(

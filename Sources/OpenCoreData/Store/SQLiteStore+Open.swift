@@ -14,15 +14,17 @@ extension SQLiteStore {
     }
     do {
       tellOpening(of: url, to: hub)
+      let derived = DerivedChanges()
       let pool = try ConnectionPool(
         path: url.path, access: isReadOnly ? .looking : .writing,
         options: connectionOptions(options, isNew: !exists)
       ) { connection throws(SQLiteError) in
-        try StoreFunctions.register(on: connection)
+        try StoreFunctions.register(on: connection) { derived.note($0) }
         connection.isTiming = false
       }
       do {
-        return try open(pool, url, options, model, isReadOnly: isReadOnly, exists: exists)
+        return try open(
+          pool, url, options, model, derived, isReadOnly: isReadOnly, exists: exists)
       } catch {
         pool.close()
         throw error
@@ -49,7 +51,7 @@ extension SQLiteStore {
 
   private static func open(
     _ pool: ConnectionPool, _ url: URL, _ options: [AnyHashable: Any]?,
-    _ model: NSManagedObjectModel, isReadOnly: Bool, exists: Bool
+    _ model: NSManagedObjectModel, _ derived: DerivedChanges, isReadOnly: Bool, exists: Bool
   ) throws -> SQLiteStore {
     if !exists {
       let metadata = StoreMetadata(
@@ -61,6 +63,7 @@ extension SQLiteStore {
           on: connection, metadata: metadata, modelCache: cache)
       }
     }
+    if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let connection = try pool.lease()
     defer { pool.giveBack(connection) }
     let metadata = try StoreMetadata(reading: connection)
@@ -71,7 +74,7 @@ extension SQLiteStore {
     let mapping = try SQLModel(model: model, connection: connection)
     return SQLiteStore(
       pool: pool, mapping: mapping, url: url, identifier: metadata.uuid, isReadOnly: isReadOnly,
-      options: options, metadata: metadata.values)
+      options: options, metadata: metadata.publicValues, derived: derived)
   }
 
   /// Compares our digests of the model with those the store was made with: its own, or our digests
@@ -97,7 +100,13 @@ extension SQLiteStore {
       [NSFilePathErrorKey: url.path, "metadata": metadata.values])
   }
 
-  private static func connectionOptions(
+  /// What options ask to be done when a file is opened.
+  private static func maintain(_ connection: Connection, _ options: [AnyHashable: Any]?) throws {
+    if options?[NSSQLiteManualVacuumOption] as? Bool == true { try connection.execute("VACUUM") }
+    if options?[NSSQLiteAnalyzeOption] as? Bool == true { try connection.execute("ANALYZE") }
+  }
+
+  static func connectionOptions(
     _ options: [AnyHashable: Any]?, isNew: Bool
   ) -> Connection.Options {
     var result = Connection.Options()

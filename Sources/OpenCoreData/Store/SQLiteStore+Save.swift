@@ -8,25 +8,50 @@ extension SQLiteStore {
   /// Cost: BEGIN, one statement a row and a join row, COMMIT. A row that is not what it was costs a
   /// SELECT after the rollback, one that breaks a constraint another.
   func commit(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
+    let outside = try ExternalWrites(plan, in: external)
+    do {
+      let rows = try commit(plan, outside, in: scope)
+      outside.settle()
+      return rows
+    } catch {
+      outside.takeBack()
+      throw error
+    }
+  }
+
+  private func commit(
+    _ plan: SavePlan, _ outside: ExternalWrites, in scope: ProfileScope
+  ) throws -> [Row] {
     try pool.withWriter { connection in
+      defer { _ = derived.take() }
       do {
         do {
           try transaction(on: connection, in: scope) {
-            try write(plan, on: connection, in: scope)
+            try write(plan, outside, on: connection, in: scope)
           }
         } catch let error as SQLiteError where error.code == .constraintUnique {
           try throwViolations(of: plan, on: connection, in: scope)
           // Nothing is there twice in the end: values change hands within this save.
           try transaction(on: connection, in: scope) {
-            try rewrite(plan, on: connection, in: scope)
+            _ = derived.take()
+            try rewrite(plan, outside, on: connection, in: scope)
           }
         }
       } catch let changed as ChangedRows {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
+      hasUnsavedMetadata = false
       let commit = countCommit()
-      return remember(plan, rows: newRows(of: plan.written), commit: commit)
+      var rows = newRows(of: plan.written)
+      outside.name(in: &rows, of: plan.written)
+      let remembered = remember(plan, rows: rows, commit: commit)
+      remember(derived.take(), commit: commit)
+      return remembered
     }
+  }
+
+  func writeMetadata(on connection: Connection) throws {
+    try StoreMetadata(uuid: identifier, values: metadata).write(to: connection)
   }
 
   /// Runs a write transaction; an error rolls it back.
@@ -52,9 +77,10 @@ extension SQLiteStore {
   }
 
   private func write(
-    _ plan: SavePlan, on connection: Connection, in scope: ProfileScope
+    _ plan: SavePlan, _ outside: ExternalWrites, on connection: Connection,
+    in scope: ProfileScope
   ) throws {
-    let writer = RowWriter(self, connection, scope)
+    let writer = RowWriter(self, connection, outside, scope)
     for object in plan.inserted { try writer.insert(object) }
     for object in plan.updated { try writer.update(object) }
     // All that was removed first: what one object gives up another may have taken.
@@ -63,14 +89,16 @@ extension SQLiteStore {
     for object in plan.deleted { try writer.delete(object) }
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
+    if hasUnsavedMetadata { try writeMetadata(on: connection) }
   }
 
   /// Writes a save in which values that must be unique change hands: rows that go and values that are
   /// given up come first.
   private func rewrite(
-    _ plan: SavePlan, on connection: Connection, in scope: ProfileScope
+    _ plan: SavePlan, _ outside: ExternalWrites, on connection: Connection,
+    in scope: ProfileScope
   ) throws {
-    let writer = RowWriter(self, connection, scope)
+    let writer = RowWriter(self, connection, outside, scope)
     for object in plan.deleted { try writer.delete(object) }
     for object in plan.updated { try writer.park(object) }
     for object in plan.updated { try writer.update(object) }
@@ -79,6 +107,7 @@ extension SQLiteStore {
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
+    if hasUnsavedMetadata { try writeMetadata(on: connection) }
   }
 
   /// Reads rows that are not what they were, after the rollback, and puts them into the row cache.

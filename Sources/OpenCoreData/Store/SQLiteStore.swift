@@ -9,15 +9,21 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   let mapping: SQLModel
   let translator: SQLTranslator
   let statements: WriteStatements
+  /// The folder of large values.
+  let external: ExternalStorage
+  /// What triggers said in the transaction that is open.
+  let derived: DerivedChanges
   /// By layout index.
   private let entities: [SQLEntity]
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
 
   init(
     pool: ConnectionPool, mapping: SQLModel, url: URL, identifier: String, isReadOnly: Bool,
-    options: [AnyHashable: Any]?, metadata: [String: Any]
+    options: [AnyHashable: Any]?, metadata: [String: Any], derived: DerivedChanges
   ) {
     self.pool = pool
+    self.derived = derived
+    external = ExternalStorage(storeURL: url)
     self.mapping = mapping
     translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
     statements = WriteStatements(translator: translator)
@@ -40,7 +46,10 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   }
 
   override func beginReading() throws -> any StoreReader {
-    try SQLiteReader(store: self)
+    guard !isRemoved else {
+      throw NSError.store("The store \(url?.path ?? "") was removed from its coordinator.")
+    }
+    return try SQLiteReader(store: self)
   }
 
   override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
@@ -49,6 +58,29 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
 
   override func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
     try commit(plan, in: scope)
+  }
+
+  override func externalData(_ file: ExternalFile) throws -> Data {
+    try external.read(file)
+  }
+
+  override func saveMetadata() throws {
+    try pool.withWriter { connection in
+      guard hasUnsavedMetadata else { return }
+      try writeMetadata(on: connection)
+      hasUnsavedMetadata = false
+    }
+  }
+
+  override func close() {
+    super.close()
+    pool.close()
+  }
+
+  /// Copies the file while nobody writes to it through this store.
+  func copyFiles(from source: URL, to target: URL) throws {
+    guard !isReadOnly else { return try StoreFile.copySettled(from: source, to: target) }
+    try pool.withWriter { _ in try StoreFile.copySettled(from: source, to: target) }
   }
 
   /// Lends the plans of an earlier reader, or new ones.

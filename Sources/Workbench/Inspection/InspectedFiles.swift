@@ -11,6 +11,8 @@ package struct InspectedFiles: Sendable, Equatable {
   package var bytes: Int64
   /// Bytes of the `-wal` file; nil when there is none.
   package var logBytes: Int64?
+  /// Pages in the log, those that a later frame replaces counted too; nil when there is none.
+  package var logFrames: Int?
   /// Bytes of a page.
   package var pageSize: Int
   /// Pages, those of the log included.

@@ -8,6 +8,10 @@ struct InspectedMetadata {
   let frameworkVersion: Int?
   let modelIdentifiers: [String]
   let hasOwnDigests: Bool
+  /// Version hashes by entity.
+  let hashes: [String: Data]
+  /// The app's own keys and their values as texts, by key.
+  let own: [(key: String, value: String)]
 
   /// Reads the table.
   ///
@@ -38,5 +42,25 @@ struct InspectedMetadata {
     modelIdentifiers = (values["NSStoreModelVersionIdentifiers"] as? [String] ?? [])
       .filter { !$0.isEmpty }
     hasOwnDigests = values["cdprof.modelDigestFormula"] != nil
+    hashes = values["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    own = values.keys.filter { !Self.isFrameworks($0) }.sorted()
+      .map { ($0, Self.text(values[$0])) }
+  }
+
+  private static func isFrameworks(_ key: String) -> Bool {
+    ["NSStore", "NSPersistence", "_NSAutoVacuum", "cdprof."].contains { key.hasPrefix($0) }
+  }
+
+  /// A value in one line, of a container its size alone.
+  private static func text(_ value: Any?) -> String {
+    switch value {
+    case let text as String: String(text.prefix(120))
+    case let number as NSNumber: "\(number)"
+    case let date as Date: date.formatted(.iso8601)
+    case let data as Data: NumberText.counted(data.count, "byte")
+    case let list as [Any]: NumberText.counted(list.count, "element")
+    case let list as [String: Any]: NumberText.counted(list.count, "key")
+    default: "?"
+    }
   }
 }

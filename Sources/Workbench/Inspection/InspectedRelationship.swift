@@ -7,6 +7,8 @@ package struct InspectedRelationship: Sendable, Equatable {
   package var isToMany: Bool
   package var isOrdered: Bool
   package var isOptional: Bool
+  /// How many objects it leads to; nil when that cannot be told.
+  package var spread: InspectedSpread?
   /// As Xcode calls it: `Nullify`.
   package var deleteRule: String?
 }

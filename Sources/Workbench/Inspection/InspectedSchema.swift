@@ -1,3 +1,4 @@
+import OpenCoreData
 import SQLiteDriver
 
 /// Tables, columns, indexes and numbered entities as the file has them.
@@ -63,6 +64,34 @@ struct InspectedSchema {
   func table(ofRoot entity: String) -> String? {
     let name = "Z" + entity.uppercased()
     return tables.keys.first { $0.uppercased() == name }
+  }
+
+  /// Rows of each entity itself; an entity without rows or table is left out.
+  ///
+  /// One SELECT a table.
+  /// - Parameter mapping: names entities that the file lists by an older name; nil when the model
+  ///   does not fit the tables.
+  func ownRows(
+    _ mapping: SQLModel?, on connection: Connection
+  ) throws(SQLiteError) -> [EntityCount] {
+    var names: [Int64: String] = [:]
+    for entity in entities {
+      names[entity.number] =
+        mapping?.entity(number: Int(clamping: entity.number))?.name ?? entity.name
+    }
+    var counts: [EntityCount] = []
+    for root in entities where root.superNumber == 0 {
+      guard let table = table(ofRoot: root.name) else { continue }
+      let name = SQLNames.quoted(table)
+      for row in try connection.values("SELECT Z_ENT, COUNT(*) FROM \(name) GROUP BY Z_ENT") {
+        if case .integer(let number) = row[0], case .integer(let count) = row[1],
+          let name = names[number]
+        {
+          counts.append(EntityCount(name: name, count: Int(clamping: count)))
+        }
+      }
+    }
+    return counts
   }
 
   private static func indexes(on connection: Connection) throws(SQLiteError) -> [InspectedIndex] {

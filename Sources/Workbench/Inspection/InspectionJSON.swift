@@ -19,6 +19,11 @@ package enum InspectionJSON {
     let entities: [Entity]
     let indexes: [Index]
     let sizes: Sizes
+    let spaces: [InspectedSpace]?
+    let externalFiles: InspectedExternalFiles
+    let history: InspectedHistory?
+    let metadata: [String: String]
+    let digests: [InspectedDigest]
 
     init(_ inspection: StoreInspection) {
       store = inspection.url.path
@@ -28,6 +33,12 @@ package enum InspectionJSON {
       entities = inspection.entities.map { Entity($0, of: inspection) }
       indexes = inspection.indexes.map(Index.init)
       sizes = Sizes(inspection.files)
+      spaces = inspection.spaces
+      externalFiles = inspection.externalFiles
+      history = inspection.history
+      metadata = Dictionary(
+        inspection.metadata.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+      digests = inspection.digests
     }
   }
 
@@ -109,6 +120,7 @@ package enum InspectionJSON {
     let isOrdered: Bool
     let isOptional: Bool
     let deleteRule: String?
+    let spread: InspectedSpread?
 
     init(_ relationship: InspectedRelationship) {
       name = relationship.name
@@ -118,6 +130,7 @@ package enum InspectionJSON {
       isOrdered = relationship.isOrdered
       isOptional = relationship.isOptional
       deleteRule = relationship.deleteRule
+      spread = relationship.spread
     }
   }
 
@@ -140,6 +153,7 @@ package enum InspectionJSON {
   private struct Sizes: Encodable {
     let fileBytes: Int64
     let walBytes: Int64?
+    let walFrames: Int?
     let pageSize: Int
     let pages: Int
     let freePages: Int
@@ -148,6 +162,7 @@ package enum InspectionJSON {
     init(_ files: InspectedFiles) {
       fileBytes = files.bytes
       walBytes = files.logBytes
+      walFrames = files.logFrames
       pageSize = files.pageSize
       pages = files.pages
       freePages = files.freePages

@@ -5,8 +5,8 @@ package enum InspectionText {
   /// The lines, without ends of line.
   package static func lines(_ inspection: StoreInspection) -> [String] {
     head(inspection) + [""] + table(inspection.entities) + notes(inspection)
-      + inspection.entities.flatMap(properties) + indexes(inspection.indexes) + [""]
-      + files(inspection.files)
+      + inspection.entities.flatMap(properties) + indexes(inspection.indexes)
+      + spaces(inspection) + [""] + files(inspection.files) + storage(inspection)
       + ["", "Next: cdprof shell \(LineWords.plain(inspection.url.relativePath))"]
   }
 
@@ -60,7 +60,7 @@ package enum InspectionText {
     return [
       "", reason,
       "Entities and rows are exact. Names of properties are guesses, as columns are in capitals;",
-      "so is which of them are relationships. To-many relationships cannot be seen.",
+      "so is where relationships lead. Many-to-many ones are seen, one-to-many ones are not.",
     ]
   }
 
@@ -87,7 +87,10 @@ package enum InspectionText {
 
   private static func files(_ files: InspectedFiles) -> [String] {
     let log =
-      files.logBytes.map { "\(NumberText.grouped(Int(clamping: $0))) bytes" } ?? "none"
+      files.logBytes.map { bytes in
+        "\(NumberText.grouped(Int(clamping: bytes))) bytes, "
+          + NumberText.counted(files.logFrames ?? 0, "page")
+      } ?? "none"
     var lines = [
       "Sizes",
       "  file              \(NumberText.grouped(Int(clamping: files.bytes))) bytes",
@@ -121,6 +124,7 @@ extension InspectedRelationship {
     let notes = [
       inverse.map { "inverse \($0)" }, isOrdered ? "ordered" : nil, isOptional ? "optional" : nil,
       deleteRule.map { "delete rule \($0.lowercased())" },
+      spread?.text(isToMany: isToMany),
     ]
     return (["to \(isToMany ? "many" : "one") \(destination)"] + notes.compactMap(\.self))
       .joined(separator: ", ")

@@ -6,6 +6,10 @@ struct ModelEntities {
   /// Own rows of each concrete entity.
   let own: [EntityCount]
   let schema: InspectedSchema
+  /// Whether names and classes of the model are guesses.
+  let isGuessed: Bool
+  /// Nil when the model does not fit the tables.
+  let spreads: SpreadReader?
 
   /// Depth first, alphabetically.
   var entities: [InspectedEntity] {
@@ -18,10 +22,13 @@ struct ModelEntities {
         isAbstract: entity.isAbstract, superentity: entity.superentity?.name,
         subentities: entity.subentities.compactMap(\.name).sorted(),
         table: schema.table(ofRoot: entity.root.name ?? ""),
-        className: entity.managedObjectClassName,
+        className: isGuessed ? nil : entity.managedObjectClassName,
         attributes: own(entity, NSAttributeDescription.self).map(InspectedAttribute.init),
         relationships: own(entity, NSRelationshipDescription.self)
-          .map(InspectedRelationship.init))
+          .map { relationship in
+            InspectedRelationship(
+              relationship, spread: try? spreads?.spread(of: relationship.name, in: name))
+          })
     }
   }
 
@@ -49,11 +56,11 @@ extension InspectedAttribute {
 }
 
 extension InspectedRelationship {
-  fileprivate init(_ relationship: NSRelationshipDescription) {
+  fileprivate init(_ relationship: NSRelationshipDescription, spread: InspectedSpread?) {
     self.init(
       name: relationship.name, destination: relationship.destinationEntity?.name,
       inverse: relationship.inverseRelationship?.name, isToMany: relationship.isToMany,
       isOrdered: relationship.isOrdered, isOptional: relationship.isOptional,
-      deleteRule: relationship.deleteRule.documentName)
+      spread: spread, deleteRule: relationship.deleteRule.documentName)
   }
 }

@@ -34,6 +34,15 @@ package struct StoreInspection: Sendable {
   package var entities: [InspectedEntity]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
+  /// The room of tables and indexes, the largest first; nil where SQLite cannot tell.
+  package var spaces: [InspectedSpace]?
+  package var externalFiles: InspectedExternalFiles
+  /// Nil for a store that tracks no history.
+  package var history: InspectedHistory?
+  /// The app's own metadata, values as texts.
+  package var metadata: [(key: String, value: String)]
+  /// By entity.
+  package var digests: [InspectedDigest]
 
   /// Rows of all entities together.
   package var rowCount: Int { entities.reduce(0) { $0 + $1.ownCount } }

@@ -11,7 +11,7 @@ package struct StoreInspector {
 
   /// Looks into a store.
   ///
-  /// Cost: one COUNT an entity, and the schema.
+  /// Cost: some COUNTs a table and a relationship, and each page once for the room it takes.
   /// - Throws: `InputRefusal` when the file is no store; `NSError` of a store that fails to be read.
   package static func inspect(_ url: URL) throws -> StoreInspection {
     try InputRefusal.check(url)
@@ -26,35 +26,34 @@ package struct StoreInspector {
 
   private func inspection() throws -> StoreInspection {
     let schema = try InspectedSchema(reading: connection)
-    var model: NSManagedObjectModel?
-    var problem: String?
-    if schema.hasModelCache {
-      do {
-        model = try NSManagedObjectModel.inStore(at: url)
-      } catch {
-        problem = ErrorText.of(error)
-      }
-    }
+    let source = try StoreModel.ofStore(at: url)
     let metadata = try InspectedMetadata(reading: connection, path: url.relativePath)
-    let entities: [InspectedEntity]
-    if let model {
-      let own = try ScenarioData.counts(in: url, model: model)
-      entities = ModelEntities(model: model, own: own, schema: schema).entities
-    } else {
-      entities = try SchemaEntities(schema: schema, connection: connection).entities()
-    }
+    let mapping = try? SQLModel(model: source.model, connection: connection)
+    let spreads = mapping.map { SpreadReader(mapping: $0, connection: connection) }
+    let entities = ModelEntities(
+      model: source.model, own: try schema.ownRows(mapping, on: connection), schema: schema,
+      isGuessed: source.isGuessed, spreads: spreads
+    ).entities
     return StoreInspection(
-      url: url, modelSource: model == nil ? .schema : .cache, modelProblem: problem,
+      url: url, modelSource: source.isGuessed ? .schema : .cache,
+      modelProblem: source.problem,
       uuid: metadata.uuid, writer: metadata.writer, frameworkVersion: metadata.frameworkVersion,
       modelIdentifiers: metadata.modelIdentifiers, hasOwnDigests: metadata.hasOwnDigests,
-      entities: entities, indexes: schema.indexes, files: try files())
+      entities: entities, indexes: schema.indexes, files: try files(),
+      spaces: InspectedSpace.all(on: connection), externalFiles: InspectedExternalFiles(of: url),
+      history: try InspectedHistory(reading: connection, tables: schema.tables.keys),
+      metadata: metadata.own,
+      digests: InspectedDigest.all(source.isGuessed ? nil : source.model, metadata.hashes))
   }
 
   private func files() throws(SQLiteError) -> InspectedFiles {
     let inspection = try StoreFileInspection(path: url.path)
+    let pageSize = try number("PRAGMA page_size")
     return InspectedFiles(
       bytes: inspection.database.size, logBytes: inspection.log?.size,
-      pageSize: try number("PRAGMA page_size"), pages: try number("PRAGMA page_count"),
+      // A log has a header of 32 bytes, and each of its pages one of 24.
+      logFrames: inspection.log.map { max(0, Int(clamping: $0.size) - 32) / (pageSize + 24) },
+      pageSize: pageSize, pages: try number("PRAGMA page_count"),
       freePages: try number("PRAGMA freelist_count"),
       reading: connection.isPrivateCopy
         ? .privateCopy : inspection.method == .writeAheadLog ? .writeAheadLog : .file)

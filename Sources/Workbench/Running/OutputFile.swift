@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 
 /// Writes what a run leaves behind; an error names the file it is about.
 enum OutputFile {

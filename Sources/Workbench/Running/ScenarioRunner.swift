@@ -1,4 +1,5 @@
 package import Foundation
+import OpenCoreData
 import ProfileEvents
 
 /// Runs a scenario: makes its data once, then each variant cold on a copy of it.

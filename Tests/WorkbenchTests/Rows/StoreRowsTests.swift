@@ -119,7 +119,9 @@ extension RowText {
     case (.text(let text), .text(let stored)): text == stored
     case (.text(let text), .blob(let bytes)):
       UUID(uuidString: text).map { withUnsafeBytes(of: $0.uuid) { Array($0) } } == bytes
-    case (.bytes(let data), .blob(let bytes)): Array(data) == bytes
+    case (.bytes(let data), .blob(let bytes)):
+      // A value that may be kept outside has a byte before it that says where it is.
+      Array(data) == bytes || [1] + Array(data) == bytes
     case (.object(let uri), .integer(let key)): uri.hasSuffix("/p\(key)")
     default: false
     }

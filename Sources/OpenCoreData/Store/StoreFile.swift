@@ -1,4 +1,5 @@
-package import Foundation
+import ManagedModel
+import SQLiteDriver
 
 /// A store as files: the database, what SQLite keeps beside it, and large values kept outside.
 package enum StoreFile {
@@ -21,6 +22,24 @@ package enum StoreFile {
       try files.copyItem(at: support, to: copied)
     }
   }
+
+  /// Copies a store that others may have open, once nobody wrote to it in between.
+  ///
+  /// - Throws: 134030 when somebody writes to it all the time; the file system's `NSError`.
+  static func copySettled(from source: URL, to destination: URL) throws {
+    for _ in 0..<maximumTries {
+      let inspection = try StoreFileInspection(path: source.path)
+      try copy(from: source, to: destination)
+      if !inspection.isStale { return }
+    }
+    try remove(at: destination)
+    throw NSError.coreData(
+      NSPersistentStoreOperationError,
+      "\(source.path) is being written to all the time; close it elsewhere and try again.",
+      [NSFilePathErrorKey: source.path])
+  }
+
+  private static let maximumTries = 6
 
   /// Moves a store to a place on the same volume, in place of one that was there.
   ///
@@ -55,7 +74,6 @@ package enum StoreFile {
 
   /// The hidden folder beside a store in which the framework keeps large values.
   private static func supportFolder(of url: URL) -> URL {
-    let name = url.deletingPathExtension().lastPathComponent
-    return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
+    ExternalStorage(storeURL: url).folder.deletingLastPathComponent()
   }
 }

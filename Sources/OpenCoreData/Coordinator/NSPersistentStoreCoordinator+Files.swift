@@ -1,0 +1,176 @@
+import ManagedModel
+import SQLiteDriver
+
+// Stores as files: moving, replacing, destroying, taking away.
+
+extension NSPersistentStoreCoordinator {
+  /// The store of a file; nil when none was added from there.
+  public func persistentStore(for url: URL) -> NSPersistentStore? {
+    let path = url.standardizedFileURL.path
+    return persistentStores.first { $0.url?.standardizedFileURL.path == path }
+  }
+
+  /// The file of a store.
+  public func url(for store: NSPersistentStore) -> URL {
+    store.url ?? URL(fileURLWithPath: "/dev/null")
+  }
+
+  /// Puts the files of a store into another place; the store stays open, from there.
+  ///
+  /// Whoever has it open elsewhere is not told.
+  /// - Returns: Whether that went well. A store in memory only remembers the URL.
+  public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+    guard let sqlite = store as? SQLiteStore else {
+      store.url = url
+      return true
+    }
+    guard !sqlite.isReadOnly else { return false }
+    return (try? migratePersistentStore(store, to: url, options: store.options, type: .sqlite))
+      != nil
+  }
+
+  /// Takes a store away.
+  ///
+  /// What is read from it afterwards by objects that are still there fails, with an error that the
+  /// context keeps. Changes that were not saved are lost.
+  /// - Throws: 134030 for a store of another coordinator.
+  public func remove(_ store: NSPersistentStore) throws {
+    guard let known = detach(store) else {
+      throw NSError.store("The store \(store) is not one of this coordinator's.")
+    }
+    known.close()
+  }
+
+  /// Copies a store into another file, opens that one in place of the store, and takes the store away.
+  ///
+  /// The files of the store stay. IDs keep their URIs, as the copy has the same UUID; objects of
+  /// contexts belong to the old store, so reset them. The file that is there is replaced.
+  /// Cost: copying the file, and as `addPersistentStore`.
+  /// - Returns: The new store.
+  /// - Throws: 134000 for a change of type, 134030 for a store of another coordinator, or one that is
+  ///   written to all the time; the file system's errors. The old store is still there then.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,
+    type: NSPersistentStore.StoreType
+  ) throws -> NSPersistentStore {
+    guard let sqlite = store as? SQLiteStore, type == .sqlite, let source = sqlite.url else {
+      throw NSError.coreData(
+        NSPersistentStoreInvalidTypeError,
+        "A store of the type '\(store.type)' is not copied into one of the type '\(type.rawValue)'."
+      )
+    }
+    guard sqlite.persistentStoreCoordinator === self else {
+      throw NSError.store("The store \(store) is not one of this coordinator's.")
+    }
+    let target = temporaryNeighbour(of: url)
+    defer { try? StoreFile.remove(at: target) }
+    try sqlite.copyFiles(from: source, to: target)
+    if source.standardizedFileURL != url.standardizedFileURL {
+      try StoreFile.move(from: target, to: url)
+    }
+    let removed = detach(store)
+    do {
+      let new = try addPersistentStore(type: .sqlite, at: url, options: options)
+      removed?.close()
+      return new
+    } catch {
+      if let removed { attach(removed) }
+      throw error
+    }
+  }
+
+  /// The older spelling of `migratePersistentStore(_:to:options:type:)`.
+  @discardableResult
+  public func migratePersistentStore(
+    _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,
+    withType storeType: String
+  ) throws -> NSPersistentStore {
+    try migratePersistentStore(
+      store, to: url, options: options, type: NSPersistentStore.StoreType(rawValue: storeType))
+  }
+
+  /// Puts a copy of one store's files in the place of another's.
+  ///
+  /// The database is replaced in one go: a crash leaves the old one or the new one.
+  /// - Throws: 134080 when the source is no usable store, 134030 when the destination is open
+  ///   elsewhere (unless `NSPersistentStoreForceDestroyOption` is true), 134000 for another type.
+  public func replacePersistentStore(
+    at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+    withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+    type: NSPersistentStore.StoreType
+  ) throws {
+    try Self.checkType(type)
+    if let problem = StoreFileProblem.examine(path: sourceURL.path) {
+      throw NSError.unusableStore(problem, sourceURL)
+    }
+    try Self.checkUnused(destinationURL, destinationOptions)
+    let target = temporaryNeighbour(of: destinationURL)
+    defer { try? StoreFile.remove(at: target) }
+    try StoreFile.copySettled(from: sourceURL, to: target)
+    try StoreFile.move(from: target, to: destinationURL)
+  }
+
+  /// The older spelling of `replacePersistentStore`.
+  public func replacePersistentStore(
+    at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+    withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+    ofType storeType: String
+  ) throws {
+    try replacePersistentStore(
+      at: destinationURL, destinationOptions: destinationOptions,
+      withPersistentStoreFrom: sourceURL, sourceOptions: sourceOptions,
+      type: NSPersistentStore.StoreType(rawValue: storeType))
+  }
+
+  /// Removes a store's files: the database, what SQLite keeps beside it, and large values.
+  ///
+  /// A file that is not there is destroyed already.
+  /// - Throws: 134030 when the file is open elsewhere, unless `NSPersistentStoreForceDestroyOption`
+  ///   is true; 134000 for another type; the file system's errors.
+  public func destroyPersistentStore(
+    at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try Self.checkType(type)
+    try Self.checkUnused(url, options)
+    try StoreFile.remove(at: url)
+  }
+
+  /// The older spelling of `destroyPersistentStore(at:type:)`.
+  public func destroyPersistentStore(
+    at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+  ) throws {
+    try destroyPersistentStore(
+      at: url, type: NSPersistentStore.StoreType(rawValue: storeType), options: options)
+  }
+
+  /// Refuses a file that somebody has open: what is unlinked under him he would go on writing to.
+  private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
+    if options?[NSPersistentStoreForceDestroyOption] as? Bool == true { return }
+    // What is no database is nobody's store.
+    guard StoreFileProblem.examine(path: url.path) == nil else { return }
+    do {
+      // Leaving write-ahead logging needs the file for oneself.
+      let connection = try Connection(
+        path: url.path, access: .writing,
+        options: Connection.Options(
+          busyTimeoutMilliseconds: 200, pragmas: [("journal_mode", "DELETE")]))
+      defer { connection.close() }
+      if try connection.values("PRAGMA journal_mode") == [[.text("delete")]] {
+        try connection.execute("BEGIN EXCLUSIVE")
+        try connection.execute("ROLLBACK")
+        return
+      }
+    } catch {
+      guard error.code.primary == .busy else { return }
+    }
+    throw NSError.coreData(
+      NSPersistentStoreOperationError,
+      "\(url.path) is open elsewhere. Remove the store from its coordinator first, or say "
+        + "NSPersistentStoreForceDestroyOption.", [NSFilePathErrorKey: url.path])
+  }
+
+  private func temporaryNeighbour(of url: URL) -> URL {
+    url.deletingLastPathComponent().appendingPathComponent("\(UUID().uuidString).sqlite")
+  }
+}

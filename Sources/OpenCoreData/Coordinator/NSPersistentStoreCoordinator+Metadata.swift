@@ -1,0 +1,117 @@
+import ManagedModel
+import SQLiteDriver
+
+// What stores say of themselves: the book's chapter 12, and Apple's names.
+
+extension NSPersistentStoreCoordinator {
+  /// What a store says of itself, with what was set and is not saved yet.
+  ///
+  /// No statement.
+  public func metadata(for store: NSPersistentStore) -> [String: Any] {
+    store.metadata
+  }
+
+  /// Replaces what a store says of itself; the next save of a context writes it.
+  ///
+  /// The type and the UUID of the store stay as they are, and the framework's own keys stay where
+  /// the new values lack them. Copy the old dictionary before adding keys.
+  /// - Parameters:
+  ///   - metadata: Values of a property list; nil takes all keys of the app away.
+  ///   - store: A store of this coordinator.
+  public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+    store.metadata = StoreMetadata.replacing(store.metadata, with: metadata ?? [:])
+    store.hasUnsavedMetadata = true
+  }
+
+  /// What the store in a file says of itself, as it is on disk.
+  ///
+  /// No stack is needed, and no byte changes. Two statements.
+  /// - Throws: 134000 for another type than SQLite, 134080 with a sentence when the file is no
+  ///   usable store.
+  public class func metadataForPersistentStore(
+    type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> [String: Any] {
+    try checkType(type)
+    return try NSManagedObjectModel.looking(at: url) { connection in
+      let metadata = try StoreMetadata(reading: connection)
+      return metadata.publicValues
+    }
+  }
+
+  /// The older spelling of `metadataForPersistentStore(type:at:)`.
+  public class func metadataForPersistentStore(
+    ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+  ) throws -> [String: Any] {
+    try metadataForPersistentStore(
+      type: NSPersistentStore.StoreType(rawValue: storeType), at: url, options: options)
+  }
+
+  /// Writes what the store in a file says of itself, at once.
+  ///
+  /// Stores of this file that are open do not hear of it. One transaction.
+  /// - Throws: As reading does; 134080 too when the file cannot be written.
+  public class func setMetadata(
+    _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try checkType(type)
+    if let problem = StoreFileProblem.examine(path: url.path) {
+      throw NSError.unusableStore(problem, url)
+    }
+    do {
+      let connection = try Connection(
+        path: url.path, access: .writing,
+        options: SQLiteStore.connectionOptions(options, isNew: false))
+      defer { connection.close() }
+      try connection.execute("BEGIN IMMEDIATE")
+      var stored = try StoreMetadata(reading: connection)
+      stored.values = StoreMetadata.replacing(stored.publicValues, with: metadata ?? [:])
+      try stored.write(to: connection)
+      try connection.execute("COMMIT")
+    } catch let error as SQLiteError {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "The store \(url.path) could not be written: \(error)",
+        [NSFilePathErrorKey: url.path])
+    } catch let problem as StoreMetadata.Problem {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError, "\(url.path): \(problem)", [NSFilePathErrorKey: url.path])
+    } catch {
+      throw error as NSError
+    }
+  }
+
+  /// The older spelling of `setMetadata(_:type:at:)`.
+  public class func setMetadata(
+    _ metadata: [String: Any]?, ofType storeType: String, at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try setMetadata(
+      metadata, type: NSPersistentStore.StoreType(rawValue: storeType), at: url, options: options)
+  }
+
+  class func checkType(_ type: NSPersistentStore.StoreType) throws {
+    guard type == .sqlite else {
+      throw NSError.coreData(
+        NSPersistentStoreInvalidTypeError,
+        "There are no files of stores of the type '\(type.rawValue)'.")
+    }
+  }
+}
+
+extension NSPersistentStore {
+  /// What the store in a file says of itself, as it is on disk.
+  ///
+  /// As the coordinator's `metadataForPersistentStore(type:at:)` for SQLite.
+  public class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+  }
+
+  /// Writes what the store in a file says of itself, at once.
+  ///
+  /// As the coordinator's `setMetadata(_:type:at:)` for SQLite.
+  public class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+  ) throws {
+    try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
+  }
+}

@@ -1,0 +1,63 @@
+import ManagedModel
+import SQLiteDriver
+import Synchronization
+
+/// The derived values that triggers wrote in the transaction that is open.
+///
+/// Triggers call on the writing thread; reading and emptying is that thread's too.
+final class DerivedChanges: Sendable {
+  private let changes = Mutex<[DerivedValueChange]>([])
+
+  func note(_ change: DerivedValueChange) {
+    changes.withLock { $0.append(change) }
+  }
+
+  /// What was written since the last call.
+  func take() -> [DerivedValueChange] {
+    changes.withLock { changes in
+      defer { changes.removeAll() }
+      return changes
+    }
+  }
+}
+
+extension RowStore {
+  /// Puts derived values into the rows of the row cache that they belong to.
+  ///
+  /// The rows that objects hold stay as they are: an object shows the new value once it is refreshed.
+  final func remember(_ changes: [DerivedValueChange], commit: UInt64) {
+    guard !changes.isEmpty else { return }
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    withShared { shared in
+      for change in changes {
+        guard let layout = layouts.layout(entityNumber: change.entityNumber),
+          case .slot(let index)? = layout.place(of: change.property)
+        else { continue }
+        let slot = layout.slots[index]
+        let row = shared.rows.peek(rootIndex: layout.rootIndex, key: change.primaryKey) { row in
+          row.layoutIndex == layout.index
+            ? row.replacing([(slot, RowValue(change.value, kind: slot.kind))], in: layout) : nil
+        }
+        guard let row else { continue }
+        shared.rows.install(
+          row, rootIndex: layout.rootIndex, key: change.primaryKey, commit: commit,
+          timestamp: timestamp
+        ).release()
+      }
+    }
+  }
+}
+
+extension RowValue {
+  /// A value that SQLite computed, as a slot of that kind holds it; nil where it does not fit.
+  fileprivate init(_ value: SQLiteValue, kind: RowSlot.Kind) {
+    switch value {
+    case .null: self = .null
+    case .integer(let number): self = RowValue(number, kind: kind) ?? .null
+    case .real(let number):
+      self = kind == .date ? .double(number) : RowValue(number, kind: kind) ?? .null
+    case .text(let text): self = kind == .string ? .text(text) : RowValue(text, kind: kind) ?? .null
+    case .blob(let bytes): self = RowValue(Data(bytes), kind: kind) ?? .null
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Derived attributes follow what they are derived from")
+struct DerivedAttributeTests {
+  private static func model() -> NSManagedObjectModel {
+    let book = SchemaModels.entity("Book", [SchemaModels.attribute("title", .stringAttributeType)])
+    let page = SchemaModels.entity(
+      "Page", [SchemaModels.attribute("words", .integer32AttributeType)])
+    let shelf = SchemaModels.entity("Shelf", [SchemaModels.attribute("room", .stringAttributeType)])
+    let tag = SchemaModels.entity("Tag", [SchemaModels.attribute("weight", .doubleAttributeType)])
+    SchemaModels.relate(book, "pages", many: true, page, "book", many: false)
+    SchemaModels.relate(shelf, "books", many: true, book, "shelf", many: false)
+    SchemaModels.relate(book, "tags", many: true, tag, "books", many: true)
+    for (name, type, formula) in [
+      ("pagesCount", NSAttributeType.integer64AttributeType, "pages.@count"),
+      ("wordsSum", .integer64AttributeType, "pages.@sum.words"),
+      ("key", .stringAttributeType, "canonical:(title)"),
+      ("upper", .stringAttributeType, "uppercase:(title)"),
+      ("room", .stringAttributeType, "shelf.room"),
+      ("tagsCount", .integer64AttributeType, "tags.@count"),
+      ("weight", .doubleAttributeType, "@sum.tags.weight"),
+      ("savedAt", .dateAttributeType, "now()"),
+    ] {
+      let attribute = SchemaModels.attribute(name, type)
+      attribute.derivationExpression = formula
+      book.properties += [attribute]
+    }
+    let room = SchemaModels.attribute("room", .stringAttributeType)
+    room.derivationExpression = "book.shelf.room"
+    page.properties += [room]
+    let model = NSManagedObjectModel()
+    model.entities = [book, page, shelf, tag]
+    return model
+  }
+
+  /// What the derived attributes of the one book are in the file.
+  private func stored(_ stack: TestStack) throws -> [SQLiteValue] {
+    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    defer { connection.close() }
+    return try #require(
+      try connection.values(
+        "SELECT ZPAGESCOUNT, ZWORDSSUM, ZKEY, ZUPPER, ZROOM, ZTAGSCOUNT, ZWEIGHT, "
+          + "(SELECT group_concat(DISTINCT ZROOM) FROM ZPAGE) FROM ZBOOK"
+      ).first)
+  }
+
+  @Test("Triggers keep them right through inserts, updates and deletes, and the row cache follows")
+  func triggersAndRowCacheAgree() throws {
+    let stack = try TestStack(model: Self.model())
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+      let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+      for (key, value) in values { object.setValue(value, forKey: key) }
+      return object
+    }
+    try context.performAndWait {
+      let shelf = insert("Shelf", ["room": "north"])
+      let book = insert("Book", ["title": "Élan", "shelf": shelf])
+      let pages = (1...3).map { insert("Page", ["words": $0 * 10, "book": book]) }
+      let tag = insert("Tag", ["weight": 1.5])
+      book.setValue(Set([tag]), forKey: "tags")
+      /// Saves, and holds file, row cache and object against what is meant to be there.
+      func check(_ expected: [SQLiteValue]) throws {
+        try context.save()
+        let found = try stored(stack)
+        #expect(found == expected)
+        let selects = events.statements(.select).count
+        context.refresh(book, mergeChanges: false)
+        #expect(book.value(forKey: "pagesCount") as? Int64 == expected[0].integer)
+        #expect(book.value(forKey: "wordsSum") as? Int64 == expected[1].integer)
+        #expect(book.value(forKey: "key") as? String == expected[2].text)
+        #expect(book.value(forKey: "room") as? String == expected[4].text)
+        #expect(
+          (book.value(forKey: "savedAt") as? Date).map { abs($0.timeIntervalSinceNow) < 60 } == true
+        )
+        #expect(events.statements(.select).count == selects, "all of it from the row cache")
+      }
+      try check(
+        [3, 60, "elan", "ÉLAN", "north", 1, .real(1.5), "north"])
+      pages[0].setValue(100, forKey: "words")
+      try check([3, 150, "elan", "ÉLAN", "north", 1, .real(1.5), "north"])
+      context.delete(pages[1])
+      try check([2, 130, "elan", "ÉLAN", "north", 1, .real(1.5), "north"])
+      pages[2].setValue(nil, forKey: "book")
+      shelf.setValue("south", forKey: "room")
+      tag.setValue(4.25, forKey: "weight")
+      try check([1, 100, "elan", "ÉLAN", "south", 1, .real(4.25), "south"])
+      book.setValue("Œuvre", forKey: "title")
+      book.setValue(Set<NSManagedObject>(), forKey: "tags")
+      book.setValue(nil, forKey: "shelf")
+      try check([1, 100, "œuvre", "ŒUVRE", .null, 0, .real(0), .null])
+    }
+  }
+
+  @Test(arguments: [
+    ("pages.@count", DerivedFormula.count(relationship: "pages")),
+    ("self.pages.@count", .count(relationship: "pages")),
+    ("pages.@sum.words", .sum(relationship: "pages", attribute: "words")),
+    ("@sum.pages.words", .sum(relationship: "pages", attribute: "words")),
+    ("canonical:(name)", .copy(path: ["name"], .canonical)),
+    ("lowercase:(owner.name)", .copy(path: ["owner", "name"], .lowercase)),
+    ("owner.name", .copy(path: ["owner", "name"], nil)), ("now()", .now),
+    ("", nil), ("a..b", nil), ("a.@max.b", nil), ("upper('x')", nil), ("canonical:()", nil),
+  ])
+  func formulasAreRead(text: String, formula: DerivedFormula?) {
+    #expect(DerivedFormula(text) == formula)
+  }
+}
+
+extension SQLiteValue: ExpressibleByIntegerLiteral,
+  ExpressibleByStringLiteral
+{
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+  package init(stringLiteral value: String) { self = .text(value) }
+
+  fileprivate var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  fileprivate var text: String? { if case .text(let value) = self { value } else { nil } }
+}

@@ -1,0 +1,155 @@
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Large values are kept in files beside the store")
+struct ExternalDataTests {
+  private static func model() -> NSManagedObjectModel {
+    let photo = SchemaModels.entity(
+      "Photo",
+      [
+        SchemaModels.attribute("outside", .binaryDataAttributeType),
+        SchemaModels.attribute("inside", .binaryDataAttributeType),
+        SchemaModels.attribute("title", .stringAttributeType),
+      ])
+    photo.attributesByName["outside"]?.allowsExternalBinaryDataStorage = true
+    let model = NSManagedObjectModel()
+    model.entities = [photo]
+    return model
+  }
+
+  private static func bytes(_ count: Int, _ seed: UInt8) -> Data {
+    Data((0..<count).map { UInt8(truncatingIfNeeded: $0) ^ seed })
+  }
+
+  private func photo(in context: NSManagedObjectContext) throws -> NSManagedObject {
+    try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Photo")).first)
+  }
+
+  private func column(_ name: String, of stack: TestStack) throws -> [UInt8]? {
+    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    defer { connection.close() }
+    guard case .blob(let bytes)? = try connection.values("SELECT \(name) FROM ZPHOTO").first?.first
+    else { return nil }
+    return bytes
+  }
+
+  @Test(
+    "S5.02 S-C31 a value goes into a file by its size, and the file goes with the object",
+    arguments: [(0, false), (50_000, false), (100_000, false), (100_001, true), (500_000, true)])
+  func valuesGoIntoFilesBySize(count: Int, isOutside: Bool) throws {
+    let stack = try TestStack(model: Self.model())
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    let value = Self.bytes(count, 1)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+      photo.setValue(value, forKey: "outside")
+      photo.setValue(value, forKey: "inside")
+      try context.save()
+      #expect(photo.value(forKey: "outside") as? Data == value)
+      #expect(!photo.hasChanges)
+    }
+    #expect(files.folder.path.hasSuffix("/.Store_SUPPORT/_EXTERNAL_DATA"))
+    #expect(files.fileNames().count == (isOutside ? 1 : 0))
+    let column = try #require(try column("ZOUTSIDE", of: stack))
+    if isOutside {
+      #expect(column == [2] + Array(try #require(files.fileNames().first).utf8))
+    } else {
+      #expect(column == [1] + Array(value))
+    }
+    #expect(try self.column("ZINSIDE", of: stack) == Array(value))
+
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let photo = try photo(in: cold)
+      #expect(photo.value(forKey: "outside") as? Data == value)
+      cold.refresh(photo, mergeChanges: false)
+      #expect(photo.value(forKey: "outside") as? Data == value)
+      photo.setValue("other", forKey: "title")
+      try cold.save()
+      #expect(files.fileNames().count == (isOutside ? 1 : 0), "another column leaves the file")
+      photo.setValue(Self.bytes(200_000, 2), forKey: "outside")
+      try cold.save()
+      #expect(files.fileNames().count == 1)
+      cold.refresh(photo, mergeChanges: false)
+      #expect(photo.value(forKey: "outside") as? Data == Self.bytes(200_000, 2))
+      photo.setValue(nil, forKey: "outside")
+      try cold.save()
+      #expect(files.fileNames().isEmpty)
+      photo.setValue(value, forKey: "outside")
+      try cold.save()
+      cold.delete(photo)
+      try cold.save()
+      #expect(files.fileNames().isEmpty)
+    }
+  }
+
+  @Test func filesOfAFailedSaveGo() throws {
+    let stack = try TestStack(model: Self.model())
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+      photo.setValue(Self.bytes(200_000, 1), forKey: "outside")
+      try context.save()
+      let other = try Connection(path: stack.storeURL.path, access: .writing)
+      try other.execute("UPDATE ZPHOTO SET Z_OPT = 9")
+      other.close()
+      photo.setValue(Self.bytes(300_000, 2), forKey: "outside")
+      #expect(throws: NSError.self) { try context.save() }
+      #expect(files.fileNames().count == 1, "the new file is gone, the old one is there")
+    }
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let photo = try photo(in: cold)
+      #expect(photo.value(forKey: "outside") as? Data == Self.bytes(200_000, 1))
+    }
+  }
+
+  /// Files of Apple's: a zero behind the name; values written before files were allowed; lost files.
+  @Test func columnsOfOtherFormsAreRead() throws {
+    let stack = try TestStack(model: Self.model())
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    let file = try files.write(Data([9, 8, 7]))
+    _ = try stack.coldContext()
+    for (column, value) in [
+      ([2] + Array(file.name.utf8) + [0], Data([9, 8, 7])),
+      ([2] + Array(file.name.utf8), Data([9, 8, 7])),
+      ([0x89, 0x50], Data([0x89, 0x50])), ([1], Data()), ([], Data()),
+      ([2] + Array("../../../../../../../../../etc/passwd...".utf8.prefix(36)), nil),
+      ([2] + Array(UUID().uuidString.utf8), nil),
+    ] as [([UInt8], Data?)] {
+      let connection = try Connection(path: stack.storeURL.path, access: .writing)
+      _ = try connection.values(
+        "INSERT OR REPLACE INTO ZPHOTO(Z_PK, Z_ENT, Z_OPT, ZOUTSIDE) VALUES(1, 1, 1, ?)",
+        [.blob(column)])
+      connection.close()
+      let context = try stack.coldContext()
+      try context.performAndWait {
+        let found = try photo(in: context).value(forKey: "outside") as? Data
+        if column.count == 37, value == nil, ExternalStorage.fileName(in: column) == nil {
+          #expect(found == Data(column), "what is no UUID is no path")
+        } else {
+          #expect(found == value)
+        }
+      }
+    }
+  }
+
+  @Test func aMemoryStoreKeepsThemToo() throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+    try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+      photo.setValue(Self.bytes(200_000, 1), forKey: "outside")
+      try context.save()
+      context.refresh(photo, mergeChanges: false)
+      #expect(photo.value(forKey: "outside") as? Data == Self.bytes(200_000, 1))
+    }
+  }
+}

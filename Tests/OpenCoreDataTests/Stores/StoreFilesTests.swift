@@ -1,0 +1,227 @@
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Stores are made, moved, replaced, destroyed and described")
+struct StoreFilesTests {
+  private func addTag(_ name: String, to stack: TestStack) throws {
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+        .setValue(name, forKey: "name")
+      try context.save()
+    }
+  }
+
+  private func names(in context: NSManagedObjectContext) throws -> [String] {
+    try context.performAndWait {
+      try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
+        .compactMap { $0.value(forKey: "name") as? String }.sorted()
+    }
+  }
+
+  @Test("S3.01 S-A01 S-A02 an empty path gets the model's tables once, an existing file is opened")
+  func storesAreCreatedOnce() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let first = EventList()
+    let context = try stack.coldContext(sinks: [first])
+    #expect(try names(in: context) == [])
+    try addTag("one", to: stack)
+    let before = try Connection(path: stack.storeURL.path, access: .looking)
+      .values("PRAGMA schema_version")
+    #expect(try names(in: stack.coldContext()) == ["one"])
+    let after = try Connection(path: stack.storeURL.path, access: .looking)
+      .values("PRAGMA schema_version")
+    #expect(before == after, "no table is made again")
+  }
+
+  @Test("S-A03 S4.17 another model is refused, and nothing changes on disk")
+  func anotherModelIsRefused() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    try addTag("one", to: stack)
+    let bytes = try Data(contentsOf: stack.storeURL)
+    let other = NSManagedObjectModel()
+    other.entities = [
+      SchemaModels.entity("Tag", [SchemaModels.attribute("title", .stringAttributeType)])
+    ]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: other)
+    let error = try #require(throws: NSError.self) {
+      try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
+    }
+    #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
+    #expect(coordinator.persistentStores.isEmpty)
+    #expect(try Data(contentsOf: stack.storeURL) == bytes)
+  }
+
+  @Test("S-H05 S-H06 metadata of an instance is saved with a context, of a class at once")
+  func metadataIsKept() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    func onDisk() throws -> [String: Any] {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        ofType: NSSQLiteStoreType, at: stack.storeURL)
+    }
+    let original = coordinator.metadata(for: store)
+    #expect(original[NSStoreUUIDKey] as? String == store.identifier)
+    #expect(original[NSStoreTypeKey] as? String == NSSQLiteStoreType)
+    coordinator.setMetadata(["imported": 1, NSStoreUUIDKey: "x"], for: store)
+    #expect(coordinator.metadata(for: store)["imported"] as? Int == 1)
+    #expect(try onDisk()["imported"] == nil, "a save is owed")
+    try context.performAndWait { try context.save() }
+    let saved = try onDisk()
+    #expect(saved["imported"] as? Int == 1)
+    #expect(saved[NSStoreUUIDKey] as? String == store.identifier)
+    #expect(saved.keys.sorted() == (Array(original.keys) + ["imported"]).sorted())
+
+    coordinator.setMetadata(["round": 2], for: store)
+    try context.performAndWait {
+      _ = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+      try context.save()
+    }
+    #expect(try onDisk()["round"] as? Int == 2)
+    #expect(try onDisk()["imported"] == nil, "metadata is replaced")
+
+    try NSPersistentStoreCoordinator.setMetadata(
+      ["imported": true], ofType: NSSQLiteStoreType, at: stack.storeURL)
+    let written = try NSPersistentStore.metadataForPersistentStore(with: stack.storeURL)
+    #expect(written["imported"] as? Bool == true)
+    #expect(written[NSStoreUUIDKey] as? String == store.identifier)
+    #expect(written.keys.sorted() == saved.keys.sorted())
+    _ = try stack.coldContext()
+    let missing = stack.folder.appendingPathComponent("no.sqlite")
+    #expect(throws: NSError.self) {
+      try NSPersistentStore.metadataForPersistentStore(with: missing)
+    }
+    #expect(!FileManager.default.fileExists(atPath: missing.path))
+  }
+
+  @Test("S-H10 a removed store gives errors and no trap; another one takes its place")
+  func removedStoresFail() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    try addTag("one", to: stack)
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    #expect(coordinator.persistentStore(for: stack.storeURL) === store)
+    #expect(coordinator.url(for: store) == stack.storeURL)
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+      request.includesPropertyValues = false
+      let tag = try #require(try context.fetch(request).first)
+      let uri = tag.objectID.uriRepresentation()
+      #expect(tag.isFault)
+      try coordinator.remove(store)
+      #expect(coordinator.persistentStores.isEmpty)
+      #expect(store.persistentStoreCoordinator == nil)
+      #expect(tag.value(forKey: "name") == nil)
+      #expect((context.faultError as NSError?)?.code == NSPersistentStoreOperationError)
+      #expect(throws: NSError.self) { try context.fetch(request) }
+      #expect(throws: NSError.self) { try coordinator.remove(store) }
+      context.reset()
+      try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
+      #expect(try context.fetch(request).map { $0.objectID.uriRepresentation() } == [uri])
+      #expect(coordinator.managedObjectID(forURIRepresentation: uri) != nil)
+    }
+  }
+
+  @Test("A store moves to another file with its large values, and URIs stay what they are")
+  func storesMigrateToAnotherFile() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    try addTag("one", to: stack)
+    let file = try ExternalStorage(storeURL: stack.storeURL).write(Data([1]))
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    let target = stack.folder.appendingPathComponent("Moved.sqlite")
+    let moved = try coordinator.migratePersistentStore(
+      store, to: target, options: nil, withType: NSSQLiteStoreType)
+    #expect(coordinator.persistentStores == [moved])
+    #expect(moved.identifier == store.identifier)
+    #expect(moved.url == target)
+    #expect(ExternalStorage(storeURL: target).fileNames() == [file.name])
+    #expect(try names(in: context) == ["one"])
+    #expect(try names(in: stack.coldContext()) == ["one"], "the old file stays")
+    #expect(throws: NSError.self) {
+      try coordinator.migratePersistentStore(
+        moved, to: target, options: nil, withType: NSInMemoryStoreType)
+    }
+    #expect(throws: NSError.self, "S-H04 a place that cannot be written to") {
+      try coordinator.migratePersistentStore(
+        moved, to: URL(fileURLWithPath: "/proc/no/Store.sqlite"), options: nil, type: .sqlite)
+    }
+    #expect(coordinator.persistentStores == [moved], "the stack is as before")
+    #expect(try names(in: context) == ["one"])
+    let left = try FileManager.default.contentsOfDirectory(atPath: stack.folder.path)
+    #expect(left.filter { !$0.contains("Store") && !$0.contains("Moved") } == [])
+  }
+
+  @Test("Files are replaced and destroyed, but not while somebody has them open")
+  func filesAreReplacedAndDestroyed() throws {
+    let (one, other) = (
+      try TestStack(model: SchemaModels.library()), try TestStack(model: SchemaModels.library())
+    )
+    try addTag("one", to: one)
+    try addTag("other", to: other)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: one.model)
+    func replace(_ options: [AnyHashable: Any]? = nil) throws {
+      try coordinator.replacePersistentStore(
+        at: one.storeURL, destinationOptions: options, withPersistentStoreFrom: other.storeURL,
+        ofType: NSSQLiteStoreType)
+    }
+    do {
+      let context = try one.coldContext()
+      #expect(try names(in: context) == ["one"])
+      #expect(throws: NSError.self) { try replace() }
+      #expect(throws: NSError.self) {
+        try coordinator.destroyPersistentStore(at: one.storeURL, ofType: NSSQLiteStoreType)
+      }
+      #expect(try names(in: context) == ["one"])
+      let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+      try context.persistentStoreCoordinator?.remove(store)
+    }
+    try replace()
+    #expect(try names(in: one.coldContext()) == ["other"])
+    #expect(try names(in: other.coldContext()) == ["other"])
+    try coordinator.destroyPersistentStore(
+      at: one.storeURL, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: one.folder.path) == [])
+    try coordinator.destroyPersistentStore(at: one.storeURL, type: .sqlite)
+    #expect(throws: NSError.self) {
+      try coordinator.replacePersistentStore(
+        at: other.storeURL, withPersistentStoreFrom: one.storeURL, type: .sqlite)
+    }
+    #expect(try names(in: other.coldContext()) == ["other"])
+  }
+
+  @Test("S8.33 pragmas are in force on the connections, and options are carried out")
+  func optionsAreInForce() throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let options: [AnyHashable: Any] = [
+      NSSQLitePragmasOption: ["synchronous": "OFF", "wal_autocheckpoint": 0, "cache_size": 77],
+      NSSQLiteAnalyzeOption: true, NSSQLiteManualVacuumOption: true,
+      NSPersistentStoreTimeoutOption: 0.25,
+    ]
+    try addTag("one", to: stack)
+    let context = try stack.coldContext(options: options)
+    let store = try #require(
+      context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
+    try store.pool.withWriter { connection in
+      #expect(try connection.values("PRAGMA synchronous") == [[.integer(0)]])
+      #expect(try connection.values("PRAGMA wal_autocheckpoint") == [[.integer(0)]])
+      #expect(try connection.values("PRAGMA cache_size") == [[.integer(77)]])
+      #expect(try connection.values("PRAGMA busy_timeout") == [[.integer(250)]])
+      #expect(try connection.values("PRAGMA journal_mode") == [[.text("wal")]])
+      let statistics = try connection.values(
+        "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'sqlite_stat1'")
+      #expect(statistics == [[.integer(1)]])
+    }
+    let journal = try TestStack(model: SchemaModels.library())
+    let plain = try journal.coldContext(
+      options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+    #expect(try names(in: plain) == [])
+    #expect(!FileManager.default.fileExists(atPath: journal.storeURL.path + "-wal"))
+  }
+}
