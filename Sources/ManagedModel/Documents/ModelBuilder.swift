@@ -9,6 +9,12 @@ final class ModelBuilder {
   /// The relationships with the elements that describe them.
   var relationships: [(relationship: NSRelationshipDescription, element: DocumentElement)] = []
   var entitiesByName: [String: NSEntityDescription] = [:]
+  /// The composites that the document declares for several attributes.
+  private(set) var composites: [DocumentElement] = []
+  /// The composites that are being read, so that none is read inside of itself.
+  var openComposites: Set<ObjectIdentifier> = []
+  /// The number of elements of composites read so far.
+  var compositeElements = 0
   var propertyElements: [ObjectIdentifier: DocumentElement] = [:]
 
   /// Makes a builder for one document.
@@ -28,6 +34,7 @@ final class ModelBuilder {
     if let identifier = root.attributes["userDefinedModelVersionIdentifier"] {
       model.versionIdentifiers = [identifier]
     }
+    composites = root.children.filter { $0.name.hasPrefix("composite") }
     addEntities(of: root)
     linkParents()
     model.entities = entities.map(\.entity)
@@ -72,6 +79,10 @@ final class ModelBuilder {
       entity.isSyncable = reader.flag("syncable", otherwise: true)
       entity.explicitRenamingIdentifier = reader.text("elementID")
       entity.versionHashModifier = reader.text("versionHashModifier")
+      entity.coreSpotlightDisplayNameExpression =
+        reader.text("coreSpotlightDisplayNameExpression").flatMap {
+          expression($0, reader, at: "coreSpotlightDisplayNameExpression")
+        }
       entity.userInfo = userInfo(of: element)
       entities.append((entity, element))
     }

@@ -7,6 +7,7 @@ extension NSEntityDescription {
     facts += Self.facts(
       renaming: explicitRenamingIdentifier, name: name, modifier: versionHashModifier,
       userInfo: userInfo)
+    if let shown = coreSpotlightDisplayNameExpression { facts.append("shown as \(shown)") }
     var lines = [facts.joined(separator: ", ")]
     lines += ownProperties.sorted { $0.name < $1.name }.map { "  " + $0.outline }
     lines += indexes.sorted { $0.name < $1.name }.map { "  " + $0.outline }

@@ -12,6 +12,7 @@ extension NSPropertyDescription {
     if isOptional { facts.append("optional") }
     if isTransient { facts.append("transient") }
     if isIndexed { facts.append("indexed") }
+    if isIndexedBySpotlight { facts.append("in Spotlight") }
     facts += NSEntityDescription.facts(
       renaming: explicitRenamingIdentifier, name: name, modifier: versionHashModifier,
       userInfo: userInfo)
@@ -25,13 +26,20 @@ extension NSAttributeDescription {
     if let defaultValue { facts.append("default \(typedDefaultValue ?? defaultValue)") }
     if let explicitValueClassName { facts.append("values \(explicitValueClassName)") }
     if let valueTransformerName { facts.append("transformer \(valueTransformerName)") }
-    if let derivationExpression { facts.append("derived \(derivationExpression)") }
+    if let derivationText { facts.append("derived \(derivationText)") }
+    if let composite = self as? NSCompositeAttributeDescription {
+      facts.append("of (\(composite.elements.map(\.outline).joined(separator: "; ")))")
+    }
     if allowsExternalBinaryDataStorage { facts.append("external") }
     if allowsCloudEncryption { facts.append("encrypted") }
     if preservesValueInHistoryOnDeletion { facts.append("kept in history") }
     if let minimum = valueRule.minimum { facts.append("at least \(minimum)") }
     if let maximum = valueRule.maximum { facts.append("at most \(maximum)") }
     if let pattern = valueRule.pattern { facts.append("matching \(pattern)") }
+    if let explicitValidation {
+      let rules = zip(explicitValidation.predicates, explicitValidation.warnings)
+      facts += rules.map { "valid if \($0.predicateFormat), else \($1)" }
+    }
     return facts
   }
 }

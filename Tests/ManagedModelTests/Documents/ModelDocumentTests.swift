@@ -26,9 +26,9 @@ import Testing
   func versionsOfAPackageAreChosen() throws {
     let url = SharedData.url("moody/Moody.xcdatamodeld")
     #expect(
-      try ModelDocument.versions(url: url)
+      try NSManagedObjectModel.versions(of: url)
         == ["Moody", "Moody 2", "Moody 3", "Moody 4", "Moody 5", "Moody 6"])
-    #expect(try ModelDocument.currentVersion(url: url) == "Moody 6")
+    #expect(try NSManagedObjectModel.currentVersion(of: url) == "Moody 6")
     #expect(try ModelDocument.read(url: url).versionIdentifiers == ["6"])
     let named = try ModelDocument.read(url: url, version: "Moody 4.xcdatamodel")
     #expect(named.versionIdentifiers == ["4"])
