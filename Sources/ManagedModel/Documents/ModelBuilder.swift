@@ -24,6 +24,17 @@ final class ModelBuilder {
 
   /// Builds the model, or fails with every error of the document.
   func build(_ root: DocumentElement) throws(ModelErrors) -> NSManagedObjectModel {
+    let model = try buildWithProblems(root)
+    if let found = errors.sorted { throw found }
+    return model
+  }
+
+  /// Builds the model as far as it goes; what is wrong with it is in `errors`.
+  ///
+  /// Fails only when the document is not about a model.
+  func buildWithProblems(
+    _ root: DocumentElement
+  ) throws(ModelErrors) -> NSManagedObjectModel {
     guard root.name == "model" else {
       errors.add(
         ModelError(
@@ -46,7 +57,6 @@ final class ModelBuilder {
       fetchRequest($0)
     }
     addModelChecks()
-    if let found = errors.sorted { throw found }
     return model
   }
 

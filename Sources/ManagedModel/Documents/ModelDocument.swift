@@ -20,6 +20,21 @@ package enum ModelDocument {
       data: BoundedFile.read(contents, limit: maximumSize), file: contents.path)
   }
 
+  /// Reads a model as far as its document makes sense, with what is wrong with it.
+  ///
+  /// - Parameter url: A `.xcdatamodel` folder or the `contents` file of one.
+  /// - Throws: An error about the file, or about a document that is not about a model.
+  package static func readWithProblems(
+    url: URL
+  ) throws(ModelErrors) -> (model: NSManagedObjectModel, problems: [ModelError]) {
+    let contents = try ModelVersions(url).file(version: nil)
+    let data = try BoundedFile.read(contents, limit: maximumSize)
+    let text = DocumentText(file: contents.path, bytes: Array(data))
+    let builder = ModelBuilder(text: text)
+    let model = try builder.buildWithProblems(DocumentParser.parse(data, text: text))
+    return (model, builder.errors.sorted?.errors ?? [])
+  }
+
   /// Writes a model as the `contents` file of a `.xcdatamodel` folder, in Xcode's form.
   ///
   /// - Parameter model: A model that `validate()` finds nothing wrong with.

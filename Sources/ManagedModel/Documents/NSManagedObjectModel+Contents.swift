@@ -47,6 +47,13 @@ extension NSManagedObjectModel {
     try ModelVersions(url).current()
   }
 
+  /// The file that holds a version of a model on disk: a document's `contents`, or a `.mom`.
+  ///
+  /// - Throws: As `read(contentsOf:version:)`; the file itself is not read.
+  package static func file(of url: URL, version: String? = nil) throws(ModelErrors) -> URL {
+    try ModelVersions(url).file(version: version)
+  }
+
   private static func readCompiled(
     _ data: Data, file: URL
   ) throws(ModelErrors) -> NSManagedObjectModel {

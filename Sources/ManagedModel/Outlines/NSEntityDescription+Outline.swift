@@ -31,12 +31,15 @@ extension NSEntityDescription {
 
 extension NSFetchIndexDescription {
   /// The index on one line.
-  var outline: String {
+  var outline: String { "index \(name): \(parts)" }
+
+  /// What the index covers: its elements in their order, and of which rows.
+  package var parts: String {
     let parts = elements.map { element in
       (element.propertyName ?? "?") + (element.isAscending ? "" : " descending")
         + (element.collationType == .rTree ? " range" : "")
     }
     let condition = partialIndexPredicate.map { " where \($0.predicateFormat)" } ?? ""
-    return "index \(name): \(parts.joined(separator: ", "))\(condition)"
+    return parts.joined(separator: ", ") + condition
   }
 }

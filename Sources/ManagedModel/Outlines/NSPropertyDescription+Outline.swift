@@ -1,13 +1,25 @@
 extension NSPropertyDescription {
   /// The property on one line.
   package final var outline: String {
-    var facts =
+    let kind =
+      switch self {
+      case is NSAttributeDescription: "attribute"
+      case is NSRelationshipDescription: "relationship"
+      case is NSFetchedPropertyDescription: "fetched property"
+      default: "property"
+      }
+    return (["\(kind) \(name)"] + facts).joined(separator: ", ")
+  }
+
+  /// What is to be said of the property, its kind and name aside: type or destination first.
+  package final var facts: [String] {
+    var facts: [String] =
       switch self {
       case let attribute as NSAttributeDescription: attribute.attributeFacts
       case let relationship as NSRelationshipDescription: relationship.relationshipFacts
       case let fetched as NSFetchedPropertyDescription:
-        ["fetched property \(name)", fetched.template?.outline ?? "without a request"]
-      default: ["property \(name)"]
+        [fetched.template?.outline ?? "without a request"]
+      default: []
       }
     if isOptional { facts.append("optional") }
     if isTransient { facts.append("transient") }
@@ -16,13 +28,13 @@ extension NSPropertyDescription {
     facts += NSEntityDescription.facts(
       renaming: explicitRenamingIdentifier, name: name, modifier: versionHashModifier,
       userInfo: userInfo)
-    return facts.joined(separator: ", ")
+    return facts
   }
 }
 
 extension NSAttributeDescription {
   fileprivate var attributeFacts: [String] {
-    var facts = ["attribute \(name)", attributeType.documentName]
+    var facts = [attributeType.documentName]
     if let defaultValue { facts.append("default \(typedDefaultValue ?? defaultValue)") }
     if let explicitValueClassName { facts.append("values \(explicitValueClassName)") }
     if let valueTransformerName { facts.append("transformer \(valueTransformerName)") }
@@ -46,7 +58,7 @@ extension NSAttributeDescription {
 
 extension NSRelationshipDescription {
   fileprivate var relationshipFacts: [String] {
-    var facts = ["relationship \(name)", isToMany ? "to many" : "to one"]
+    var facts = [isToMany ? "to many" : "to one"]
     facts.append(destinationEntity?.name ?? "nowhere")
     if isOrdered { facts.append("ordered") }
     if minCount != 0 { facts.append("at least \(minCount)") }

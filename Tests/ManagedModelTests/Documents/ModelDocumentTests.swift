@@ -91,6 +91,22 @@ import Testing
     </model>
     """
 
+  @Test(arguments: [
+    "now()", "canonical:(name)", "lowercase:(owner.name)", "uppercase:(name)", "pages.@count",
+    "pages.@sum.length", "@sum.pages.length", "owner.name", "self.name", "sum:(pages.length)",
+    "count:(pages)",
+  ])
+  func derivationsOfAllFormsAreRead(text: String) throws {
+    let document = """
+      <model><entity name="Book"><attribute name="d" attributeType="String" derived="YES"
+      derivationExpression="\(text)"/></entity></model>
+      """
+    let model = try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    let attribute = model.entitiesByName["Book"]?.attributesByName["d"]
+    let read = try #require((attribute as? NSDerivedAttributeDescription)?.derivationExpression)
+    #expect(try NSExpression.parse(read.description, arguments: []) == read)
+  }
+
   @Test func everythingADocumentSaysIsKept() throws {
     let model = try ModelDocument.read(data: Data(Self.document.utf8), file: "Zoo")
     #expect(
