@@ -151,9 +151,7 @@ struct GuessedModel {
       }
     }
     guard indexed.contains(column.name.uppercased()) else { return nil }
-    if let same = roots.first(where: { $0.entity.name?.uppercased() == plain }) {
-      return same.entity
-    }
+    if let same = entities.values.first(where: { $0.name?.uppercased() == plain }) { return same }
     let similar = roots.filter { root in
       let name = (root.entity.name ?? "").uppercased()
       return name.hasSuffix(plain) || plain.hasSuffix(name)

@@ -5,7 +5,8 @@ package enum ModelText {
   /// Where it was found, then each entity with its properties, indexes and constraints.
   package static func lines(_ found: FoundModel) -> [String] {
     let tree = found.model.entityTree
-    return head(found) + tree.flatMap { lines(of: $0.entity, depth: $0.depth, found) } + end(found.model)
+    return head(found) + tree.flatMap { lines(of: $0.entity, depth: $0.depth, found) }
+      + end(found.model)
   }
 
   private static func head(_ found: FoundModel) -> [String] {

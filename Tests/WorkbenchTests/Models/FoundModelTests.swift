@@ -82,7 +82,9 @@ struct FoundModelTests {
     let text = ModelText.lines(found)
     #expect(text.contains { $0.contains("are guesses") })
     #expect(
-      text.contains { $0.hasPrefix("  country ") && $0.contains("to one, Country") && $0.hasSuffix(", guessed") })
+      text.contains {
+        $0.hasPrefix("  country ") && $0.contains("to one, Country") && $0.hasSuffix(", guessed")
+      })
 
     // The guess opens the store it was read off.
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: guess)
