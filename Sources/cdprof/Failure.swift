@@ -20,6 +20,9 @@ struct Failure {
     case let diagnostics as ScenarioDiagnostics:
       text = diagnostics.description
       status = .badInput
+    case let errors as ModelErrors:
+      text = errors.description
+      status = .badInput
     case let law as LawError:
       text = law.description
       status = .badInput

@@ -14,6 +14,7 @@ enum Messages {
     Begin with a scenario:   cdprof run Scenarios/faults.yml --report html
     Then type it yourself:   cdprof shell Scenarios/faults.yml
     Or look into a store:    cdprof inspect STORE
+    Or at a model:           cdprof model MODEL
     """
 
   static func unknownCommand(_ word: String, commands: [String]) -> String {

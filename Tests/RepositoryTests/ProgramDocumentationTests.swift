@@ -17,8 +17,15 @@ struct ProgramDocumentationTests {
         let name: String
       }
 
+      let kind: String
       let names: [Name]?
       let shouldDisplay: Bool?
+
+      /// The long names, without those that the parser adds to every command.
+      var options: [String] {
+        (names ?? []).filter { $0.kind == "long" }.map(\.name)
+          .filter { kind != "flag" || !["help", "version"].contains($0) }
+      }
     }
 
     let command: Command
@@ -32,9 +39,7 @@ struct ProgramDocumentationTests {
     for command in commands {
       guard let section = sections[command.commandName] else { continue }
       let options = Set(
-        (command.arguments ?? []).filter { $0.shouldDisplay != false }
-          .flatMap { ($0.names ?? []).filter { $0.kind == "long" }.map(\.name) }
-      ).subtracting(["help", "version"])
+        (command.arguments ?? []).filter { $0.shouldDisplay != false }.flatMap(\.options))
       let written = Set(section.matches(of: /`--([\w-]+)/).map { String($0.1) })
       #expect(written == options, "options of `cdprof \(command.commandName)`")
       let usage = try usage(of: command.commandName)

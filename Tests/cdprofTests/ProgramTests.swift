@@ -25,6 +25,13 @@ struct ProgramTests {
     (["inspect", "no.sqlite"], 66, "there is no file no.sqlite"),
     (["inspect", "input"], 65, "input is empty"),
     (["shell", "input"], 65, "input is empty"),
+    (["model", "no.momd"], 66, "there is no file or folder no.momd"),
+    (["model", "tmp"], 65, "The folder holds no model."),
+    (["model", "input"], 65, "input is empty"),
+    (["model", "a", "--json", "--ddl"], 64, "Choose one of --json and --ddl."),
+    (["model", "a", "--check", "--xml"], 64, "leave --xml out"),
+    (["diff", "a"], 64, "Missing expected argument"),
+    (["diff", "a", "b"], 66, "there is no file or folder a"),
   ])
   func wrongArgumentsSayWhatIsMeant(arguments: [String], status: Int32, message: String) throws {
     let outcome = try program.run(arguments)
@@ -116,6 +123,32 @@ struct ProgramTests {
     #expect(outcome.status == 66)
     #expect(outcome.output.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: program.folder.file("Reports").path))
+  }
+
+  @Test func aModelIsShownCheckedAndCompared() throws {
+    let text = try program.run(["model", PackageFiles.model])
+    #expect(text.status == 0 && text.output.contains("to one, Country, delete Nullify"))
+    let ddl = try program.run(["model", PackageFiles.model, "--ddl"])
+    let lines = ddl.output.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.hasPrefix("CREATE ") && $0.hasSuffix(";") })
+    let company = PackageFiles.model.replacingOccurrences(of: "Moody.", with: "Company.")
+    #expect(try program.run(["model", company, "--check"]).status == 0)
+    let xml = try program.run(["model", PackageFiles.model, "--xml"])
+    let sick = xml.output.replacingOccurrences(
+      of: #"inverseName="moods" inverseEntity="Country""#, with: "")
+    let copy = try program.folder.write(sick, to: "contents")
+    let check = try program.run(["model", copy, "--check", "--json"])
+    #expect(check.status == 3 && check.output.contains(#""rule" : "unsound-model""#))
+    #expect(try program.run(["model", copy]).status == 65)
+    try FileManager.default.createDirectory(
+      at: program.folder.file("old"), withIntermediateDirectories: true)
+    let old = try program.folder.write(
+      xml.output.replacingOccurrences(of: #"name="remoteIdentifier""#, with: #"name="serverID""#),
+      to: "old/contents")
+    let diff = try program.run(["diff", old, PackageFiles.model])
+    #expect(diff.status == 0 && diff.output.hasPrefix("A store of the first is migrated"))
+    #expect(
+      try program.run(["diff", old, PackageFiles.model, "--json"]).output.contains("lightweight"))
   }
 
   @Test(.enabled(if: PackageFiles.moody != nil))

@@ -2,6 +2,14 @@
 enum ArchiveKey {
   /// The formula of a derived attribute, as text.
   static let derivation = "cdprof.derivationExpression"
+  /// The elements of a composite attribute: attributes without an entity.
+  static let elements = "cdprof.elements"
+  /// The validation predicates as texts, and what is said when they fail: a list of pairs.
+  static let validation = "cdprof.validationPredicates"
+  /// The text of what Spotlight shows for an object.
+  static let spotlightName = "cdprof.coreSpotlightDisplayNameExpression"
+  /// Whether the property takes part in Spotlight.
+  static let spotlight = "cdprof.isIndexedBySpotlight"
   /// The least value or length.
   static let minimum = "cdprof.minimum"
   /// The greatest value or length.
@@ -12,7 +20,7 @@ enum ArchiveKey {
   static let encrypted = "cdprof.allowsCloudEncryption"
   /// The format text of the predicate of an index.
   static let partialIndex = "cdprof.partialIndexPredicate"
-  /// The stored fetch requests of a model, or the request of a fetched property: lists of texts.
+  /// The stored fetch requests of a model, or the request of a fetched property: dictionaries.
   static let templates = "cdprof.fetchRequestTemplates"
   /// The configurations of a model: names of entities by name.
   static let configurations = "cdprof.configurations"

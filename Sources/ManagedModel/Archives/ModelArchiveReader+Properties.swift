@@ -46,20 +46,46 @@ extension ModelArchiveReader {
       property = fetched
     }
     property.name = name
-    let bits = archive.integer(fields["_P"]) ?? 0
-    property.isOptional =
-      archive.flag(fields["NSIsOptional"]) || bits & ArchiveKey.optional != 0
-    property.isTransient =
-      archive.flag(fields["NSIsTransient"]) || bits & ArchiveKey.transient != 0
-    property.isIndexed = archive.flag(fields["NSIsIndexed"])
-    property.versionHashModifier = archive.string(fields["NSVersionHashModifier"])
-    property.explicitRenamingIdentifier = renaming(fields, name: name)
-    property.userInfo = userInfo(fields)
+    property.isOptional = isOptional(fields)
+    property.isTransient = isTransient(fields)
+    addCommon(to: property, fields, name: name)
     return property
   }
 
+  /// Reads what properties of entities and elements of composites have in common.
+  private func addCommon(
+    to property: NSPropertyDescription, _ fields: [String: BinaryPropertyList.Value], name: String
+  ) {
+    property.isIndexed = archive.flag(fields["NSIsIndexed"])
+    property.isIndexedBySpotlight = archive.flag(fields[ArchiveKey.spotlight])
+    property.versionHashModifier = archive.string(fields["NSVersionHashModifier"])
+    property.explicitRenamingIdentifier = renaming(fields, name: name)
+    property.userInfo = userInfo(fields)
+    addValidation(to: property, fields)
+  }
+
+  /// Reads validation predicates; one that cannot be read is left out with its warning.
+  private func addValidation(
+    to property: NSPropertyDescription, _ fields: [String: BinaryPropertyList.Value]
+  ) {
+    var predicates: [NSPredicate] = []
+    var warnings: [Any] = []
+    for pair in archive.list(fields[ArchiveKey.validation]) {
+      let members = archive.list(pair)
+      guard members.count == 2, let format = archive.string(members[0]),
+        let predicate = try? NSPredicate.parse(format, arguments: []),
+        let warning = archive.anyValue(members[1])
+      else { continue }
+      predicates.append(predicate)
+      warnings.append(warning)
+    }
+    if fields[ArchiveKey.validation] != nil {
+      property.setValidationPredicates(predicates, withValidationWarnings: warnings)
+    }
+  }
+
   private func attribute(
-    _ object: KeyedArchive.Object, name: String, entity: NSEntityDescription
+    _ object: KeyedArchive.Object, name: String, entity: NSEntityDescription, depth: Int = 0
   ) throws(ModelError) -> NSAttributeDescription {
     let fields = object.fields
     let number = archive.integer(fields["NSAttributeType"]) ?? 0
@@ -69,7 +95,10 @@ extension ModelArchiveReader {
         nextStep: "The model is newer than this program knows, or damaged.",
         entity: entity.name, property: name)
     }
-    let attribute = NSAttributeDescription()
+    let attribute: NSAttributeDescription =
+      if type == .compositeAttributeType {
+        try composite(object, name: name, entity: entity, depth: depth)
+      } else if let derived = derived(object) { derived } else { NSAttributeDescription() }
     attribute.attributeType = type
     let className = archive.string(fields["NSAttributeValueClassName"])
     attribute.explicitValueClassName = className == type.valueClassName ? nil : className
@@ -85,12 +114,60 @@ extension ModelArchiveReader {
       minimum: archive.string(fields[ArchiveKey.minimum]),
       maximum: archive.string(fields[ArchiveKey.maximum]),
       pattern: archive.string(fields[ArchiveKey.pattern]))
-    if let formula = archive.string(fields[ArchiveKey.derivation]) {
-      attribute.derivationExpression = formula
-    } else if object.className == "NSDerivedAttributeDescription" {
-      attribute.derivationExpression = ArchivedExpression(in: object, archive).text
+    return attribute
+  }
+
+  /// A derived attribute, or nil when the object is another one.
+  private func derived(_ object: KeyedArchive.Object) -> NSDerivedAttributeDescription? {
+    let text = archive.string(object.fields[ArchiveKey.derivation])
+    guard text != nil || object.className == "NSDerivedAttributeDescription" else { return nil }
+    let attribute = NSDerivedAttributeDescription()
+    attribute.derivationExpression = try? NSExpression.parse(
+      text ?? ArchivedExpression(in: object, archive).text, arguments: [])
+    return attribute
+  }
+
+  /// A composite attribute with its elements.
+  ///
+  /// Apple's key is not known: any list of attributes among the object's values is taken.
+  private func composite(
+    _ object: KeyedArchive.Object, name: String, entity: NSEntityDescription, depth: Int
+  ) throws(ModelError) -> NSCompositeAttributeDescription {
+    let attribute = NSCompositeAttributeDescription()
+    let lists = object.fields.keys.sorted().map { key in
+      archive.list(object.fields[key]).compactMap { archive.object($0) }
+        .filter { $0.fields["NSAttributeType"] != nil }
+    }
+    guard let members = lists.first(where: { !$0.isEmpty }) else { return attribute }
+    compositeElements += members.count
+    guard depth < ModelLimits.compositeDepth, compositeElements <= ModelLimits.compositeElements
+    else {
+      throw ModelError(
+        "A composite attribute of the compiled model contains itself, or too much.",
+        entity: entity.name, property: name)
+    }
+    for member in members {
+      guard let inner = archive.string(member.fields["NSPropertyName"]), !inner.isEmpty else {
+        continue
+      }
+      let element = try self.attribute(member, name: name, entity: entity, depth: depth + 1)
+      element.name = inner
+      element.isOptional = isOptional(member.fields)
+      element.isTransient = isTransient(member.fields)
+      addCommon(to: element, member.fields, name: inner)
+      attribute.elements.append(element)
     }
     return attribute
+  }
+
+  private func isOptional(_ fields: [String: BinaryPropertyList.Value]) -> Bool {
+    let bits = archive.integer(fields["_P"]) ?? 0
+    return archive.flag(fields["NSIsOptional"]) || bits & ArchiveKey.optional != 0
+  }
+
+  private func isTransient(_ fields: [String: BinaryPropertyList.Value]) -> Bool {
+    let bits = archive.integer(fields["_P"]) ?? 0
+    return archive.flag(fields["NSIsTransient"]) || bits & ArchiveKey.transient != 0
   }
 
   private func relationship(_ object: KeyedArchive.Object) -> NSRelationshipDescription {

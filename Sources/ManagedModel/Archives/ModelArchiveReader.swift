@@ -15,6 +15,9 @@ final class ModelArchiveReader {
   /// The number of properties read so far, inherited ones counted in every entity.
   var propertyCount = 0
 
+  /// The number of elements of composites read so far.
+  var compositeElements = 0
+
   /// Makes a reader of one archive.
   init(_ archive: KeyedArchive) {
     self.archive = archive
@@ -76,6 +79,10 @@ final class ModelArchiveReader {
       entity.versionHashModifier = archive.string(fields["NSVersionHashModifier"])
       entity.explicitRenamingIdentifier = renaming(fields, name: name)
       entity.userInfo = userInfo(fields)
+      entity.coreSpotlightDisplayNameExpression =
+        archive.string(fields[ArchiveKey.spotlightName]).flatMap {
+          try? NSExpression.parse($0, arguments: [])
+        }
       entities.append((entity, object))
       waiting.append(contentsOf: archive.entries(fields["NSSubentities"]).map(\.value))
     }
@@ -111,13 +118,9 @@ final class ModelArchiveReader {
     return info.isEmpty ? nil : info
   }
 
-  /// A stored fetch request, kept as a list of texts.
+  /// A stored fetch request, kept as a dictionary.
   func template(_ value: BinaryPropertyList.Value?) -> FetchRequestTemplate? {
-    let texts = archive.list(value).compactMap { archive.string($0) }
-    guard texts.count >= 2 else { return nil }
-    return FetchRequestTemplate(
-      name: texts[0], entityName: texts[1],
-      predicateFormat: texts.count > 2 ? texts[2] : nil)
+    FetchRequestTemplate(archived: archive.dictionary(value))
   }
 
   private func addConfigurations(_ root: KeyedArchive.Object) {

@@ -24,9 +24,7 @@ extension ModelArchiveWriter {
   }
 
   private mutating func template(_ template: FetchRequestTemplate) -> Value {
-    var texts = [template.name, template.entityName]
-    if let format = template.predicateFormat { texts.append(format) }
-    return array(texts.map { string($0) })
+    dictionary(of: template.archived)
   }
 
   /// The values of an entity.
@@ -48,6 +46,9 @@ extension ModelArchiveWriter {
       "NSVersionHashModifier": string(entity.versionHashModifier),
       "$class": classReference("NSEntityDescription"),
     ]
+    if let shown = entity.coreSpotlightDisplayNameExpression {
+      fields[ArchiveKey.spotlightName] = string(shown.description)
+    }
     if entity.isAbstract { fields["NSIsAbstract"] = .bool(true) }
     if !entity.uniquenessConstraints.isEmpty {
       fields["NSUniqueTuples"] = groups(entity.uniquenessConstraintNames)
@@ -59,22 +60,8 @@ extension ModelArchiveWriter {
   mutating func fields(
     of property: NSPropertyDescription, in entity: NSEntityDescription
   ) -> Fields {
-    var bits = ArchiveKey.alwaysSet
-    if property.isOptional { bits |= ArchiveKey.optional }
-    if property.isTransient { bits |= ArchiveKey.transient }
-    var fields: Fields = [
-      "NSPropertyName": string(property.name),
-      "NSEntity": reference(to: entity),
-      "NSRenamingIdentifier": string(property.renamingIdentifier),
-      "_P": .integer(Int64(bits)),
-    ]
-    if property.isOptional { fields["NSIsOptional"] = .bool(true) }
-    if property.isTransient { fields["NSIsTransient"] = .bool(true) }
-    if property.isIndexed { fields["NSIsIndexed"] = .bool(true) }
-    if let modifier = property.versionHashModifier {
-      fields["NSVersionHashModifier"] = string(modifier)
-    }
-    if let info = property.userInfo { fields["NSUserInfo"] = dictionary(of: info) }
+    var fields = commonFields(of: property)
+    fields["NSEntity"] = reference(to: entity)
     switch property {
     case let attribute as NSAttributeDescription: add(attribute, to: &fields)
     case let relationship as NSRelationshipDescription: add(relationship, to: &fields)
@@ -82,6 +69,33 @@ extension ModelArchiveWriter {
       if let request = fetched.template { fields[ArchiveKey.templates] = template(request) }
       fields["$class"] = classReference("NSFetchedPropertyDescription", "NSPropertyDescription")
     default: fields["$class"] = classReference("NSPropertyDescription")
+    }
+    return fields
+  }
+
+  /// The values that properties of entities and elements of composites have in common.
+  private mutating func commonFields(of property: NSPropertyDescription) -> Fields {
+    var bits = ArchiveKey.alwaysSet
+    if property.isOptional { bits |= ArchiveKey.optional }
+    if property.isTransient { bits |= ArchiveKey.transient }
+    var fields: Fields = [
+      "NSPropertyName": string(property.name),
+      "NSRenamingIdentifier": string(property.renamingIdentifier),
+      "_P": .integer(Int64(bits)),
+    ]
+    if property.isOptional { fields["NSIsOptional"] = .bool(true) }
+    if property.isTransient { fields["NSIsTransient"] = .bool(true) }
+    if property.isIndexed { fields["NSIsIndexed"] = .bool(true) }
+    if property.isIndexedBySpotlight { fields[ArchiveKey.spotlight] = .bool(true) }
+    if let modifier = property.versionHashModifier {
+      fields["NSVersionHashModifier"] = string(modifier)
+    }
+    if let info = property.userInfo { fields["NSUserInfo"] = dictionary(of: info) }
+    if let rules = property.explicitValidation {
+      let pairs = zip(rules.predicates, rules.warnings).map { predicate, warning in
+        array([string(predicate.predicateFormat), any(warning)])
+      }
+      fields[ArchiveKey.validation] = array(pairs)
     }
     return fields
   }
@@ -100,10 +114,19 @@ extension ModelArchiveWriter {
     if let minimum = rule.minimum { fields[ArchiveKey.minimum] = string(minimum) }
     if let maximum = rule.maximum { fields[ArchiveKey.maximum] = string(maximum) }
     if let pattern = rule.pattern { fields[ArchiveKey.pattern] = string(pattern) }
-    if let formula = attribute.derivationExpression {
-      fields[ArchiveKey.derivation] = string(formula)
+    if let text = attribute.derivationText {
+      fields[ArchiveKey.derivation] = string(text)
       fields["$class"] = classReference(
         "NSDerivedAttributeDescription", "NSAttributeDescription", "NSPropertyDescription")
+    } else if let composite = attribute as? NSCompositeAttributeDescription {
+      let elements = composite.elements.map { element in
+        var fields = commonFields(of: element)
+        add(element, to: &fields)
+        return add(fields)
+      }
+      fields[ArchiveKey.elements] = array(elements)
+      fields["$class"] = classReference(
+        "NSCompositeAttributeDescription", "NSAttributeDescription", "NSPropertyDescription")
     } else {
       fields["$class"] = classReference("NSAttributeDescription", "NSPropertyDescription")
     }

@@ -31,6 +31,11 @@ struct EntityCheck {
       ModelError(message, nextStep: nextStep, entity: entity.name, property: property?.name))
   }
 
+  /// Names that model editors refuse, as the objects' own properties would hide the values.
+  private static let reservedNames: Set = [
+    "class", "description", "entity", "managedObjectContext", "objectID", "self", "superclass",
+  ]
+
   private mutating func checkNames() {
     var own: Set<String> = []
     let inherited = entity.superentity?.propertiesByName ?? [:]
@@ -40,6 +45,10 @@ struct EntityCheck {
       } else if !own.insert(property.name).inserted {
         report(
           "There are two properties named \(property.name).", "Rename one of them.",
+          property: property)
+      } else if Self.reservedNames.contains(property.name) {
+        report(
+          "Every object has a property \(property.name) already.", "Rename the one of the model.",
           property: property)
       } else if let hidden = inherited[property.name] {
         report(
@@ -59,6 +68,28 @@ struct EntityCheck {
       report(
         "The default value \(value) does not fit the type \(attribute.attributeType.documentName).",
         "Change the default value or the type.", property: attribute)
+    }
+    if let composite = attribute as? NSCompositeAttributeDescription {
+      check(elementsOf: composite, of: attribute)
+    }
+  }
+
+  private mutating func check(
+    elementsOf composite: NSCompositeAttributeDescription, of attribute: NSAttributeDescription
+  ) {
+    var names: Set<String> = []
+    for element in composite.elements {
+      if !names.insert(element.name).inserted {
+        report(
+          "There are two elements named \(element.name).", "Rename one of them.",
+          property: attribute)
+      }
+      if let inner = element as? NSCompositeAttributeDescription {
+        check(elementsOf: inner, of: attribute)
+      } else if element.attributeType == .undefinedAttributeType {
+        report(
+          "The element \(element.name) has no type.", "Give it a type.", property: attribute)
+      }
     }
   }
 

@@ -8,6 +8,10 @@ enum ModelLimits {
   static let depth = 100
   /// The greatest number of properties, inherited ones counted in every entity.
   static let properties = 500_000
+  /// The greatest number of elements of composite attributes, counted where they are used.
+  static let compositeElements = 50_000
+  /// How deep composite attributes may lie in each other.
+  static let compositeDepth = 32
   /// The number of errors after which no more are looked for.
   static let errors = 200
 }

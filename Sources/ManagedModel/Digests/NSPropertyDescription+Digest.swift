@@ -17,6 +17,11 @@ extension NSPropertyDescription {
     case let attribute as NSAttributeDescription:
       text.add("attribute")
       text.add(Int(attribute.attributeType.rawValue))
+      if let composite = attribute as? NSCompositeAttributeDescription {
+        for element in composite.elements.sorted(by: { $0.name < $1.name }) {
+          text.add(element.digest)
+        }
+      }
     case let relationship as NSRelationshipDescription:
       text.add("relationship")
       text.add(relationship.destinationEntity?.name)

@@ -21,6 +21,26 @@ enum DefaultValueText {
     }
   }
 
+  /// The text of a value, or nil when it has no text form.
+  static func text(of value: Any) -> String? {
+    switch value {
+    case let text as String: text
+    case let flag as Bool: flag ? "YES" : "NO"
+    case let number as any BinaryInteger: "\(number)"
+    case let number as Double: text(number)
+    case let number as Float: "\(number)"
+    case let number as Decimal: number.isNaN ? nil : "\(number)"
+    case let uuid as UUID: uuid.uuidString
+    case let url as URL: url.absoluteString
+    default: nil
+    }
+  }
+
+  /// The text of a number, without a fraction where it is whole.
+  static func text(_ number: Double) -> String {
+    Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+  }
+
   /// What to write for a type, as one sentence.
   static func hint(_ type: NSAttributeType) -> String {
     switch type {

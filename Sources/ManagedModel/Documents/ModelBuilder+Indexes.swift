@@ -106,7 +106,16 @@ extension ModelBuilder {
       return nil
     }
     _ = entity(named: entityName, for: reader, at: "entity")
-    return FetchRequestTemplate(
+    var request = FetchRequestTemplate(
       name: name, entityName: entityName, predicateFormat: reader.text("predicateString"))
+    request.fetchLimit = reader.count("fetchLimit") ?? 0
+    request.fetchBatchSize = reader.count("fetchBatchSize") ?? 0
+    request.resultType = UInt(reader.count("resultType") ?? 0)
+    request.includesSubentities = reader.flag("includeSubentities", otherwise: true)
+    request.includesPropertyValues = reader.flag("includePropertyValues", otherwise: true)
+    request.includesPendingChanges = reader.flag("includesPendingChanges", otherwise: true)
+    request.returnsObjectsAsFaults = reader.flag("returnObjectsAsFaults", otherwise: true)
+    request.returnsDistinctResults = reader.flag("returnDistinctResults")
+    return request
   }
 }

@@ -13,25 +13,35 @@ extension ModelBuilder {
         case "relationship": relationship(reader)
         default: fetchedProperty(reader)
         }
-      property.name = name
-      property.isOptional = reader.flag("optional")
-      property.isTransient = reader.flag("transient")
-      property.isIndexed = reader.flag("indexed")
-      property.isSyncable = reader.flag("syncable", otherwise: true)
-      property.explicitRenamingIdentifier = reader.text("elementID")
-      property.versionHashModifier = reader.text("versionHashModifier")
-      property.userInfo = userInfo(of: child)
+      read(property, named: name, reader)
       propertyElements[ObjectIdentifier(property)] = child
       properties.append(property)
     }
     entity.properties = properties
   }
 
-  private func attribute(_ reader: ElementReader) -> NSAttributeDescription {
-    let attribute = NSAttributeDescription()
-    attribute.attributeType =
+  /// Reads what all kinds of properties have.
+  func read(_ property: NSPropertyDescription, named name: String, _ reader: ElementReader) {
+    property.name = name
+    property.isOptional = reader.flag("optional")
+    property.isTransient = reader.flag("transient")
+    property.isIndexed = reader.flag("indexed")
+    property.isIndexedBySpotlight = reader.flag("spotlightIndexingEnabled")
+    property.isSyncable = reader.flag("syncable", otherwise: true)
+    property.explicitRenamingIdentifier = reader.text("elementID")
+    property.versionHashModifier = reader.text("versionHashModifier")
+    property.userInfo = userInfo(of: reader.element)
+  }
+
+  func attribute(_ reader: ElementReader) -> NSAttributeDescription {
+    let type =
       reader.choice("attributeType", NSAttributeType.allCases, name: \.documentName)
       ?? .undefinedAttributeType
+    let attribute: NSAttributeDescription =
+      if type == .compositeAttributeType {
+        composite(reader)
+      } else if reader.flag("derived") { derived(reader) } else { NSAttributeDescription() }
+    attribute.attributeType = type
     attribute.explicitValueClassName = reader.text("customClassName")
     attribute.valueTransformerName = reader.text("valueTransformerName")
     attribute.allowsExternalBinaryDataStorage = reader.flag("allowsExternalBinaryDataStorage")
@@ -42,9 +52,6 @@ extension ModelBuilder {
       minimum: limit(reader, ["minDateTimeInterval", "minValueString"], attribute.attributeType),
       maximum: limit(reader, ["maxDateTimeInterval", "maxValueString"], attribute.attributeType),
       pattern: reader.text("regularExpressionString"))
-    if reader.flag("derived") {
-      attribute.derivationExpression = reader.required("derivationExpression")
-    }
     attribute.defaultValue = defaultValue(reader, type: attribute.attributeType)
     return attribute
   }

@@ -9,6 +9,12 @@ final class ModelBuilder {
   /// The relationships with the elements that describe them.
   var relationships: [(relationship: NSRelationshipDescription, element: DocumentElement)] = []
   var entitiesByName: [String: NSEntityDescription] = [:]
+  /// The composites that the document declares for several attributes.
+  private(set) var composites: [DocumentElement] = []
+  /// The composites that are being read, so that none is read inside of itself.
+  var openComposites: Set<ObjectIdentifier> = []
+  /// The number of elements of composites read so far.
+  var compositeElements = 0
   var propertyElements: [ObjectIdentifier: DocumentElement] = [:]
 
   /// Makes a builder for one document.
@@ -18,6 +24,17 @@ final class ModelBuilder {
 
   /// Builds the model, or fails with every error of the document.
   func build(_ root: DocumentElement) throws(ModelErrors) -> NSManagedObjectModel {
+    let model = try buildWithProblems(root)
+    if let found = errors.sorted { throw found }
+    return model
+  }
+
+  /// Builds the model as far as it goes; what is wrong with it is in `errors`.
+  ///
+  /// Fails only when the document is not about a model.
+  func buildWithProblems(
+    _ root: DocumentElement
+  ) throws(ModelErrors) -> NSManagedObjectModel {
     guard root.name == "model" else {
       errors.add(
         ModelError(
@@ -28,6 +45,7 @@ final class ModelBuilder {
     if let identifier = root.attributes["userDefinedModelVersionIdentifier"] {
       model.versionIdentifiers = [identifier]
     }
+    composites = root.children.filter { $0.name.hasPrefix("composite") }
     addEntities(of: root)
     linkParents()
     model.entities = entities.map(\.entity)
@@ -39,7 +57,6 @@ final class ModelBuilder {
       fetchRequest($0)
     }
     addModelChecks()
-    if let found = errors.sorted { throw found }
     return model
   }
 
@@ -72,6 +89,10 @@ final class ModelBuilder {
       entity.isSyncable = reader.flag("syncable", otherwise: true)
       entity.explicitRenamingIdentifier = reader.text("elementID")
       entity.versionHashModifier = reader.text("versionHashModifier")
+      entity.coreSpotlightDisplayNameExpression =
+        reader.text("coreSpotlightDisplayNameExpression").flatMap {
+          expression($0, reader, at: "coreSpotlightDisplayNameExpression")
+        }
       entity.userInfo = userInfo(of: element)
       entities.append((entity, element))
     }

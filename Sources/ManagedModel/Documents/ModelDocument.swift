@@ -1,6 +1,6 @@
 /// Reads the model documents of Xcode: `.xcdatamodel` and `.xcdatamodeld`.
 package enum ModelDocument {
-  private static let maximumSize = 32 << 20
+  private static let maximumSize = 64 << 20
 
   /// Reads a model.
   ///
@@ -15,9 +15,37 @@ package enum ModelDocument {
   package static func read(
     url: URL, version: String? = nil
   ) throws(ModelErrors) -> NSManagedObjectModel {
-    let contents = try ModelDocumentPackage(url).contents(version: version)
+    let contents = try ModelVersions(url).file(version: version)
     return try read(
       data: BoundedFile.read(contents, limit: maximumSize), file: contents.path)
+  }
+
+  /// Reads a model as far as its document makes sense, with what is wrong with it.
+  ///
+  /// - Parameter url: A `.xcdatamodel` folder or the `contents` file of one.
+  /// - Throws: An error about the file, or about a document that is not about a model.
+  package static func readWithProblems(
+    url: URL
+  ) throws(ModelErrors) -> (model: NSManagedObjectModel, problems: [ModelError]) {
+    let contents = try ModelVersions(url).file(version: nil)
+    let data = try BoundedFile.read(contents, limit: maximumSize)
+    let text = DocumentText(file: contents.path, bytes: Array(data))
+    let builder = ModelBuilder(text: text)
+    let model = try builder.buildWithProblems(DocumentParser.parse(data, text: text))
+    return (model, builder.errors.sorted?.errors ?? [])
+  }
+
+  /// Writes a model as the `contents` file of a `.xcdatamodel` folder, in Xcode's form.
+  ///
+  /// - Parameter model: A model that `validate()` finds nothing wrong with.
+  /// - Returns: The text of the file, and what of the model such a file cannot hold: default values
+  ///   of bytes, notes that are no texts, predicates beyond limits and patterns, a second identifier.
+  package static func text(
+    of model: NSManagedObjectModel
+  ) -> (text: String, losses: [ModelError]) {
+    var writer = ModelDocumentWriter()
+    let text = writer.write(model)
+    return (text, writer.losses)
   }
 
   /// Reads a model from the bytes of a `contents` file.
@@ -32,21 +60,5 @@ package enum ModelDocument {
     let text = DocumentText(file: file, bytes: Array(data))
     let root = try DocumentParser.parse(data, text: text)
     return try ModelBuilder(text: text).build(root)
-  }
-
-  /// The names of the versions in a `.xcdatamodeld` folder, sorted as people sort.
-  ///
-  /// - Parameter url: The folder. A `.xcdatamodel` folder has one version: itself.
-  /// - Throws: An error when there is no such folder or no model in it.
-  package static func versions(url: URL) throws(ModelErrors) -> [String] {
-    try ModelDocumentPackage(url).versions
-  }
-
-  /// The name of the version of a `.xcdatamodeld` folder that is current.
-  ///
-  /// - Parameter url: The folder. A `.xcdatamodel` folder has one version: itself.
-  /// - Throws: An error when there is no such folder, no model in it, or no current version.
-  package static func currentVersion(url: URL) throws(ModelErrors) -> String {
-    try ModelDocumentPackage(url).currentVersion()
   }
 }

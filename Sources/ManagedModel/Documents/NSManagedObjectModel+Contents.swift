@@ -16,54 +16,58 @@ extension NSManagedObjectModel {
 
   /// Reads a model from a document or a compiled form.
   ///
-  /// - Parameter url: A `.xcdatamodeld` or `.xcdatamodel` folder, a `.mom` file or a `.momd`
-  ///   folder, of which the current version is read.
+  /// - Parameters:
+  ///   - url: A `.xcdatamodeld` or `.momd` folder, a `.xcdatamodel` folder, its `contents`, or a
+  ///     `.mom` file, which is known by its first bytes.
+  ///   - version: The version to read, with or without its extension; nil for the current one.
   /// - Throws: Every error of a document, or what is wrong with a compiled model.
-  package static func read(contentsOf url: URL) throws(ModelErrors) -> NSManagedObjectModel {
-    switch url.pathExtension {
-    case "mom": return try readCompiled(url)
-    case "momd": return try readCompiled(currentVersion(inFolder: url))
-    default: return try ModelDocument.read(url: url)
+  package static func read(
+    contentsOf url: URL, version: String? = nil
+  ) throws(ModelErrors) -> NSManagedObjectModel {
+    let file = try ModelVersions(url).file(version: version)
+    let data = try BoundedFile.read(file, limit: ModelArchive.maximumSize)
+    if file.pathExtension == "mom" || data.starts(with: Data("bplist".utf8)) {
+      return try readCompiled(data, file: file)
     }
+    return try ModelDocument.read(data: data, file: file.path)
   }
 
-  private static func readCompiled(_ url: URL) throws(ModelErrors) -> NSManagedObjectModel {
-    let data = try BoundedFile.read(url, limit: ModelArchive.maximumSize)
+  /// The names of the versions of a model on disk, sorted as people sort.
+  ///
+  /// - Parameter url: As for `read(contentsOf:version:)`; a single model has one version: itself.
+  /// - Throws: An error when there is no such file or folder, or no model in it.
+  package static func versions(of url: URL) throws(ModelErrors) -> [String] {
+    try ModelVersions(url).names
+  }
+
+  /// The name of the version of a model on disk that is current.
+  ///
+  /// - Throws: As `versions(of:)`, and when the folder does not say which it is.
+  package static func currentVersion(of url: URL) throws(ModelErrors) -> String {
+    try ModelVersions(url).current()
+  }
+
+  /// The file that holds a version of a model on disk: a document's `contents`, or a `.mom`.
+  ///
+  /// - Throws: As `read(contentsOf:version:)`; the file itself is not read.
+  package static func file(of url: URL, version: String? = nil) throws(ModelErrors) -> URL {
+    try ModelVersions(url).file(version: version)
+  }
+
+  private static func readCompiled(
+    _ data: Data, file: URL
+  ) throws(ModelErrors) -> NSManagedObjectModel {
     do {
       return try ModelArchive.read(bytes: Array(data))
     } catch {
       var error = error
-      error.file = url.path
+      error.file = file.path
       throw ModelErrors(error)
     }
   }
 
-  /// The compiled version that `VersionInfo.plist` names, or the only one there is.
-  private static func currentVersion(inFolder url: URL) throws(ModelErrors) -> URL {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-    let compiled = names.filter { $0.hasSuffix(".mom") }
-    if names.contains("VersionInfo.plist") {
-      let file = url.appendingPathComponent("VersionInfo.plist")
-      let data = try BoundedFile.read(file, limit: 1 << 20)
-      let list = try? PropertyListSerialization.propertyList(from: data, format: nil)
-      if let list = list as? [String: Any],
-        let name = list["NSManagedObjectModel_CurrentVersionName"] as? String,
-        compiled.contains("\(name).mom")
-      {
-        return url.appendingPathComponent("\(name).mom")
-      }
-    }
-    guard compiled.count == 1 else {
-      throw ModelErrors(
-        ModelError(
-          "The folder does not say which of its \(compiled.count) versions is current.",
-          nextStep: "Name one of its .mom files.", file: url.path))
-    }
-    return url.appendingPathComponent(compiled[0])
-  }
-
   /// Moves everything out of another model, which is not used afterwards.
-  private func takeOver(_ model: NSManagedObjectModel) {
+  func takeOver(_ model: NSManagedObjectModel) {
     let configurations = model.configurations.map { name in
       (name, model.entities(forConfigurationName: name) ?? [])
     }

@@ -1,29 +1,81 @@
-/// Makes a whole copy of a model whose parts refer to each other and not to the original.
+/// Makes one whole copy of models whose parts refer to each other and not to the originals.
+///
+/// Where entities of several models have one name, the first is copied and stands for all.
 final class ModelCopier {
   private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
   private var properties: [ObjectIdentifier: NSPropertyDescription] = [:]
+  /// Each copied entity after the originals it stands for.
+  private var groups: [(originals: [NSEntityDescription], copy: NSEntityDescription)] = []
 
-  /// Copies a model; the copy may be changed.
-  func copy(_ model: NSManagedObjectModel) -> NSManagedObjectModel {
+  /// Copies models into one; the copy may be changed.
+  func copy(_ models: [NSManagedObjectModel]) -> NSManagedObjectModel {
     let copy = NSManagedObjectModel()
-    for entity in model.entities { entities[ObjectIdentifier(entity)] = bare(entity) }
-    let pairs = model.entities.compactMap { entity in
-      entities[ObjectIdentifier(entity)].map { (entity, $0) }
+    copyEntities(of: models)
+    linkParents()
+    for (originals, made) in groups {
+      made.properties = originals[0].ownProperties.map { bare($0) }
+      for other in originals.dropFirst() {
+        for property in other.ownProperties {
+          properties[ObjectIdentifier(property)] = made.propertiesByName[property.name]
+        }
+      }
     }
-    for (entity, made) in pairs {
-      made.subentities = entity.subentities.compactMap { entities[ObjectIdentifier($0)] }
+    for (originals, made) in groups { link(originals[0], made) }
+    copy.entities = groups.map(\.copy)
+    copy.versionIdentifiers = models.reduce(into: []) { $0.formUnion($1.versionIdentifiers) }
+    for template in models.flatMap(\.fetchRequestTemplates)
+    where !copy.fetchRequestTemplates.contains(template) {
+      copy.fetchRequestTemplates.append(template)
     }
-    for (entity, made) in pairs { made.properties = entity.ownProperties.map { bare($0) } }
-    for (entity, made) in pairs { link(entity, made) }
-    copy.entities = pairs.map(\.1)
-    copy.versionIdentifiers = model.versionIdentifiers
-    copy.fetchRequestTemplates = model.fetchRequestTemplates
-    for name in model.configurations {
-      let members = model.entities(forConfigurationName: name) ?? []
-      copy.setEntities(
-        members.compactMap { entities[ObjectIdentifier($0)] }, forConfigurationName: name)
-    }
+    for model in models { copyConfigurations(of: model, to: copy) }
     return copy
+  }
+
+  private func copyEntities(of models: [NSManagedObjectModel]) {
+    var placesByName: [String: Int] = [:]
+    for model in models {
+      let first = groups.count
+      for entity in model.entities {
+        if let name = entity.name, let place = placesByName[name] {
+          groups[place].originals.append(entity)
+          entities[ObjectIdentifier(entity)] = groups[place].copy
+        } else {
+          let made = bare(entity)
+          groups.append(([entity], made))
+          entities[ObjectIdentifier(entity)] = made
+        }
+      }
+      // Two entities of one model are never taken for one, whatever they are called.
+      for place in first..<groups.count {
+        if let name = groups[place].copy.name { placesByName[name] = place }
+      }
+    }
+  }
+
+  private func linkParents() {
+    for (originals, made) in groups {
+      var seen: Set<ObjectIdentifier> = []
+      made.subentities = originals.flatMap(\.subentities).compactMap { child in
+        entities[ObjectIdentifier(child)].flatMap {
+          seen.insert(ObjectIdentifier($0)).inserted ? $0 : nil
+        }
+      }
+    }
+  }
+
+  private func copyConfigurations(
+    of model: NSManagedObjectModel, to copy: NSManagedObjectModel
+  ) {
+    for name in model.configurations {
+      var members = copy.entities(forConfigurationName: name) ?? []
+      for entity in model.entities(forConfigurationName: name) ?? [] {
+        guard let made = entities[ObjectIdentifier(entity)], !members.contains(made) else {
+          continue
+        }
+        members.append(made)
+      }
+      copy.setEntities(members, forConfigurationName: name)
+    }
   }
 
   private func bare(_ entity: NSEntityDescription) -> NSEntityDescription {
@@ -36,51 +88,13 @@ final class ModelCopier {
     copy.explicitRenamingIdentifier = entity.explicitRenamingIdentifier
     copy.codeGenerationType = entity.codeGenerationType
     copy.isSyncable = entity.isSyncable
+    copy.coreSpotlightDisplayNameExpression = entity.coreSpotlightDisplayNameExpression
     return copy
   }
 
   private func bare(_ property: NSPropertyDescription) -> NSPropertyDescription {
-    let copy: NSPropertyDescription
-    switch property {
-    case let attribute as NSAttributeDescription: copy = bare(attribute)
-    case let relationship as NSRelationshipDescription:
-      let made = NSRelationshipDescription()
-      made.deleteRule = relationship.deleteRule
-      made.minCount = relationship.minCount
-      made.maxCount = relationship.maxCount
-      made.isOrdered = relationship.isOrdered
-      copy = made
-    case let fetched as NSFetchedPropertyDescription:
-      let made = NSFetchedPropertyDescription()
-      made.template = fetched.template
-      copy = made
-    default: copy = NSPropertyDescription()
-    }
-    copy.name = property.name
-    copy.isOptional = property.isOptional
-    copy.isTransient = property.isTransient
-    copy.isIndexed = property.isIndexed
-    copy.isSyncable = property.isSyncable
-    copy.userInfo = property.userInfo
-    copy.versionHashModifier = property.versionHashModifier
-    copy.explicitRenamingIdentifier = property.explicitRenamingIdentifier
-    copy.explicitValidation = property.explicitValidation
-    copy.valueRule = property.valueRule
+    let copy = property.bareCopy()
     properties[ObjectIdentifier(property)] = copy
-    return copy
-  }
-
-  private func bare(_ attribute: NSAttributeDescription) -> NSAttributeDescription {
-    let copy = NSAttributeDescription()
-    copy.attributeType = attribute.attributeType
-    copy.defaultValue = attribute.defaultValue
-    copy.explicitValueClassName = attribute.explicitValueClassName
-    copy.valueTransformerName = attribute.valueTransformerName
-    copy.allowsExternalBinaryDataStorage = attribute.allowsExternalBinaryDataStorage
-    copy.preservesValueInHistoryOnDeletion = attribute.preservesValueInHistoryOnDeletion
-    copy.allowsCloudEncryption = attribute.allowsCloudEncryption
-    copy.derivationExpression = attribute.derivationExpression
-    copy.usesScalarValueType = attribute.usesScalarValueType
     return copy
   }
 

@@ -42,14 +42,6 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   /// Kept, without effect here.
   public final var allowsCloudEncryption = false { willSet { requireMutable() } }
 
-  /// The formula of a derived attribute as the model states it, such as `cars.@count`.
-  ///
-  /// Setting it makes the attribute a derived one. Apple's framework has a subclass for this.
-  package final var derivationExpression: String? { willSet { requireMutable() } }
-
-  /// Whether the store computes the value.
-  package final var isDerived: Bool { derivationExpression != nil }
-
   /// Whether generated code declares the value as a plain number.
   ///
   /// True at first, as in Xcode.

@@ -109,6 +109,11 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// True at first.
   package var isSyncable = true { willSet { requireMutable() } }
 
+  /// What the system's search shows for an object of the entity.
+  ///
+  /// Kept, without effect here.
+  public var coreSpotlightDisplayNameExpression: NSExpression? { willSet { requireMutable() } }
+
   var cachedLookups: EntityLookups?
 
   /// Makes an entity without a name.

@@ -7,6 +7,6 @@ extension NSManagedObjectModel: NSCopying {
   /// - Parameter zone: Not used.
   /// - Returns: An `NSManagedObjectModel`.
   public func copy(with zone: NSZone? = nil) -> Any {
-    ModelCopier().copy(self)
+    ModelCopier().copy([self])
   }
 }

@@ -39,6 +39,11 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// Whether the property asks for an index of its own (the form of older models).
   public final var isIndexed = false { willSet { requireMutable() } }
 
+  /// Whether the property takes part in the system's search.
+  ///
+  /// Kept, without effect here.
+  public final var isIndexedBySpotlight = false { willSet { requireMutable() } }
+
   /// A text that makes the version hash differ where nothing else does.
   public final var versionHashModifier: String? { willSet { requireMutable() } }
 

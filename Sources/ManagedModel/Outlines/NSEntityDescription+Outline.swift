@@ -7,6 +7,7 @@ extension NSEntityDescription {
     facts += Self.facts(
       renaming: explicitRenamingIdentifier, name: name, modifier: versionHashModifier,
       userInfo: userInfo)
+    if let shown = coreSpotlightDisplayNameExpression { facts.append("shown as \(shown)") }
     var lines = [facts.joined(separator: ", ")]
     lines += ownProperties.sorted { $0.name < $1.name }.map { "  " + $0.outline }
     lines += indexes.sorted { $0.name < $1.name }.map { "  " + $0.outline }
@@ -30,12 +31,15 @@ extension NSEntityDescription {
 
 extension NSFetchIndexDescription {
   /// The index on one line.
-  var outline: String {
+  var outline: String { "index \(name): \(parts)" }
+
+  /// What the index covers: its elements in their order, and of which rows.
+  package var parts: String {
     let parts = elements.map { element in
       (element.propertyName ?? "?") + (element.isAscending ? "" : " descending")
         + (element.collationType == .rTree ? " range" : "")
     }
     let condition = partialIndexPredicate.map { " where \($0.predicateFormat)" } ?? ""
-    return "index \(name): \(parts.joined(separator: ", "))\(condition)"
+    return parts.joined(separator: ", ") + condition
   }
 }

@@ -23,6 +23,19 @@ extension NSManagedObjectModel {
 extension FetchRequestTemplate {
   /// The template on one line.
   var outline: String {
-    "\(name): \(entityName)" + (predicateFormat.map { " where \($0)" } ?? "")
+    var facts = ["\(name): \(entityName)" + (predicateFormat.map { " where \($0)" } ?? "")]
+    if !sortDescriptors.isEmpty {
+      let keys = sortDescriptors.map { "\($0.key ?? "?")\($0.ascending ? "" : " descending")" }
+      facts.append("by \(keys.joined(separator: " and "))")
+    }
+    if fetchLimit != 0 { facts.append("at most \(fetchLimit)") }
+    if fetchBatchSize != 0 { facts.append("\(fetchBatchSize) at a time") }
+    if resultType != 0 { facts.append("result type \(resultType)") }
+    if !includesSubentities { facts.append("without sub-entities") }
+    if !includesPropertyValues { facts.append("without values") }
+    if !includesPendingChanges { facts.append("without pending changes") }
+    if !returnsObjectsAsFaults { facts.append("no faults") }
+    if returnsDistinctResults { facts.append("distinct") }
+    return facts.joined(separator: ", ")
   }
 }

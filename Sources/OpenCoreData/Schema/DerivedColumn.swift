@@ -35,7 +35,7 @@ package struct DerivedColumn: Sendable {
   /// Finds the columns that a formula names; nil for a formula that cannot be followed.
   init?(_ column: SQLColumn, of entity: SQLEntity, in model: SQLModel) {
     guard let attribute = column.property as? NSAttributeDescription,
-      let text = attribute.derivationExpression, let formula = DerivedFormula(text),
+      let text = attribute.derivationText, let formula = DerivedFormula(text),
       let source = Self.source(formula, of: entity, in: model)
     else { return nil }
     self.entity = entity

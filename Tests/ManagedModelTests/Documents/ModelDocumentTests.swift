@@ -26,9 +26,9 @@ import Testing
   func versionsOfAPackageAreChosen() throws {
     let url = SharedData.url("moody/Moody.xcdatamodeld")
     #expect(
-      try ModelDocument.versions(url: url)
+      try NSManagedObjectModel.versions(of: url)
         == ["Moody", "Moody 2", "Moody 3", "Moody 4", "Moody 5", "Moody 6"])
-    #expect(try ModelDocument.currentVersion(url: url) == "Moody 6")
+    #expect(try NSManagedObjectModel.currentVersion(of: url) == "Moody 6")
     #expect(try ModelDocument.read(url: url).versionIdentifiers == ["6"])
     let named = try ModelDocument.read(url: url, version: "Moody 4.xcdatamodel")
     #expect(named.versionIdentifiers == ["4"])
@@ -90,6 +90,22 @@ import Testing
       <elements><element name="Animal" positionX="0" positionY="0" width="1" height="1"/></elements>
     </model>
     """
+
+  @Test(arguments: [
+    "now()", "canonical:(name)", "lowercase:(owner.name)", "uppercase:(name)", "pages.@count",
+    "pages.@sum.length", "@sum.pages.length", "owner.name", "self.name", "sum:(pages.length)",
+    "count:(pages)",
+  ])
+  func derivationsOfAllFormsAreRead(text: String) throws {
+    let document = """
+      <model><entity name="Book"><attribute name="d" attributeType="String" derived="YES"
+      derivationExpression="\(text)"/></entity></model>
+      """
+    let model = try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    let attribute = model.entitiesByName["Book"]?.attributesByName["d"]
+    let read = try #require((attribute as? NSDerivedAttributeDescription)?.derivationExpression)
+    #expect(try NSExpression.parse(read.description, arguments: []) == read)
+  }
 
   @Test func everythingADocumentSaysIsKept() throws {
     let model = try ModelDocument.read(data: Data(Self.document.utf8), file: "Zoo")

@@ -87,7 +87,7 @@ struct OfficeStore {
       ("noteCount", "notes.@count"), ("hoursSum", "notes.@sum.hours"), ("key", "canonical:(name)"),
       ("houseName", "house.name"), ("tagCount", "tags.@count"), ("savedAt", "now()"),
     ] {
-      let attribute = NSAttributeDescription()
+      let attribute = NSDerivedAttributeDescription()
       attribute.name = name
       attribute.attributeType =
         switch name {
@@ -96,7 +96,7 @@ struct OfficeStore {
         case "savedAt": .dateAttributeType
         default: .integer64AttributeType
         }
-      attribute.derivationExpression = formula
+      attribute.derivationExpression = NSExpression(format: formula)
       person.properties += [attribute]
     }
     person.attributesByName["photo"]?.allowsExternalBinaryDataStorage = true

@@ -1,0 +1,57 @@
+extension FetchRequestTemplate {
+  /// The template as a dictionary of plain values; what has its usual value is left out.
+  var archived: [AnyHashable: Any] {
+    var values: [AnyHashable: Any] = ["name": name, "entity": entityName]
+    if let predicateFormat { values["predicate"] = predicateFormat }
+    if !sortDescriptors.isEmpty {
+      values["sort"] = sortDescriptors.map { descriptor in
+        [descriptor.key ?? "", descriptor.ascending, descriptor.comparison?.rawValue ?? ""]
+          as [Any]
+      }
+    }
+    for (key, number) in [("limit", fetchLimit), ("batch", fetchBatchSize)] where number != 0 {
+      values[key] = number
+    }
+    if resultType != 0 { values["result"] = Int(clamping: resultType) }
+    for (key, path) in Self.flags where self[keyPath: path] != Self.plain[keyPath: path] {
+      values[key] = self[keyPath: path]
+    }
+    return values
+  }
+
+  /// Reads what `archived` gives; nil when there is neither name nor entity.
+  init?(archived values: [AnyHashable: Any]) {
+    guard let name = values["name"] as? String, let entity = values["entity"] as? String else {
+      return nil
+    }
+    self.init(name: name, entityName: entity, predicateFormat: values["predicate"] as? String)
+    for case let parts as [Any] in values["sort"] as? [Any] ?? [] {
+      guard parts.count == 3, let key = parts[0] as? String, let ascending = parts[1] as? Bool,
+        let comparison = parts[2] as? String
+      else { continue }
+      sortDescriptors.append(
+        NSSortDescriptor(
+          key: key, ascending: ascending, selector: .init(rawValue: comparison)))
+    }
+    fetchLimit = Self.count(values["limit"])
+    fetchBatchSize = Self.count(values["batch"])
+    resultType = UInt(Self.count(values["result"]))
+    for (key, path) in Self.flags {
+      if let flag = values[key] as? Bool { self[keyPath: path] = flag }
+    }
+  }
+
+  private static func count(_ value: Any?) -> Int {
+    max(0, (value as? Int64).flatMap { Int(exactly: $0) } ?? 0)
+  }
+
+  private static let plain = FetchRequestTemplate(name: "", entityName: "", predicateFormat: nil)
+
+  private static var flags: [(String, WritableKeyPath<FetchRequestTemplate, Bool>)] {
+    [
+      ("subentities", \.includesSubentities), ("values", \.includesPropertyValues),
+      ("pending", \.includesPendingChanges), ("faults", \.returnsObjectsAsFaults),
+      ("distinct", \.returnsDistinctResults),
+    ]
+  }
+}

@@ -1,0 +1,186 @@
+extension ModelComparison {
+  /// Compares an entity with what it was.
+  mutating func compare(
+    _ old: NSEntityDescription, _ new: NSEntityDescription,
+    inMergedHierarchy merged: Set<ObjectIdentifier>
+  ) {
+    if old.name != new.name {
+      add(.renamed, .entity, of: new, former: old.name, .lightweight)
+    }
+    compareParents(old, new, merged)
+    change(new, "class", old.managedObjectClassName, new.managedObjectClassName, .none)
+    if old.isAbstract != new.isAbstract {
+      add(
+        .changed, .entity, of: new,
+        detail: new.isAbstract ? "abstract now" : "no longer abstract",
+        new.isAbstract ? .custom : .lightweight,
+        new.isAbstract ? "Its rows would be of no entity." : nil)
+    }
+    change(
+      new, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
+      "It makes stores migrate, which also brings new indexes to them.")
+    compareIndexes(old, new)
+    compareProperties(old, new)
+  }
+
+  private mutating func change(
+    _ entity: NSEntityDescription, _ what: String, _ before: String?, _ after: String?,
+    _ effect: MigrationEffect, _ reason: String? = nil
+  ) {
+    guard before != after else { return }
+    add(
+      .changed, .entity, of: entity,
+      detail: "\(what) from \(before ?? "none") to \(after ?? "none")", effect, reason)
+  }
+
+  private mutating func compareParents(
+    _ old: NSEntityDescription, _ new: NSEntityDescription, _ merged: Set<ObjectIdentifier>
+  ) {
+    let former = old.superentity.flatMap { laterEntities[ObjectIdentifier($0)] ?? $0 }
+    guard former !== new.superentity else { return }
+    let isMerged = merged.contains(ObjectIdentifier(new.rootEntity))
+    add(
+      .changed, .entity, of: new,
+      detail: "parent from \(old.superentity?.name ?? "none") to "
+        + "\(new.superentity?.name ?? "none")",
+      isMerged ? .custom : .lightweight,
+      isMerged ? "Entities that had no common ancestor cannot get one by inference." : nil)
+  }
+
+  private mutating func compareIndexes(_ old: NSEntityDescription, _ new: NSEntityDescription) {
+    let hint =
+      "Stores that exist open as they are, without it; a hash modifier makes them migrate."
+    for name in Set(old.indexTexts.keys).union(new.indexTexts.keys).sorted() {
+      let (before, after) = (old.indexTexts[name], new.indexTexts[name])
+      guard before != after else { continue }
+      let kind = Self.kind(before, after)
+      add(
+        kind, .index, of: new, name,
+        detail: kind == .changed ? "from (\(before ?? "")) to (\(after ?? ""))" : nil, .none,
+        kind == .removed ? nil : hint)
+    }
+    let constraints = [old, new].map { entity in
+      Set(entity.uniquenessConstraintNames.map { $0.joined(separator: ", ") })
+    }
+    for names in constraints[1].subtracting(constraints[0]).sorted() {
+      add(.added, .constraint, of: new, names, .none, hint + " Rows may break it by then.")
+    }
+    for names in constraints[0].subtracting(constraints[1]).sorted() {
+      add(.removed, .constraint, of: new, names, .none)
+    }
+  }
+
+  // MARK: Properties
+
+  private mutating func compareProperties(_ old: NSEntityDescription, _ new: NSEntityDescription) {
+    let pairs = RenamingMatch.pairs(
+      old.ownProperties, new.ownProperties, name: \.name, identifier: { $0.renamingIdentifier })
+    let kept = Dictionary(
+      pairs.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
+    let carried = Set(pairs.map { ObjectIdentifier($0.old) })
+    for property in new.ownProperties.sorted(by: { $0.name < $1.name }) {
+      if let former = kept[ObjectIdentifier(property)] {
+        compare(former, property, of: new)
+      } else if let former = declarer(before: property, of: new) {
+        noteMove(of: property, to: new, from: former)
+      } else {
+        noteAddition(of: property, to: new)
+      }
+    }
+    for property in old.ownProperties.sorted(by: { $0.name < $1.name })
+    where !carried.contains(ObjectIdentifier(property)) && !isDeclaredElsewhere(property, of: old) {
+      add(
+        .removed, property.subject, of: new, property.name,
+        .lightweight,
+        property.isStored ? "Its values are not carried over." : nil)
+    }
+  }
+
+  /// Notes which properties of a new entity its sub-entities declared before.
+  mutating func noteMovedProperties(to entity: NSEntityDescription) {
+    for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+      if let former = declarer(before: property, of: entity) {
+        noteMove(of: property, to: entity, from: former)
+      }
+    }
+  }
+
+  private mutating func noteMove(
+    of property: NSPropertyDescription, to entity: NSEntityDescription,
+    from former: NSPropertyDescription
+  ) {
+    add(
+      .moved, property.subject, of: entity, property.name, former: former.entity?.name,
+      .lightweight)
+    compare(former, property, of: entity)
+  }
+
+  /// The property of the earlier model that all former selves of an entity and its descendants had.
+  private func declarer(
+    before property: NSPropertyDescription, of entity: NSEntityDescription
+  ) -> NSPropertyDescription? {
+    let former = entity.withDescendants.compactMap { formerEntities[ObjectIdentifier($0)] }
+    let names = [property.name, property.renamingIdentifier].compactMap { $0 }
+    let found = former.map { entity in
+      names.lazy.compactMap { entity.propertiesByName[$0] }.first
+    }
+    guard !found.isEmpty, !found.contains(where: { $0 == nil }) else { return nil }
+    return found[0]
+  }
+
+  /// Whether a property that an entity declared before is declared by an ancestor or by all its
+  /// sub-entities now.
+  private func isDeclaredElsewhere(
+    _ property: NSPropertyDescription, of old: NSEntityDescription
+  ) -> Bool {
+    guard let entity = laterEntities[ObjectIdentifier(old)] else { return false }
+    func has(_ entity: NSEntityDescription) -> Bool {
+      entity.propertiesByName.values.contains {
+        $0.name == property.name || $0.renamingIdentifier == property.renamingIdentifier
+      }
+    }
+    return has(entity) || !entity.subentities.isEmpty && entity.subentities.allSatisfy(has)
+  }
+
+  private mutating func noteAddition(
+    of property: NSPropertyDescription, to entity: NSEntityDescription
+  ) {
+    guard property.isStored else {
+      return add(.added, property.subject, of: entity, property.name, .lightweight)
+    }
+    var isFilled = property.isOptional
+    var missing = "It must have a value and has no default value, which rows that exist would get."
+    switch property {
+    case let attribute as NSAttributeDescription:
+      isFilled = isFilled || attribute.typedDefaultValue != nil || attribute.isDerived
+    case let relationship as NSRelationshipDescription:
+      isFilled = isFilled || relationship.isToMany && relationship.minCount == 0
+      missing = "It must lead to an object, and rows that exist have none."
+    default: break
+    }
+    add(
+      .added, property.subject, of: entity, property.name, isFilled ? .lightweight : .custom,
+      isFilled ? nil : missing)
+  }
+}
+
+extension NSEntityDescription {
+  /// The entity and all below it.
+  fileprivate var withDescendants: [NSEntityDescription] {
+    [self] + subentities.flatMap(\.withDescendants)
+  }
+
+  /// What each index of the entity covers, by its name; the older forms included.
+  fileprivate var indexTexts: [String: String] {
+    var texts: [String: String] = [:]
+    for property in ownProperties where property.isIndexed {
+      texts["indexed \(property.name)"] = property.name
+    }
+    for names in compoundIndexNames {
+      let text = names.joined(separator: ", ")
+      texts["compound \(text)"] = text
+    }
+    for index in indexes { texts[index.name] = index.parts }
+    return texts
+  }
+}

@@ -1,0 +1,181 @@
+extension ModelComparison {
+  /// Compares a property with what it was.
+  mutating func compare(
+    _ old: NSPropertyDescription, _ new: NSPropertyDescription, of entity: NSEntityDescription
+  ) {
+    guard old.subject == new.subject else {
+      return add(
+        .changed, new.subject, of: entity, new.name, detail: "was a \(old.subject.rawValue)",
+        .custom, "A value cannot become another kind of property by inference.")
+    }
+    if old.name != new.name {
+      add(
+        .renamed, new.subject, of: entity, new.name, former: old.name,
+        .lightweight)
+    }
+    if old.isTransient != new.isTransient {
+      change(new, entity, new.isTransient ? "transient now" : "stored now", .lightweight)
+    }
+    compareOptionality(old, new, entity)
+    change(
+      new, entity, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
+      "It makes stores migrate.")
+    switch (old, new) {
+    case (let old as NSAttributeDescription, let new as NSAttributeDescription):
+      compare(old, new, entity)
+    case (let old as NSRelationshipDescription, let new as NSRelationshipDescription):
+      compare(old, new, entity)
+    case (let old as NSFetchedPropertyDescription, let new as NSFetchedPropertyDescription):
+      change(new, entity, "request", old.template?.outline, new.template?.outline, .none)
+    default: break
+    }
+  }
+
+  private mutating func change(
+    _ property: NSPropertyDescription, _ entity: NSEntityDescription, _ detail: String,
+    _ effect: MigrationEffect, _ reason: String? = nil
+  ) {
+    add(
+      .changed, property.subject, of: entity, property.name, detail: detail,
+      property.isStored ? effect : min(effect, .lightweight), property.isStored ? reason : nil)
+  }
+
+  private mutating func change(
+    _ property: NSPropertyDescription, _ entity: NSEntityDescription, _ what: String,
+    _ before: String?, _ after: String?, _ effect: MigrationEffect, _ reason: String? = nil
+  ) {
+    guard before != after else { return }
+    change(
+      property, entity, "\(what) from \(before ?? "none") to \(after ?? "none")", effect, reason)
+  }
+
+  private mutating func compareOptionality(
+    _ old: NSPropertyDescription, _ new: NSPropertyDescription, _ entity: NSEntityDescription
+  ) {
+    guard old.isOptional != new.isOptional else { return }
+    guard !new.isOptional else { return change(new, entity, "optional now", .lightweight) }
+    let hasDefault = (new as? NSAttributeDescription)?.typedDefaultValue != nil
+    let isFilled = hasDefault || (new as? NSAttributeDescription)?.isDerived == true
+    change(
+      new, entity, "required now", isFilled ? .lightweight : .custom,
+      isFilled
+        ? "Rows without a value get the default value."
+        : "Rows without a value would have none: give it a default value, or map it.")
+  }
+
+  private mutating func compare(
+    _ old: NSAttributeDescription, _ new: NSAttributeDescription, _ entity: NSEntityDescription
+  ) {
+    change(
+      new, entity, "type", old.attributeType.documentName, new.attributeType.documentName, .custom,
+      "Values are not converted by inference.")
+    change(new, entity, "default value", old.defaultText, new.defaultText, .none)
+    change(
+      new, entity, "value class", old.explicitValueClassName, new.explicitValueClassName, .none)
+    change(
+      new, entity, "transformer", old.valueTransformerName, new.valueTransformerName, .none,
+      "Bytes that are stored are read by the new one: a hash modifier makes stores migrate.")
+    if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
+      change(
+        new, entity,
+        new.allowsExternalBinaryDataStorage ? "external storage on" : "external storage off", .none)
+    }
+    change(new, entity, "derivation", old.derivationText, new.derivationText, .none)
+    let (before, after) = (old.ruleText, new.ruleText)
+    change(
+      new, entity, "validation", before, after, .none, "It is checked when an object is saved.")
+    compareElements(old, new, entity)
+  }
+
+  private mutating func compareElements(
+    _ old: NSAttributeDescription, _ new: NSAttributeDescription, _ entity: NSEntityDescription
+  ) {
+    guard let old = old as? NSCompositeAttributeDescription,
+      let new = new as? NSCompositeAttributeDescription
+    else { return }
+    let before = Dictionary(
+      old.elements.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    for element in new.elements {
+      guard let former = before[element.name] else {
+        change(new, entity, "element \(element.name) added", .lightweight)
+        continue
+      }
+      let types = [former, element].map(\.attributeType.documentName)
+      change(
+        new, entity, "type of element \(element.name)", types[0], types[1], .custom,
+        "Values are not converted by inference.")
+    }
+    let names = Set(new.elements.map(\.name))
+    for element in old.elements where !names.contains(element.name) {
+      change(new, entity, "element \(element.name) removed", .lightweight)
+    }
+  }
+
+  private mutating func compare(
+    _ old: NSRelationshipDescription, _ new: NSRelationshipDescription,
+    _ entity: NSEntityDescription
+  ) {
+    compareDestinations(old, new, entity)
+    if old.isToMany != new.isToMany {
+      change(
+        new, entity, new.isToMany ? "to many now" : "to one now",
+        new.isToMany ? .lightweight : .custom,
+        new.isToMany ? nil : "Which of several objects stays cannot be inferred.")
+    } else if old.maxCount != new.maxCount {
+      change(new, entity, "greatest count", "\(old.maxCount)", "\(new.maxCount)", .lightweight)
+    }
+    change(new, entity, "least count", "\(old.minCount)", "\(new.minCount)", .lightweight)
+    if old.isOrdered != new.isOrdered {
+      change(new, entity, new.isOrdered ? "ordered now" : "no longer ordered", .lightweight)
+    }
+    change(
+      new, entity, "delete rule", old.deleteRule.documentName, new.deleteRule.documentName, .none)
+    let inverse = old.inverseRelationship.flatMap { former in
+      former.entity.flatMap { laterEntities[ObjectIdentifier($0)] }?.ownProperties
+        .first { $0.name == former.name || $0.renamingIdentifier == former.renamingIdentifier }
+    }
+    if inverse !== new.inverseRelationship {
+      change(
+        new, entity, "inverse", old.inverseRelationship?.description,
+        new.inverseRelationship?.description, .lightweight)
+    }
+  }
+
+  private mutating func compareDestinations(
+    _ old: NSRelationshipDescription, _ new: NSRelationshipDescription,
+    _ entity: NSEntityDescription
+  ) {
+    let later = old.destinationEntity.flatMap { laterEntities[ObjectIdentifier($0)] }
+    guard later !== new.destinationEntity || later == nil else { return }
+    let isWider = later.flatMap { later in new.destinationEntity.map { later.isKind(of: $0) } }
+    change(
+      new, entity, "destination", old.destinationEntity?.name, new.destinationEntity?.name,
+      isWider == true ? .lightweight : .custom,
+      isWider == true ? nil : "The keys that are stored would lead to rows of another entity.")
+  }
+}
+
+extension NSPropertyDescription {
+  /// What kind of thing the property is.
+  var subject: ModelDifference.Subject {
+    switch self {
+    case is NSAttributeDescription: .attribute
+    case is NSRelationshipDescription: .relationship
+    default: .fetchedProperty
+    }
+  }
+
+  /// Whether a store keeps values of the property.
+  var isStored: Bool { !isTransient && subject != .fetchedProperty }
+}
+
+extension NSAttributeDescription {
+  /// The default value as text, nil for none.
+  fileprivate var defaultText: String? { defaultValue.map { "\(typedDefaultValue ?? $0)" } }
+
+  /// The validation predicates as text, nil for none.
+  fileprivate var ruleText: String? {
+    let predicates = validationPredicates.map(\.predicateFormat)
+    return predicates.isEmpty ? nil : predicates.joined(separator: " and ")
+  }
+}

@@ -1,0 +1,119 @@
+/// What differs between two models, and whether a store of the first can be migrated by itself.
+///
+/// Entities and properties are the same in both when they have one renaming identifier, else when
+/// they have one name. Takes time in proportion to the models; entities are matched by their names.
+package struct ModelComparison {
+  /// The earlier model.
+  package let old: NSManagedObjectModel
+  /// The later model.
+  package let new: NSManagedObjectModel
+  /// The differences: entities with their properties by name, then the rest.
+  package private(set) var differences: [ModelDifference] = []
+
+  /// The entity of the earlier model by the one of the later.
+  let formerEntities: [ObjectIdentifier: NSEntityDescription]
+  /// The entity of the later model by the one of the earlier.
+  let laterEntities: [ObjectIdentifier: NSEntityDescription]
+
+  /// Compares two models.
+  ///
+  /// - Parameters:
+  ///   - old: The earlier one.
+  ///   - new: The later one.
+  package init(from old: NSManagedObjectModel, to new: NSManagedObjectModel) {
+    self.old = old
+    self.new = new
+    let matches = RenamingMatch.pairs(
+      old.entities, new.entities, name: { $0.name ?? "" }, identifier: { $0.renamingIdentifier })
+    formerEntities = Dictionary(
+      matches.map { (ObjectIdentifier($0.new), $0.old) }, uniquingKeysWith: { first, _ in first })
+    laterEntities = Dictionary(
+      matches.map { (ObjectIdentifier($0.old), $0.new) }, uniquingKeysWith: { first, _ in first })
+    compareEntities()
+    compareModels()
+  }
+
+  /// The heaviest effect of all differences: what it takes to open a store of the earlier model.
+  package var effect: MigrationEffect { differences.map(\.effect).max() ?? .none }
+
+  /// Adds a difference.
+  mutating func add(
+    _ kind: ModelDifference.Kind, _ subject: ModelDifference.Subject,
+    of entity: NSEntityDescription? = nil, _ name: String? = nil, former: String? = nil,
+    detail: String? = nil, _ effect: MigrationEffect, _ reason: String? = nil
+  ) {
+    differences.append(
+      ModelDifference(
+        kind: kind, subject: subject, entity: entity?.name, name: name, former: former,
+        detail: detail, effect: effect, reason: reason))
+  }
+
+  private mutating func compareEntities() {
+    let merged = mergedHierarchies
+    for entity in new.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
+      if let former = formerEntities[ObjectIdentifier(entity)] {
+        compare(former, entity, inMergedHierarchy: merged)
+      } else {
+        add(.added, .entity, of: entity, nil, .lightweight)
+        noteMovedProperties(to: entity)
+      }
+    }
+    for entity in old.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
+    where laterEntities[ObjectIdentifier(entity)] == nil {
+      add(
+        .removed, .entity, of: entity, nil, .lightweight,
+        entity.isAbstract ? nil : "Its rows are not carried over.")
+    }
+  }
+
+  /// The roots of the later model whose hierarchies join entities that had no common ancestor.
+  private var mergedHierarchies: Set<ObjectIdentifier> {
+    var formerRoots: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
+    for entity in new.entities {
+      guard let former = formerEntities[ObjectIdentifier(entity)] else { continue }
+      formerRoots[ObjectIdentifier(entity.rootEntity), default: []]
+        .insert(ObjectIdentifier(former.rootEntity))
+    }
+    return Set(formerRoots.filter { $0.value.count > 1 }.keys)
+  }
+
+  private mutating func compareModels() {
+    if old.versionIdentifiers != new.versionIdentifiers {
+      add(
+        .changed, .model,
+        detail: "version identifiers from \(Self.names(old)) to \(Self.names(new))", .none)
+    }
+    for name in Set(old.configurations).union(new.configurations).sorted() {
+      let members = [old, new].map { model in
+        model.entities(forConfigurationName: name)?.compactMap(\.name).sorted()
+      }
+      guard members[0] != members[1] else { continue }
+      let texts = members.map { $0?.joined(separator: ", ") }
+      let kind = Self.kind(texts[0], texts[1])
+      add(
+        kind, .configuration, of: nil, name,
+        detail: kind == .changed ? "entities from \(texts[0] ?? "") to \(texts[1] ?? "")" : nil,
+        .none)
+    }
+    let requests = [old, new].map { model in
+      Dictionary(
+        model.fetchRequestTemplates.map { ($0.name, $0.outline) },
+        uniquingKeysWith: { first, _ in first })
+    }
+    for name in Set(requests[0].keys).union(requests[1].keys).sorted() {
+      let (before, after) = (requests[0][name], requests[1][name])
+      guard before != after else { continue }
+      add(Self.kind(before, after), .fetchRequest, of: nil, name, .none)
+    }
+  }
+
+  /// Added, removed or changed, by which of the two is there.
+  static func kind(_ before: String?, _ after: String?) -> ModelDifference.Kind {
+    before == nil ? .added : after == nil ? .removed : .changed
+  }
+
+  private static func names(_ model: NSManagedObjectModel) -> String {
+    let names = model.versionIdentifiers.map { "\"\($0)\"" }.sorted()
+    return names.isEmpty ? "none" : names.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,77 @@
+/// One element of a document that is written: its attributes in their order and what is inside.
+struct DocumentTag {
+  private let name: String
+  private var attributes: [(key: String, value: String)] = []
+  private var children: [DocumentTag] = []
+
+  /// Makes an element without attributes.
+  init(_ name: String) {
+    self.name = name
+  }
+
+  /// Adds an attribute; nothing for nil.
+  mutating func set(_ key: String, _ value: String?) {
+    if let value { attributes.append((key, value)) }
+  }
+
+  /// Adds an attribute that says YES, or nothing.
+  mutating func set(_ key: String, if flag: Bool) {
+    if flag { attributes.append((key, "YES")) }
+  }
+
+  /// Adds an attribute with a yes or no where it is not the usual one.
+  mutating func set(_ key: String, _ flag: Bool, unless usual: Bool) {
+    if flag != usual { attributes.append((key, flag ? "YES" : "NO")) }
+  }
+
+  /// Adds an attribute with a number, unless it is 0.
+  mutating func set(_ key: String, count: Int) {
+    if count != 0 { attributes.append((key, "\(count)")) }
+  }
+
+  /// Adds an element inside.
+  mutating func add(_ child: DocumentTag) {
+    children.append(child)
+  }
+
+  /// Adds elements inside an element of their own; nothing for none.
+  mutating func add(_ members: [DocumentTag], in list: String) {
+    guard !members.isEmpty else { return }
+    var group = DocumentTag(list)
+    group.children = members
+    children.append(group)
+  }
+
+  /// Writes the element and what is inside, four blanks deeper for each level.
+  func write(to text: inout String, indentation: String = "") {
+    text += "\(indentation)<\(name)"
+    for (key, value) in attributes { text += " \(key)=\"\(Self.escaped(value))\"" }
+    guard !children.isEmpty else { return text += "/>\n" }
+    text += ">\n"
+    for child in children { child.write(to: &text, indentation: indentation + "    ") }
+    text += "\(indentation)</\(name)>\n"
+  }
+
+  /// Whether XML can hold every character of a text.
+  static func canHold(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy { scalar in
+      scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+        || ["\t", "\n", "\r"].contains(scalar)
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\t", "\n", "\r": result += "&#\(scalar.value);"
+      default: if canHold(String(scalar)) { result.unicodeScalars.append(scalar) }
+      }
+    }
+    return result
+  }
+}

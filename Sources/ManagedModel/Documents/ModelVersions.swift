@@ -1,0 +1,131 @@
+/// A model on disk, as a document or compiled, and the versions of it.
+struct ModelVersions {
+  /// The names of the versions without extension, sorted as people sort.
+  let names: [String]
+  private let url: URL
+  private let kind: Kind
+
+  private enum Kind {
+    /// A file: the contents of a document, or a compiled model.
+    case file
+    /// A `.xcdatamodel` folder.
+    case document
+    /// A `.xcdatamodeld` folder.
+    case documents
+    /// A `.momd` folder.
+    case compiled
+
+    var suffix: String {
+      switch self {
+      case .file: ""
+      case .document, .documents: ".xcdatamodel"
+      case .compiled: ".mom"
+      }
+    }
+  }
+
+  /// Looks at what a URL leads to.
+  init(_ url: URL) throws(ModelErrors) {
+    self.url = url
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+      throw Self.error("There is no such file or folder.", "Check the name.", url)
+    }
+    guard isFolder.boolValue else {
+      kind = .file
+      let isContents = url.lastPathComponent == "contents"
+      names = [
+        (isContents ? url.deletingLastPathComponent() : url).deletingPathExtension()
+          .lastPathComponent
+      ]
+      return
+    }
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+    if files.contains("contents") {
+      kind = .document
+      names = [url.deletingPathExtension().lastPathComponent]
+      return
+    }
+    guard
+      let kind = [Kind.documents, .compiled].first(where: { kind in
+        files.contains { $0.hasSuffix(kind.suffix) }
+      })
+    else { throw Self.error(noModelAmong: files, url) }
+    self.kind = kind
+    names = files.filter { $0.hasSuffix(kind.suffix) }.map {
+      String($0.dropLast(kind.suffix.count))
+    }
+    .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+  }
+
+  /// The file of a version, nil for the current one.
+  func file(version: String?) throws(ModelErrors) -> URL {
+    switch kind {
+    case .file, .document:
+      if let version { _ = try named(version) }
+      return kind == .file ? url : url.appendingPathComponent("contents")
+    case .documents, .compiled:
+      let name = if let version { try named(version) } else { try current() }
+      let found = url.appendingPathComponent(name + kind.suffix)
+      return kind == .compiled ? found : try ModelVersions(found).file(version: nil)
+    }
+  }
+
+  /// The version that the folder names as the current one, or the only one there is.
+  func current() throws(ModelErrors) -> String {
+    if let name = try chosen() { return try named(name) }
+    guard names.count == 1 else {
+      throw Self.error(
+        "The folder does not say which of its \(names.count) versions is current.",
+        "Name one of: \(names.joined(separator: ", ")).", url)
+    }
+    return names[0]
+  }
+
+  private func named(_ name: String) throws(ModelErrors) -> String {
+    let suffix = kind == .file ? "." + url.pathExtension : kind.suffix
+    let plain = name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name
+    guard !names.contains(plain) else { return plain }
+    let near = NearestName.of(plain, among: names)
+    throw Self.error(
+      "There is no version \(plain).",
+      near.map { "Did you mean \($0)?" } ?? "There are: \(names.joined(separator: ", ")).", url)
+  }
+
+  /// What the folder's own list says; nil where there is no list.
+  private func chosen() throws(ModelErrors) -> String? {
+    let (list, key) =
+      kind == .compiled
+      ? ("VersionInfo.plist", "NSManagedObjectModel_CurrentVersionName")
+      : (".xccurrentversion", "_XCCurrentVersionName")
+    let file = url.appendingPathComponent(list)
+    guard kind == .documents || kind == .compiled,
+      FileManager.default.fileExists(atPath: file.path)
+    else { return nil }
+    let data = try BoundedFile.read(file, limit: 1 << 20)
+    let values = try? PropertyListSerialization.propertyList(from: data, format: nil)
+    guard let name = (values as? [String: Any])?[key] as? String else {
+      throw Self.error(
+        "The file does not name the current version.", "Set \(key), or name a version.", file)
+    }
+    return name
+  }
+
+  private static func error(noModelAmong files: [String], _ url: URL) -> ModelErrors {
+    if files.contains("elements") {
+      return error(
+        "The model has the form that Xcode wrote before version 4, which is not read.",
+        "Save it with a newer Xcode, or give the compiled model.", url)
+    }
+    if files.contains(where: { $0.hasSuffix(".omo") }) {
+      return error(
+        "The folder holds optimised models (.omo) alone, whose form is not public.",
+        "Give the .mom file of the version.", url)
+    }
+    return error("The folder holds no model.", "Name a .xcdatamodel or .xcdatamodeld folder.", url)
+  }
+
+  private static func error(_ message: String, _ nextStep: String, _ url: URL) -> ModelErrors {
+    ModelErrors(ModelError(message, nextStep: nextStep, file: url.path))
+  }
+}

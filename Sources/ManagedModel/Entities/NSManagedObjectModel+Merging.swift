@@ -1,0 +1,123 @@
+extension NSManagedObjectModel {
+  /// Makes one model with the entities of several.
+  ///
+  /// The originals are not changed. Entities, fetch request templates and configurations of one
+  /// name become one; relationships and parents lead to the merged entities. Traps when two of one
+  /// name differ, as Apple's framework raises. Takes time in proportion to the models.
+  ///
+  /// - Parameter models: The models, or nil for those in the main bundle.
+  /// - Returns: Nil for no models.
+  public convenience init?(byMerging models: [NSManagedObjectModel]?) {
+    let models = models ?? Self.models(in: [.main])
+    guard !models.isEmpty else { return nil }
+    self.init()
+    do {
+      takeOver(try Self.merging(models))
+    } catch {
+      preconditionFailure("The models cannot be merged: \(error)")
+    }
+  }
+
+  /// Makes one model of those of several that a store was made with.
+  ///
+  /// - Parameters:
+  ///   - models: The models to choose from, versions of the same one among them.
+  ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
+  /// - Returns: Nil when no choice of models has the store's entities and no others. Hashes that
+  ///   Apple's framework computed never match.
+  public convenience init?(
+    byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
+  ) {
+    let hashes = metadata["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    var chosen: [NSManagedObjectModel] = []
+    if let whole = models.first(where: { $0.entityVersionHashesByName == hashes }) {
+      chosen = [whole]
+    } else {
+      chosen = models.filter { model in
+        model.entityVersionHashesByName.allSatisfy { hashes[$0.key] == $0.value }
+      }
+    }
+    guard let merged = try? Self.merging(chosen), merged.entityVersionHashesByName == hashes else {
+      return nil
+    }
+    self.init()
+    takeOver(merged)
+  }
+
+  /// Makes one model of all that bundles hold.
+  ///
+  /// Reads the current version of each `.momd` and each `.mom` among a bundle's resources, and of
+  /// `.xcdatamodeld` and `.xcdatamodel`, which are not compiled on Linux. One model is the same as
+  /// reading it. Traps as `init(byMerging:)`.
+  ///
+  /// - Parameter bundles: The bundles, or nil for the main one.
+  /// - Returns: Nil when there is no model, or none that can be read.
+  public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+    let models = models(in: bundles ?? [.main])
+    return models.count == 1 ? models[0] : NSManagedObjectModel(byMerging: models)
+  }
+
+  /// Makes one model of those in bundles that a store was made with.
+  ///
+  /// As `init(byMerging:forStoreMetadata:)`, with every version of every model.
+  ///
+  /// - Parameters:
+  ///   - bundles: The bundles, or nil for the main one.
+  ///   - metadata: The metadata of a store.
+  public class func mergedModel(
+    from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+  ) -> NSManagedObjectModel? {
+    let all = (bundles ?? [.main]).flatMap(modelURLs).flatMap { url in
+      let versions = (try? ModelVersions(url))?.names ?? []
+      return versions.compactMap { try? read(contentsOf: url, version: $0) }
+    }
+    return NSManagedObjectModel(byMerging: all, forStoreMetadata: metadata)
+  }
+
+  /// Makes one model with the entities of several.
+  ///
+  /// - Throws: One error for each entity and template that differs between two of the models.
+  package static func merging(
+    _ models: [NSManagedObjectModel]
+  ) throws(ModelErrors) -> NSManagedObjectModel {
+    var errors: [ModelError] = []
+    var outlines: [String: [String]] = [:]
+    var templates: [String: FetchRequestTemplate] = [:]
+    for model in models {
+      for entity in model.entities {
+        let name = entity.name ?? ""
+        if let known = outlines[name], known != entity.outline {
+          errors.append(
+            ModelError(
+              "Two of the models have an entity \(name), and they differ.",
+              nextStep: "Rename one of them, or make them equal.", entity: name))
+        } else {
+          outlines[name] = entity.outline
+        }
+      }
+      for template in model.fetchRequestTemplates {
+        if let known = templates.updateValue(template, forKey: template.name), known != template {
+          errors.append(
+            ModelError(
+              "Two of the models have a fetch request \(template.name), and they differ.",
+              nextStep: "Rename one of them, or make them equal."))
+        }
+      }
+    }
+    if !errors.isEmpty { throw ModelErrors(errors) }
+    return ModelCopier().copy(models)
+  }
+
+  private static func models(in bundles: [Bundle]) -> [NSManagedObjectModel] {
+    bundles.flatMap(modelURLs).compactMap { try? read(contentsOf: $0) }
+  }
+
+  /// The models among the resources of a bundle, in the order of their names.
+  private static func modelURLs(in bundle: Bundle) -> [URL] {
+    guard let folder = bundle.resourceURL else { return [] }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.map { folder.appendingPathComponent($0) }
+      .filter { ["momd", "mom", "xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+      .sorted { $0.path < $1.path }
+  }
+}

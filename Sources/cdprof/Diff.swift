@@ -1,0 +1,30 @@
+import ArgumentParser
+import OpenCoreData
+import Workbench
+
+/// `cdprof diff`: what differs between two models, and whether a store can be migrated by itself.
+struct Diff: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Say what differs between two models, and what it takes to migrate a store.",
+    discussion: "Each of them is anything that `cdprof model` reads.")
+
+  @Argument(help: ArgumentHelp("The earlier model, or a store.", valueName: "old"))
+  var old: String
+
+  @Argument(help: ArgumentHelp("The later model, or a store.", valueName: "new"))
+  var new: String
+
+  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  var json = false
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let comparison = ModelComparison(
+      from: try FoundModel(path: old).model, to: try FoundModel(path: new).model)
+    if json {
+      console.say(try DifferenceText.json(comparison))
+    } else {
+      console.say(DifferenceText.lines(comparison))
+    }
+    return .success
+  }
+}

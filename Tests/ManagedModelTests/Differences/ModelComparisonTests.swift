@@ -1,0 +1,172 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct ModelComparisonTests {
+  /// An entity with an attribute and a pair of relationships; a parent with two children.
+  static let old = """
+    <entity name="Animal"><attribute name="name" optional="YES" attributeType="String"/>
+    <attribute name="age" attributeType="Integer 16" defaultValueString="0"/>
+    <relationship name="keeper" optional="YES" maxCount="1" destinationEntity="Keeper"
+    inverseName="animals"/></entity>
+    <entity name="Keeper"><relationship name="animals" optional="YES" toMany="YES"
+    destinationEntity="Animal" inverseName="keeper"/></entity>
+    <entity name="Lion" parentEntity="Animal"><attribute name="mane" optional="YES"
+    attributeType="String"/></entity>
+    <entity name="Bear" parentEntity="Animal"/><entity name="Alone"/>
+    """
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let edits: [(String, String)]
+    let effect: MigrationEffect
+    let expected: [String]
+
+    init(
+      _ testDescription: String, _ edits: (String, String)..., effect: MigrationEffect,
+      _ expected: String...
+    ) {
+      self.testDescription = testDescription
+      self.edits = edits
+      self.effect = effect
+      self.expected = expected
+    }
+  }
+
+  static let cases = [
+    Case(
+      "S14-5 an attribute added",
+      (
+        "<entity name=\"Bear\" parentEntity=\"Animal\"/>",
+        "<entity name=\"Bear\" parentEntity=\"Animal\"><attribute name=\"fat\" "
+          + "optional=\"YES\" attributeType=\"Double\"/></entity>"
+      ),
+      effect: .lightweight, "added attribute Bear.fat"),
+    Case(
+      "a required attribute without default",
+      (
+        "<entity name=\"Alone\"/>",
+        "<entity name=\"Alone\"><attribute name=\"x\" attributeType=\"Double\"/></entity>"
+      ),
+      effect: .custom, "added attribute Alone.x"),
+    Case(
+      "an attribute removed and one renamed",
+      ("<attribute name=\"mane\" optional=\"YES\"\nattributeType=\"String\"/>", ""),
+      ("name=\"name\" optional", "name=\"title\" elementID=\"name\" optional"),
+      effect: .lightweight, "renamed attribute Animal.title from name",
+      "removed attribute Lion.mane"),
+    Case(
+      "a type", ("Integer 16", "Integer 64"), effect: .custom,
+      "changed attribute Animal.age: type from Integer 16 to Integer 64"),
+    Case(
+      "required, with and without default",
+      ("name=\"name\" optional=\"YES\"", "name=\"name\""),
+      effect: .custom, "changed attribute Animal.name: required now"),
+    Case(
+      "required with a default",
+      ("name=\"name\" optional=\"YES\"", "name=\"name\" defaultValueString=\"x\""),
+      effect: .lightweight, "changed attribute Animal.name: required now",
+      "changed attribute Animal.name: default value from none to x"),
+    Case(
+      "optional", ("name=\"age\"", "name=\"age\" optional=\"YES\""), effect: .lightweight,
+      "changed attribute Animal.age: optional now"),
+    Case(
+      "to many", ("maxCount=\"1\"", "toMany=\"YES\""), effect: .lightweight,
+      "changed relationship Animal.keeper: to many now"),
+    Case(
+      "to one", ("toMany=\"YES\"", "maxCount=\"1\""), effect: .custom,
+      "changed relationship Keeper.animals: to one now"),
+    Case(
+      "an entity renamed and one removed",
+      ("entity name=\"Keeper\"", "entity name=\"Guard\" elementID=\"Keeper\""),
+      ("destinationEntity=\"Keeper\"", "destinationEntity=\"Guard\""),
+      ("<entity name=\"Alone\"/>", ""),
+      effect: .lightweight, "renamed entity Guard from Keeper", "removed entity Alone"),
+    Case(
+      "a property moved up",
+      ("<attribute name=\"mane\" optional=\"YES\"\nattributeType=\"String\"/>", ""),
+      (
+        "<entity name=\"Animal\">",
+        "<entity name=\"Animal\"><attribute name=\"mane\" "
+          + "optional=\"YES\" attributeType=\"String\"/>"
+      ),
+      effect: .lightweight, "added attribute Animal.mane"),
+    Case(
+      "a new parent for siblings",
+      ("name=\"Bear\" parentEntity=\"Animal\"", "name=\"Bear\" parentEntity=\"Furry\""),
+      ("name=\"Lion\" parentEntity=\"Animal\"", "name=\"Lion\" parentEntity=\"Furry\""),
+      (
+        "<entity name=\"Alone\"/>",
+        "<entity name=\"Alone\"/><entity name=\"Furry\" parentEntity=\"Animal\"/>"
+      ),
+      effect: .lightweight, "changed entity Bear: parent from Animal to Furry",
+      "added entity Furry",
+      "changed entity Lion: parent from Animal to Furry"),
+    Case(
+      "a parent for entities that had none in common",
+      ("<entity name=\"Alone\"/>", "<entity name=\"Alone\" parentEntity=\"Animal\"/>"),
+      effect: .custom, "changed entity Alone: parent from none to Animal"),
+    Case(
+      "S-A12 an index without and with a hash modifier",
+      ("defaultValueString=\"0\"", "defaultValueString=\"0\" indexed=\"YES\""),
+      effect: .none, "added index Animal.indexed age"),
+    Case(
+      "an index with a hash modifier",
+      (
+        "defaultValueString=\"0\"",
+        "defaultValueString=\"0\" indexed=\"YES\" versionHashModifier=\"2\""
+      ),
+      effect: .lightweight, "added index Animal.indexed age",
+      "changed attribute Animal.age: hash modifier from none to 2"),
+    Case("nothing", effect: .none),
+  ]
+
+  static func model(_ inside: String) throws -> NSManagedObjectModel {
+    try ModelDocument.read(data: Data("<model>\(inside)</model>".utf8), file: "Zoo")
+  }
+
+  @Test(arguments: cases)
+  func differencesAndTheirEffectsAreNamed(_ test: Case) throws {
+    var text = Self.old
+    for (from, to) in test.edits {
+      try #require(text.contains(from), "\(from)")
+      text = text.replacingOccurrences(of: from, with: to)
+    }
+    let (old, new) = (try Self.model(Self.old), try Self.model(text))
+    let comparison = ModelComparison(from: old, to: new)
+    let lines = comparison.differences.map { difference in
+      "\(difference.kind.rawValue) \(difference.subject.rawValue) \(difference.path)"
+        + (difference.former.map { " from \($0)" } ?? "")
+        + (difference.detail.map { ": \($0)" } ?? "")
+    }
+    #expect(lines == test.expected)
+    #expect(comparison.effect == test.effect)
+    #expect((comparison.effect == .none) == (old.digest == new.digest))
+    if comparison.effect == .custom {
+      #expect(comparison.differences.contains { $0.effect == .custom && $0.reason != nil })
+    }
+  }
+
+  /// The hashes decide whether a store opens, so no model may differ in them unnoticed.
+  @Test func everyDifferenceOfTheHashesIsADifference() throws {
+    for seed in 0..<120 as Range<UInt64> {
+      let model = RandomModel.make(seed: seed)
+      let copy = try #require(model.copy() as? NSManagedObjectModel)
+      #expect(ModelComparison(from: model, to: copy).differences == [], "seed \(seed)")
+      var random = SeededNumbers(seed: seed)
+      let properties = copy.entities.flatMap(\.ownProperties)
+      for _ in 0..<2 {
+        guard let property = properties.randomElement(using: &random) else { continue }
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: property.isOptional.toggle()
+        case 1: property.entity?.properties.removeAll { $0 === property }
+        case 2: property.versionHashModifier = "changed"
+        case 3: (property as? NSRelationshipDescription)?.isOrdered.toggle()
+        default: (property as? NSAttributeDescription)?.attributeType = .stringAttributeType
+        }
+      }
+      let comparison = ModelComparison(from: model, to: copy)
+      #expect((comparison.effect != .none) == (model.digest != copy.digest), "seed \(seed)")
+    }
+  }
+}

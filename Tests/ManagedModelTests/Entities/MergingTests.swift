@@ -1,0 +1,117 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct MergingTests {
+  static func model(_ entities: String) throws -> NSManagedObjectModel {
+    try ModelDocument.read(data: Data("<model>\(entities)</model>".utf8), file: "Zoo")
+  }
+
+  static let animal = """
+    <entity name="Animal"><attribute name="name" optional="YES" attributeType="String"/></entity>
+    """
+  static let keeper = """
+    <entity name="Keeper"><relationship name="animals" toMany="YES" destinationEntity="Animal"/>
+    </entity><configuration name="People"><memberEntity name="Keeper"/></configuration>
+    """
+
+  @Test("S-A04 one model is itself; two are the union of their entities")
+  func modelsAreMerged() async throws {
+    let one = try Self.model(Self.animal)
+    #expect(NSManagedObjectModel(byMerging: [one])?.outline == one.outline)
+    let two = try Self.model(
+      Self.animal + Self.keeper + #"<entity name="Lion" parentEntity="Animal"/>"#)
+    let merged = try #require(NSManagedObjectModel(byMerging: [one, two]))
+    #expect(merged.outline == two.outline)
+    #expect(merged.validate() == [])
+    let animal = try #require(merged.entitiesByName["Animal"])
+    #expect(animal.subentities.map(\.name) == ["Lion"])
+    #expect(
+      merged.entitiesByName["Keeper"]?.relationshipsByName["animals"]?.destinationEntity === animal)
+    #expect(merged.entities(forConfigurationName: "People")?.map(\.name) == ["Keeper"])
+    animal.name = "Beast"
+    #expect(one.entitiesByName["Animal"] != nil && two.entitiesByName["Animal"] != nil)
+    #expect(NSManagedObjectModel(byMerging: []) == nil)
+
+    let clash = try Self.model(#"<entity name="Animal" isAbstract="YES"/>"#)
+    let errors = #expect(throws: ModelErrors.self) {
+      try NSManagedObjectModel.merging([one, clash])
+    }
+    #expect(
+      errors?.description
+        == "Animal: Two of the models have an entity Animal, and they differ. "
+        + "Rename one of them, or make them equal.")
+    await #expect(processExitsWith: .failure) {
+      let one = try MergingTests.model(MergingTests.animal)
+      let clash = try MergingTests.model(#"<entity name="Animal" isAbstract="YES"/>"#)
+      _ = NSManagedObjectModel(byMerging: [one, clash])
+    }
+  }
+
+  @Test func theModelsOfAStoreAreFound() throws {
+    let first = try Self.model(Self.animal)
+    let second = try Self.model(
+      Self.animal.replacingOccurrences(of: "String", with: "Date"))
+    let other = try Self.model(#"<entity name="Zoo"/>"#)
+    func metadata(_ model: NSManagedObjectModel) -> [String: Any] {
+      ["NSStoreModelVersionHashes": model.entityVersionHashesByName]
+    }
+    let versions = [first, second, other]
+    let found = NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata(second))
+    #expect(found?.outline == second.outline)
+    let both = try NSManagedObjectModel.merging([first, other])
+    let union = NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata(both))
+    #expect(union?.outline == both.outline)
+    #expect(
+      NSManagedObjectModel(byMerging: [first, other], forStoreMetadata: metadata(second)) == nil)
+  }
+
+  @Test("S-A05 a model that is not there is nil, with the reason for who asks")
+  func missingModelsAreNil() throws {
+    let url = URL(fileURLWithPath: "/nowhere/Zoo.momd")
+    #expect(NSManagedObjectModel(contentsOf: url) == nil)
+    let errors = #expect(throws: ModelErrors.self) {
+      try NSManagedObjectModel.read(contentsOf: url)
+    }
+    #expect(
+      errors?.description == "/nowhere/Zoo.momd: There is no such file or folder. Check the name.")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for name in ["First.xcdatamodel", "Second.xcdatamodel"] {
+      try FileManager.default.createDirectory(
+        at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+    }
+    try Data("<model>\(Self.animal)</model>".utf8).write(
+      to: folder.appendingPathComponent("First.xcdatamodel/contents"))
+    let bundle = try #require(Bundle(path: folder.path))
+    #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.entities.count == 1)
+    try Data("<model>\(Self.keeper)\(Self.animal)</model>".utf8).write(
+      to: folder.appendingPathComponent("Second.xcdatamodel/contents"))
+    let merged = try #require(NSManagedObjectModel.mergedModel(from: [bundle]))
+    #expect(merged.entities.count == 2)
+    let hashes = [
+      "NSStoreModelVersionHashes": try Self.model(Self.animal).entityVersionHashesByName
+    ]
+    #expect(
+      NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: hashes)?.entities.count
+        == 1)
+  }
+
+  @Test(
+    "S-A07 names of an object's own properties are refused",
+    arguments: [
+      "description", "objectID", "entity",
+    ])
+  func reservedNamesAreRefused(name: String) {
+    let document = """
+      <model><entity name="Animal"><attribute name="\(name)" attributeType="String"/></entity></model>
+      """
+    let errors = #expect(throws: ModelErrors.self) {
+      try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    }
+    #expect(
+      errors?.description
+        == "Zoo:1:47: Animal.\(name): Every object has a property \(name) already. "
+        + "Rename the one of the model.")
+  }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct RandomModelTests {
+  /// Documents keep more than compiled models: what code generation and the editor use.
+  @Test(arguments: [1, 2, 3, 4])
+  func whatIsWrittenIsReadBackEqual(batch: UInt64) throws {
+    for seed in (batch * 100)..<(batch * 100 + 40) {
+      let model = RandomModel.make(seed: seed)
+      try #require(model.validate() == [], "seed \(seed)")
+      let compiled = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+      #expect(ModelArchiveTests.differences(compiled.outline, model.outline) == [], "seed \(seed)")
+      #expect(compiled.digest == model.digest)
+
+      Self.turnPredicatesIntoLimits(model)
+      let written = ModelDocument.text(of: model)
+      try #require(written.losses == [], "seed \(seed)")
+      let read = try ModelDocument.read(data: Data(written.text.utf8), file: "seed \(seed)")
+      #expect(ModelArchiveTests.differences(read.outline, model.outline) == [], "seed \(seed)")
+      #expect(ModelDocument.text(of: read).text == written.text, "seed \(seed)")
+
+      let copy = try #require(model.copy() as? NSManagedObjectModel)
+      #expect(ModelDocument.text(of: copy).text == written.text, "seed \(seed)")
+    }
+  }
+
+  /// A document says the usual predicates as limits, without what is said when they fail.
+  static func turnPredicatesIntoLimits(_ model: NSManagedObjectModel) {
+    func turn(_ attribute: NSAttributeDescription) {
+      for element in (attribute as? NSCompositeAttributeDescription)?.elements ?? [] {
+        turn(element)
+      }
+      guard attribute.explicitValidation != nil else { return }
+      attribute.explicitValidation = nil
+      attribute.valueRule = ValueRule(minimum: "2")
+    }
+    for entity in model.entities {
+      for case let attribute as NSAttributeDescription in entity.ownProperties { turn(attribute) }
+    }
+  }
+
+  @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
+  func everyRealModelIsWrittenAsADocument() throws {
+    for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
+      let model = try ModelDocument.read(url: SharedData.url(path))
+      let written = ModelDocument.text(of: model)
+      #expect(written.losses == [], "\(path)")
+      let read = try ModelDocument.read(data: Data(written.text.utf8), file: path)
+      #expect(ModelArchiveTests.differences(read.outline, model.outline) == [], "\(path)")
+    }
+  }
+
+  /// A model that a new Xcode wrote, with its own versions and without places on a screen.
+  @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
+  func aDocumentIsWrittenAsXcodeWritesIt() throws {
+    let url = SharedData.url("\(ModelArchiveTests.samples)/SampleModel2.xcdatamodel/contents")
+    let text = try String(contentsOf: url, encoding: .utf8)
+    let written = ModelDocument.text(of: try ModelDocument.read(url: url)).text
+    #expect(written == text)
+  }
+
+  @Test func whatADocumentCannotSayIsNamed() throws {
+    let model = EntityTests.model()
+    let name = try #require(model.entitiesByName["Animal"]?.attributesByName["name"])
+    name.setValidationPredicates(
+      [NSPredicate(format: "SELF != \"x\"")], withValidationWarnings: [1])
+    name.userInfo = ["count": 3]
+    let age = try #require(model.entitiesByName["Person"]?.attributesByName["age"])
+    age.attributeType = .binaryDataAttributeType
+    age.defaultValue = Data([1])
+    model.versionIdentifiers = ["1", "2"]
+    #expect(
+      ModelDocument.text(of: model).losses.map(\.description) == [
+        "A model document cannot hold more than one version identifier, or one that is no text. "
+          + "Keep the compiled model too.",
+        "Animal.name: A model document cannot hold these validation predicates. Set them in code.",
+        "Animal.name: A model document cannot hold a note that is no text: count. "
+          + "Write it as text.",
+        "Person.age: A model document cannot hold the default value 1 bytes. "
+          + "Set it in awakeFromInsert.",
+      ])
+  }
+}
