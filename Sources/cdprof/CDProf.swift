@@ -7,5 +7,5 @@ struct CDProf: ParsableCommand {
     abstract: "Profiles Core Data on Linux: what a fetch, a fault or a save costs, with its SQL.",
     discussion: Messages.discussion,
     version: Messages.version,
-    subcommands: [Run.self, Shell.self, Inspect.self, Doctor.self, Rows.self])
+    subcommands: [Run.self, Shell.self, Inspect.self, Doctor.self, Rows.self, Generate.self])
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ModelCode
 import OpenCoreData
 import Workbench
 
@@ -20,6 +21,12 @@ struct Failure {
     case let diagnostics as ScenarioDiagnostics:
       text = diagnostics.description
       status = .badInput
+    case let errors as ModelErrors:
+      text = errors.description
+      status = .badInput
+    case let occupied as GeneratedFolder.Occupied:
+      text = occupied.description
+      status = .runFailed
     case let law as LawError:
       text = law.description
       status = .badInput

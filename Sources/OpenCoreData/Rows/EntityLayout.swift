@@ -55,16 +55,13 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.rootIndex = rootIndex
     self.objectClass = objectClass
     var slots: [RowSlot] = []
-    let properties = entity.slotProperties
-    self.properties = properties
-    var offset = Row.headerSize + (properties.count + 63) / 64 * 8
-    for property in properties {
-      let slot = RowSlot(property: property, index: slots.count, offset: offset)
-      offset += slot.kind.width
-      slots.append(slot)
+    let geometry = SlotGeometry(entity)
+    self.properties = geometry.properties
+    for (property, offset) in zip(geometry.properties, geometry.offsets) {
+      slots.append(RowSlot(property: property, index: slots.count, offset: offset))
     }
     self.slots = slots
-    self.fixedSize = offset
+    self.fixedSize = geometry.fixedSize
     self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
     self.transients = entity.attributesByName.values.filter(\.isTransient)
       .sorted { $0.name < $1.name }
@@ -84,7 +81,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     constraints = UniquenessConstraint.all(of: entity) { name in
       slots.first { $0.name == name }?.index
     }
-    var nulls = RowBuilder(slots: slots, fixedSize: offset, layoutIndex: index)
+    var nulls = RowBuilder(slots: slots, fixedSize: geometry.fixedSize, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {
       if let attribute = slot.property as? NSAttributeDescription,
