@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test checked build lint catalogue samples picture bench gates clean prepare
+.PHONY: help demo test examples checked build lint catalogue samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -14,6 +14,7 @@ PICTURE := Documentation/images/report.png
 help:
 	@echo 'make demo       build, run $(SCENARIO), leave its report under $(REPORTS)/'
 	@echo 'make test       the whole test suite'
+	@echo 'make examples   the package that uses the build plugin: build it, run its program'
 	@echo 'make checked    the core under checked rows, the address and the thread sanitizer'
 	@echo 'make build      release build of cdprof'
 	@echo 'make lint       swift format lint --strict'
@@ -36,6 +37,10 @@ demo: build
 test: prepare
 	swift test --disable-xctest $(SWIFT_FLAGS)
 
+# A package of its own: what a user of the framework and of the build plugin writes.
+examples: prepare
+	swift run --package-path Examples $(SWIFT_FLAGS) Library
+
 # Each in a folder of its own, so that neither build throws the other away.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
 checked: prepare
@@ -46,7 +51,7 @@ checked: prepare
 
 lint:
 	@sh Scripts/prepare.sh --swift
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests Examples/Package.swift Examples/Sources
 
 samples: build
 	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'
@@ -66,4 +71,4 @@ gates: prepare
 	Benchmarks/.build/release/bench gates
 
 clean:
-	rm -rf .build Benchmarks/.build
+	rm -rf .build Benchmarks/.build Examples/.build

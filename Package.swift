@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
     .library(name: "CoreDataCosts", targets: ["CoreDataCosts"]),
     .executable(name: "cdprof", targets: ["cdprof"]),
+    .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -34,6 +35,13 @@ let package = Package(
     .target(name: "ManagedModel", dependencies: ["CZlib"]),
     .target(name: "OpenCoreData", dependencies: ["ManagedModel", "SQLiteDriver", "ProfileEvents"]),
 
+    // Classes made of models, and the plugin that makes them in a build.
+    .target(name: "ModelCode", dependencies: ["ManagedModel"]),
+    .executableTarget(name: "ModelCodeTool", dependencies: ["ModelCode", "ManagedModel"]),
+    .plugin(
+      name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["ModelCodeTool"],
+      path: "Sources/CoreDataModelPlugin"),
+
     // What stands on it.
     .target(name: "Moody", dependencies: ["OpenCoreData"]),
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
@@ -48,12 +56,14 @@ let package = Package(
     .executableTarget(
       name: "cdprof",
       dependencies: [
-        "Workbench", "OpenCoreData", "CReadline",
+        "Workbench", "OpenCoreData", "ModelCode", "CReadline",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
     .testTarget(name: "SQLiteDriverTests", dependencies: ["SQLiteDriver", "ProfileEvents"]),
     .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel"]),
+    .testTarget(
+      name: "ModelCodeTests", dependencies: ["ModelCode", "ManagedModel"], exclude: ["Models"]),
     .testTarget(
       name: "OpenCoreDataTests",
       dependencies: ["OpenCoreData", "CoreDataCosts", "Moody", "SQLiteDriver", "ProfileEvents"]),
@@ -66,6 +76,6 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.type != .plugin {
   target.swiftSettings = settings
 }

@@ -9,5 +9,6 @@ struct CDProf: ParsableCommand {
     version: Messages.version,
     subcommands: [
       Run.self, Shell.self, Inspect.self, Doctor.self, Rows.self, Model.self, Diff.self,
+      Generate.self,
     ])
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ModelCode
 import OpenCoreData
 import Workbench
 
@@ -23,6 +24,9 @@ struct Failure {
     case let errors as ModelErrors:
       text = errors.description
       status = .badInput
+    case let occupied as GeneratedFolder.Occupied:
+      text = occupied.description
+      status = .runFailed
     case let law as LawError:
       text = law.description
       status = .badInput

@@ -15,6 +15,7 @@ struct ModuleTable {
   /// The system's own modules, which any module may import.
   static let system: Set<String> = [
     "Foundation", "FoundationXML", "Dispatch", "Synchronization", "Glibc", "Musl", "Darwin",
+    "PackagePlugin",
   ]
 
   /// Modules whose `public` declarations are the product's API; all others say `package`.
@@ -40,8 +41,9 @@ struct ModuleTable {
   /// The modules and products that each target of Package.swift depends on, tests left out.
   static func declared() throws -> [String: Set<String>] {
     let text = try Repository.text(of: "Package.swift")
-    let target = /\.(target|executableTarget|systemLibrary|testTarget)\(\s*name: "(\w+)"/
-    let starts = text.matches(of: target)
+    let target = /\.(target|executableTarget|systemLibrary|testTarget|plugin)\(\s*name: "(\w+)"/
+    let section = text.firstRange(of: "  targets: [")?.upperBound ?? text.startIndex
+    let starts = text[section...].matches(of: target)
     var targets: [String: Set<String>] = [:]
     for (index, start) in starts.enumerated() where start.1 != "testTarget" {
       let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : text.endIndex

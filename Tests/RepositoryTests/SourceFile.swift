@@ -17,6 +17,11 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { path }
 
+  /// Whether `cdprof generate` wrote it, so that its names are Xcode's.
+  var isGenerated: Bool {
+    lines[0].hasPrefix("// Written by cdprof generate")
+  }
+
   /// The folder below Sources or Tests.
   var module: String {
     path.split(separator: "/").dropFirst().first.map(String.init) ?? ""

@@ -67,7 +67,7 @@ struct SourceRulesTests {
     let banned: Set<String> = [
       "Utils", "Utilities", "Helper", "Helpers", "Extensions", "Types", "Common", "Misc", "Shared",
     ]
-    for file in Repository.sources + Repository.tests {
+    for file in Repository.sources + Repository.tests where !file.isGenerated {
       let parts = file.name.split(separator: "+").map(String.init)
       #expect(banned.isDisjoint(with: parts), "\(file.path): the name says nothing")
       #expect(declares(file, parts), "\(file.path) declares no \(parts.first ?? "")")

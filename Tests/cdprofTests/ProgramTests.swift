@@ -32,6 +32,10 @@ struct ProgramTests {
     (["model", "a", "--check", "--xml"], 64, "leave --xml out"),
     (["diff", "a"], 64, "Missing expected argument"),
     (["diff", "a", "b"], 66, "there is no file or folder a"),
+    (["generate", "no.xcdatamodel", "--out", "made"], 66, "there is no file or folder no.xcda"),
+    (["generate", "input", "--out", "made"], 65, "/input:1:"),
+    (["generate", "input"], 64, "Missing expected argument '--out"),
+    (["generate", "input", "--out", "made", "--style", "struct"], 64, "--style"),
   ])
   func wrongArgumentsSayWhatIsMeant(arguments: [String], status: Int32, message: String) throws {
     let outcome = try program.run(arguments)
@@ -39,6 +43,21 @@ struct ProgramTests {
     #expect(outcome.errors.contains(message))
     #expect(outcome.output.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: program.folder.file("Reports").path))
+  }
+
+  @Test func classesAreWrittenOnceAndNeverOverSomebodyElses() throws {
+    let arguments = ["generate", PackageFiles.model, "--out", "made"]
+    let first = try program.run(arguments)
+    #expect(first.status == 0 && first.errors.isEmpty)
+    #expect(first.output.contains("written: made/Mood+CoreDataClass.swift\n"))
+    #expect(first.output.contains("written: made/MoodyModel.swift\n"))
+    let second = try program.run(arguments)
+    #expect(second.status == 0 && !second.output.contains("written: "))
+    _ = try program.folder.write("final class Mood {}\n", to: "made/Mood+CoreDataClass.swift")
+    let third = try program.run(arguments)
+    #expect(third.status == 1 && third.output.isEmpty)
+    #expect(third.errors.contains("made/Mood+CoreDataClass.swift: the file was not written by"))
+    #expect(try program.run(arguments + ["--style", "extension"]).status == 0)
   }
 
   @Test func theVersionNamesWhatCountsDependOn() throws {

@@ -93,8 +93,8 @@ extension NSManagedObject {
   final func merge(_ newest: Row, storeTrumps: Bool) {
     for slot in layout.slots where values?.isChanged(slot.index) == true {
       let base = row.rawValue(slot)
-      let isChangedHere = !rawValue(slot).isSame(as: base)
-      let isChangedThere = !newest.rawValue(slot).isSame(as: base)
+      let isChangedHere = rawValue(slot) != base
+      let isChangedThere = newest.rawValue(slot) != base
       if isChangedHere, !(isChangedThere && storeTrumps) { continue }
       if slot.kind.isToOne, isChangedHere { setDestination(destination(of: newest, slot), slot) }
       values?.forget(slot.index)

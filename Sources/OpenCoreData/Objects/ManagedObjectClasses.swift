@@ -89,8 +89,8 @@ extension NSManagedObject {
   ///
   /// - Parameters:
   ///   - name: The class name in the model.
-  ///   - slots: Those of all generated accessors of the class and its parents.
-  public class func registerClass(named name: String, slots: [SlotDeclaration]) {
-    ManagedObjectClasses.register(self, as: name, slots: slots)
+  ///   - slots: Those of all generated accessors of the class, and those of its parents.
+  public class func registerClass(named name: String, slots: [SlotDeclaration]...) {
+    ManagedObjectClasses.register(self, as: name, slots: slots.flatMap { $0 })
   }
 }

@@ -88,6 +88,53 @@ extension NSManagedObject {
     !state.contains(.awaking) || state.contains(.inserted)
   }
 
+  /// Adds one destination of a to-many and keeps the other side in step.
+  ///
+  /// Fires the relationship only where the inverse does not tell whether the object is there.
+  final func addDestination(_ object: NSManagedObject, forKey key: String) {
+    editDestination(object, forKey: key) { value, relationship, isThere in
+      guard !isThere else { return }
+      value.insert(object)
+      addInverse(of: relationship, on: object)
+    }
+  }
+
+  /// Takes one destination out of a to-many and keeps the other side in step.
+  ///
+  /// Fires the relationship only where the inverse does not tell whether the object is there.
+  final func removeDestination(_ object: NSManagedObject, forKey key: String) {
+    editDestination(object, forKey: key) { value, relationship, isThere in
+      guard isThere else { return }
+      value.remove(object)
+      removeInverse(of: relationship, on: object)
+    }
+  }
+
+  private func editDestination(
+    _ object: NSManagedObject, forKey key: String,
+    _ edit: (ToManyValue, NSRelationshipDescription, Bool) -> Void
+  ) {
+    guard case .toMany(let number) = place(of: key) else {
+      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' is no to-many relationship")
+    }
+    let relationship = layout.toMany[number]
+    let index = layout.holdingIndex(.toMany(number))
+    checkContext(of: object, key)
+    willAccess()
+    let value = toManyValue(at: index)
+    let isThere: Bool
+    if value.objects == nil, let inverse = relationship.inverseRelationship, !inverse.isToMany,
+      case .slot(let slot) = object.place(of: inverse.name)
+    {
+      object.willAccess()
+      isThere = object.destination(object.layout.slots[slot]) === self
+    } else {
+      isThere = destinations(relationship, at: index).contains(object)
+    }
+    noteChange()
+    edit(value, relationship, isThere)
+  }
+
   /// Lets the other end of `relationship`, which is `object`, point here as well.
   final func addInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
     guard let inverse = relationship.inverseRelationship else { return }

@@ -66,17 +66,14 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.objectClass = objectClass
     self.hasOwnClass = objectClass != NSManagedObject.self
     var slots: [RowSlot] = []
-    let properties = entity.slotProperties
-    self.properties = properties
-    var offset = Row.headerSize + (properties.count + 63) / 64 * 8
-    for property in properties {
-      let slot = RowSlot(property: property, index: slots.count, offset: offset)
-      offset += slot.kind.width
-      slots.append(slot)
+    let geometry = SlotGeometry(entity)
+    self.properties = geometry.properties
+    for (property, offset) in zip(geometry.properties, geometry.offsets) {
+      slots.append(RowSlot(property: property, index: slots.count, offset: offset))
     }
     self.slots = slots
     externalSlots = slots.filter { $0.kind == .external }
-    self.fixedSize = offset
+    self.fixedSize = geometry.fixedSize
     self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
     self.transients = entity.attributesByName.values.filter(\.isTransient)
       .sorted { $0.name < $1.name }
@@ -101,7 +98,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     }
     self.hasTransformers = transformers.contains { $0 != nil }
     self.rules = ValidationRules(slots: slots, toMany: toMany, places: places)
-    var nulls = RowBuilder(slots: slots, fixedSize: offset, layoutIndex: index)
+    var nulls = RowBuilder(slots: slots, fixedSize: geometry.fixedSize, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {
       if let attribute = slot.property as? NSAttributeDescription,

@@ -17,6 +17,8 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
   @usableFromInline let base: UnsafeMutableRawPointer
 
   /// Bytes before the bits that say nil.
+  ///
+  /// That of `SlotGeometry`; a literal, so that it is no load.
   static let headerSize = 24
 
   /// Copies finished bytes into a row of its own with a count of one.

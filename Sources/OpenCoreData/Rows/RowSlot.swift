@@ -48,8 +48,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
     self.index = index
     self.offset = offset
     if let relationship = property as? NSRelationshipDescription {
-      let isPolymorphic = relationship.destinationEntity?.subentities.isEmpty == false
-      self.kind = isPolymorphic ? .toOnePolymorphic : .toOne
+      self.kind = SlotGeometry.needsEntity(relationship) ? .toOnePolymorphic : .toOne
     } else if let attribute = property as? NSAttributeDescription {
       self.kind =
         attribute.isKeptOutside ? .external : Kind(attribute.attributeType)

@@ -86,21 +86,6 @@ enum RowValue {
     }
   }
 
-  /// Whether both are the same value to the store.
-  func isSame(as other: RowValue) -> Bool {
-    switch (self, other) {
-    case (.null, .null): true
-    case (.int64(let one), .int64(let two)): one == two
-    case (.double(let one), .double(let two)): one == two
-    case (.text(let one), .text(let two)):
-      // Canonically equal strings of other bytes are other values to the store.
-      one.utf8.elementsEqual(two.utf8)
-    case (.bytes(let one), .bytes(let two)): one == two
-    case (.toOne(let one, _), .toOne(let two, _)): one == two
-    default: false
-    }
-  }
-
   static let posix = Locale(identifier: "en_US_POSIX")
 
   // Types are compared before a value is cast: a cast that fails is slow.

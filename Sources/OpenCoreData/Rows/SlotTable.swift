@@ -3,8 +3,9 @@ public import Synchronization
 /// The slots of an entity as accessors in other modules find them, by number and by name.
 ///
 /// A name is looked up by the address of its literal, which is hashed instead of its characters; the
-/// first look at a literal in an entity goes by its characters and is remembered. Freed by hand,
-/// with the layout.
+/// first look at a literal in an entity goes by its characters and is remembered. A program that holds
+/// Swift code is never unloaded, so an address means one name for ever. Freed by hand, with the
+/// layout.
 @usableFromInline
 struct SlotTable: @unchecked Sendable {  // `slots` is immutable, entries of `names` are atomic
   /// For each slot its offset, and its kind above bit 32.

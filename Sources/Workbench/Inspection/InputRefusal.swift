@@ -41,6 +41,17 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Looks whether there is a file or a folder, for input that may be either.
+  ///
+  /// - Parameter path: as it was given.
+  /// - Throws: why there is none.
+  package static func checkExists(_ path: String) throws(InputRefusal) {
+    guard FileManager.default.fileExists(atPath: path) else {
+      throw InputRefusal(
+        kind: .missing, message: "there is no file or folder \(path)", nextStep: "check the path")
+    }
+  }
+
   /// Looks at a file that is to be a store.
   ///
   /// Cost: reads its header, its schema, the names of its tables, and what it says of itself.

@@ -102,6 +102,10 @@ struct PropertySlotTests {
     }
   }
 
+  @Test func rowsAndGeneratedCodeCountFromTheSamePlace() {
+    #expect(Row.headerSize == SlotGeometry.headerSize)
+  }
+
   @Test func objectOfAnotherEntityThanItsClassIsReadByName() throws {
     let model = Loaded.asGenerated.model()
     let tag = try #require(model.entitiesByName["Tag"])

@@ -1,16 +1,14 @@
-import ManagedModel
-
 extension NSEntityDescription {
   /// The properties that a row of this entity stores, in the order of its slots.
   ///
   /// From the root entity down to this one: the stored attributes of the level by name, then its
   /// to-one relationships by name. A sub-entity's slots begin with its parent's.
-  var slotProperties: [NSPropertyDescription] {
+  package var slotProperties: [NSPropertyDescription] {
     (superentity?.slotProperties ?? []) + ownStoredProperties
   }
 
   /// The attributes of this level alone which have a column, by name.
-  var ownStoredAttributes: [NSAttributeDescription] {
+  package var ownStoredAttributes: [NSAttributeDescription] {
     ownProperties
       .compactMap { $0 as? NSAttributeDescription }
       .filter { !$0.isTransient }
@@ -18,7 +16,7 @@ extension NSEntityDescription {
   }
 
   /// The relationships of this level alone which the store keeps, to-one and to-many, by name.
-  var ownStoredRelationships: [NSRelationshipDescription] {
+  package var ownStoredRelationships: [NSRelationshipDescription] {
     ownProperties
       .compactMap { $0 as? NSRelationshipDescription }
       .filter { !$0.isTransient && $0.destinationEntity != nil }
@@ -26,16 +24,17 @@ extension NSEntityDescription {
   }
 
   /// The properties of this level which have columns of their own in the entity's table.
-  var ownStoredProperties: [NSPropertyDescription] {
+  package var ownStoredProperties: [NSPropertyDescription] {
     ownStoredAttributes + ownStoredRelationships.filter { !$0.isToMany }
   }
 
   /// The sub-entities in the order in which entities are numbered: by name, case ignored.
-  var numberedSubentities: [NSEntityDescription] {
+  package var numberedSubentities: [NSEntityDescription] {
     Self.inNumberingOrder(subentities)
   }
 
-  static func inNumberingOrder(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
+  /// Entities by name, case ignored.
+  package static func inNumberingOrder(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
     entities.sorted { left, right in
       let (leftName, rightName) = (left.name ?? "", right.name ?? "")
       let (leftKey, rightKey) = (leftName.lowercased(), rightName.lowercased())

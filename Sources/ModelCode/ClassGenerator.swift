@@ -1,0 +1,135 @@
+package import ManagedModel
+
+/// Writes the Swift of a model: classes with typed properties, fetch requests, registration.
+///
+/// The same model gives the same text. Nothing is read or written but memory.
+package struct ClassGenerator {
+  private let plan: ModelPlan
+  private let file: String
+
+  /// Plans what is to be written.
+  ///
+  /// - Parameters:
+  ///   - model: A model that `validate()` finds nothing wrong with.
+  ///   - file: The name of the model's file, without folders: `Shop.xcdatamodeld`. The type that
+  ///     registers the classes is called after it.
+  /// - Throws: an error for each class that two unrelated entities name or that Swift cannot say, and
+  ///   for a model without entities.
+  package init(_ model: NSManagedObjectModel, file: String) throws(ModelErrors) {
+    let name = file.split(separator: ".").first.map(String.init) ?? file
+    plan = try ModelPlan(model, name: name, file: file)
+    self.file = file
+  }
+
+  /// What the user should know of the result, a sentence each; none as a rule.
+  package var notes: [String] {
+    var notes: [String] = []
+    if plan.assignsClasses {
+      notes.append(
+        "No entity of \(file) names a class, so each class is called as its entity; "
+          + "call \(plan.name).setClasses(of:) before the model is used.")
+    }
+    let left = plan.classes.flatMap { entry in
+      entry.entity.ownProperties.compactMap { $0 as? NSFetchedPropertyDescription }
+    }
+    if !left.isEmpty {
+      let names = left.map { "\($0)" }.joined(separator: ", ")
+      notes.append("Fetched properties are left out: \(names).")
+    }
+    return notes
+  }
+
+  /// A file for each class, one for its properties, and one that registers the classes.
+  package func files(_ style: ClassStyle) -> [GeneratedFile] {
+    var files: [GeneratedFile] = []
+    for entry in plan.classes {
+      if style == .class {
+        files.append(
+          self.file(named: "\(entry.name)+CoreDataClass.swift", isPublic: entry.parent == nil) {
+            entry.writeClass(to: &$0)
+          })
+      }
+      files.append(
+        self.file(named: "\(entry.name)+CoreDataProperties.swift") {
+          entry.writeProperties(to: &$0)
+        })
+    }
+    files.append(
+      file(named: "\(plan.name).swift", isPublic: plan.assignsClasses) {
+        writeRegistration(of: plan.classes, to: &$0)
+      })
+    return files
+  }
+
+  /// Everything in one file, for a build: classes as each entity's Codegen setting asks for them.
+  ///
+  /// "Manual/None" gives nothing, "Category/Extension" the properties alone.
+  ///
+  /// - Parameter name: The file's name.
+  package func singleFile(named name: String) -> GeneratedFile {
+    let classes = plan.classes.filter { $0.entity.codeGenerationType != nil }
+    return file(named: name, isPublic: !classes.isEmpty) { source in
+      writeRegistration(of: classes, to: &source)
+      for entry in classes {
+        if entry.entity.codeGenerationType == "class" {
+          source.gap()
+          entry.writeClass(to: &source)
+        }
+        source.gap()
+        entry.writeProperties(to: &source)
+      }
+    }
+  }
+
+  private func file(
+    named name: String, isPublic: Bool = true, _ write: (inout SourceLines) -> Void
+  ) -> GeneratedFile {
+    var source = SourceLines()
+    write(&source)
+    return GeneratedFile(name: name, body: source.text, model: file, isPublic: isPublic)
+  }
+
+  private func writeRegistration(of classes: [ClassPlan], to source: inout SourceLines) {
+    source.comment("The classes of the model \(file).")
+    source.block("public enum \(plan.name)") { source in
+      source.comment(
+        "Lets entities find their classes, and the classes their places in a row.",
+        "Call it before the model is first used; a second call does no harm.")
+      source.block("public static func registerClasses()") { source in
+        for entry in classes { entry.writeRegistration(in: plan, to: &source) }
+      }
+      if plan.assignsClasses { writeAssignment(to: &source) }
+    }
+  }
+
+  private func writeAssignment(to source: inout SourceLines) {
+    source.gap()
+    source.comment(
+      "Sets the classes of the model's entities, which name none, and registers them.",
+      "Traps for a model that is in use.")
+    source.block("public static func setClasses(of model: NSManagedObjectModel)") { source in
+      source.line("registerClasses()")
+      for entry in plan.classes {
+        let key = SwiftNames.literal(entry.entity.name ?? "")
+        source.line("model.entitiesByName[\(key)]?.managedObjectClassName =")
+        source.line("  \(SwiftNames.literal(entry.name))")
+      }
+    }
+  }
+}
+
+extension ClassPlan {
+  fileprivate func writeRegistration(in plan: ModelPlan, to source: inout SourceLines) {
+    var lineage = [self]
+    while let parent = lineage[0].parent,
+      let next = plan.classes.first(where: { $0.name == parent })
+    {
+      lineage.insert(next, at: 0)
+    }
+    var slots = lineage.map { "\(SwiftNames.quoted($0.name)).Slots.declarations" }
+    slots[0] = "slots: " + slots[0]
+    source.call(
+      "\(SwiftNames.quoted(name)).registerClass",
+      ["named: \(SwiftNames.literal(registeredName))"] + slots)
+  }
+}

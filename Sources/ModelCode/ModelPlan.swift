@@ -1,0 +1,135 @@
+import ManagedModel
+
+/// What is written of a model: its classes, parents before their children.
+struct ModelPlan {
+  /// The name of the type that registers the classes.
+  let name: String
+  let classes: [ClassPlan]
+  /// Whether the model names no classes, so that they have to be set before it is used.
+  let assignsClasses: Bool
+
+  /// Decides on every name and type.
+  ///
+  /// - Throws: an error for each class that two unrelated entities name or that Swift cannot say, and
+  ///   one for a model without entities.
+  init(_ model: NSManagedObjectModel, name: String, file: String) throws(ModelErrors) {
+    let names = ClassNames(model)
+    var errors: [ModelError] = []
+    var owners: [String: NSEntityDescription] = [:]
+    let entities = model.entities.sorted { ($0.depth, $0.name ?? "") < ($1.depth, $1.name ?? "") }
+    for entity in entities {
+      guard let name = names[entity] else { continue }
+      if !SwiftNames.isIdentifier(name) || SwiftNames.types.contains(name) {
+        errors.append(
+          ModelError(
+            "No class can be called \(name) in Swift beside the types that its properties have.",
+            nextStep: "Choose another class name.", entity: entity.name, file: file))
+      } else if let owner = owners[name] {
+        // Below its owner an entity shares the class as it is; elsewhere its properties would differ.
+        guard !entity.isKind(of: owner) else { continue }
+        errors.append(
+          ModelError(
+            "The class \(name) belongs to the entity \(owner) already.",
+            nextStep: "Give each entity a class of its own.", entity: entity.name, file: file))
+      } else {
+        owners[name] = entity
+      }
+    }
+    if owners.isEmpty, errors.isEmpty {
+      errors.append(
+        ModelError(
+          "The model has no entities.", nextStep: "Add one, or name another model.", file: file))
+    }
+    guard errors.isEmpty else { throw ModelErrors(errors) }
+    classes = entities.compactMap { entity in
+      guard let name = names[entity], owners[name] === entity else { return nil }
+      return ClassPlan(entity, name: name, names: names, owners: owners)
+    }
+    assignsClasses = names.areAssigned
+    let typeName = ModelPlan.typeName(name)
+    self.name = owners[typeName] == nil ? typeName : typeName + "Classes"
+  }
+
+  private static func typeName(_ name: String) -> String {
+    let plain = SwiftNames.capitalized(SwiftNames.identifier(name))
+    if plain.hasPrefix("_") { return "Model" + plain.drop { $0 == "_" } }
+    return plain.hasSuffix("Model") ? plain : plain + "Model"
+  }
+}
+
+extension ClassPlan {
+  fileprivate init(
+    _ entity: NSEntityDescription, name: String, names: ClassNames,
+    owners: [String: NSEntityDescription]
+  ) {
+    self.name = name
+    self.entity = entity
+    registeredName = names.areAssigned ? name : entity.managedObjectClassName
+    // Properties of parents without a class of their own are declared here.
+    var declaring: [NSEntityDescription] = [entity]
+    var next = entity.superentity
+    while let ancestor = next, names[ancestor].map({ owners[$0] !== ancestor }) ?? true {
+      declaring.append(ancestor)
+      next = ancestor.superentity
+    }
+    parent = next.flatMap { names[$0] }
+    let geometry = SlotGeometry(entity)
+    var taken = SwiftNames.taken
+    if let next { taken.formUnion(next.propertiesByName.keys.map(SwiftNames.identifier)) }
+    let own = declaring.reversed().flatMap(\.ownProperties)
+    let wanted = Set(own.map { SwiftNames.identifier($0.name) })
+    properties = own.compactMap { property in
+      guard let type = SwiftType(property, names) else { return nil }
+      var name = SwiftNames.identifier(property.name)
+      if taken.contains(name) {
+        let other = name + "Property"
+        name = other
+        var number = 2
+        while taken.contains(name) || wanted.contains(name) {
+          name = "\(other)\(number)"
+          number += 1
+        }
+      }
+      taken.insert(name)
+      let index = geometry.properties.firstIndex { $0 === property }
+      return PropertyPlan(
+        property: property, name: name, type: type,
+        slot: type.hasSlot ? index.map { ($0, geometry.offsets[$0]) } : nil)
+    }
+    .sorted { $0.name < $1.name }
+  }
+}
+
+extension SwiftType {
+  /// The type of a property; nil for a fetched one and for a relationship that leads nowhere.
+  fileprivate init?(_ property: NSPropertyDescription, _ names: ClassNames) {
+    if let attribute = property as? NSAttributeDescription {
+      self.init(attribute)
+    } else if let relationship = property as? NSRelationshipDescription,
+      let destination = relationship.destinationEntity
+    {
+      self.init(relationship, destination: names[destination] ?? "NSManagedObject")
+    } else {
+      return nil
+    }
+  }
+
+  fileprivate var hasSlot: Bool {
+    switch self {
+    case .scalar, .optional, .toOne: true
+    case .toMany, .any: false
+    }
+  }
+}
+
+extension NSEntityDescription {
+  fileprivate var depth: Int {
+    var depth = 0
+    var next = superentity
+    while let entity = next {
+      depth += 1
+      next = entity.superentity
+    }
+    return depth
+  }
+}

@@ -1,0 +1,120 @@
+/// Lines of Swift as the formatter leaves them: two spaces a level, 100 columns.
+struct SourceLines {
+  private(set) var lines: [String] = []
+  private var depth = 0
+
+  private static let width = 100
+
+  var text: String {
+    lines.joined(separator: "\n") + "\n"
+  }
+
+  /// A line as it is.
+  mutating func line(_ text: String) {
+    lines.append(text.isEmpty ? "" : indent + text)
+  }
+
+  /// An empty line, but for the first of a block.
+  mutating func gap() {
+    guard let last = lines.last, !last.isEmpty, !last.hasSuffix("{") else { return }
+    lines.append("")
+  }
+
+  /// A documentation comment: the first sentence, then what else there is to say, filled to width.
+  mutating func comment(_ first: String, _ more: String? = nil) {
+    fill(first)
+    guard let more else { return }
+    line("///")
+    fill(more)
+  }
+
+  /// Lines between braces.
+  mutating func block(_ head: String, _ body: (inout SourceLines) -> Void) {
+    let count = lines.count + 1
+    line(head + " {")
+    depth += 1
+    body(&self)
+    depth -= 1
+    if lines.count == count {
+      lines[count - 1] += "}"
+    } else {
+      line("}")
+    }
+  }
+
+  /// A function without parameters, whose result is moved to a line of its own where it is long.
+  mutating func block(
+    _ head: String, returning result: String, _ body: (inout SourceLines) -> Void
+  ) {
+    guard indent.count + "\(head) -> \(result) {".count > SourceLines.width else {
+      return block("\(head) -> \(result)", body)
+    }
+    line(head)
+    line("  -> \(result)")
+    line("{")
+    depth += 1
+    body(&self)
+    depth -= 1
+    line("}")
+  }
+
+  /// A head with arguments in parentheses, which are moved below it when the line is too long.
+  mutating func block(
+    _ head: String, _ arguments: [String], _ end: String, _ body: (inout SourceLines) -> Void
+  ) {
+    call(head, arguments, end + " {")
+    depth += 1
+    body(&self)
+    depth -= 1
+    line("}")
+  }
+
+  /// A getter or setter, on one line where there is room.
+  mutating func accessor(_ word: String, _ body: String) {
+    let whole = "\(word) { \(body) }"
+    if indent.count + whole.count <= SourceLines.width {
+      line(whole)
+    } else {
+      block(word) { $0.line(body) }
+    }
+  }
+
+  /// A call or a declaration with arguments, broken as the formatter breaks it.
+  mutating func call(_ head: String, _ arguments: [String], _ end: String = "") {
+    let whole = "\(head)(\(arguments.joined(separator: ", ")))\(end)"
+    guard indent.count + whole.count > SourceLines.width else { return line(whole) }
+    line(head + "(")
+    depth += 1
+    // What follows a declaration's parameters stands on a line of its own; a call's end does not.
+    let close = end.isEmpty ? ")" : ""
+    var current = ""
+    for (index, argument) in arguments.enumerated() {
+      let isLast = index + 1 == arguments.count
+      let piece = argument + (isLast ? close : ",")
+      if !current.isEmpty, indent.count + current.count + 1 + piece.count > SourceLines.width {
+        line(current)
+        current = ""
+      }
+      current += (current.isEmpty ? "" : " ") + piece
+    }
+    line(current)
+    depth -= 1
+    if close.isEmpty { line(")" + end) }
+  }
+
+  private var indent: String {
+    String(repeating: "  ", count: depth)
+  }
+
+  private mutating func fill(_ text: String) {
+    var current = "///"
+    for word in text.split(separator: " ") {
+      if indent.count + current.count + 1 + word.count > SourceLines.width, current != "///" {
+        line(current)
+        current = "///"
+      }
+      current += " " + word
+    }
+    line(current)
+  }
+}

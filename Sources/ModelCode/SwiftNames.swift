@@ -1,0 +1,94 @@
+import ManagedModel
+
+/// Names of a model as Swift can say them.
+enum SwiftNames {
+  /// A word that Swift takes as an identifier; letters that it does not take become underscores.
+  static func identifier(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      result.unicodeScalars.append(isPart(scalar) ? scalar : "_")
+    }
+    if let first = result.unicodeScalars.first, ("0"..."9").contains(first) || result == "_" {
+      result = "_" + result
+    }
+    return result.isEmpty ? "_" : result
+  }
+
+  /// Whether a text is an identifier as it stands.
+  static func isIdentifier(_ text: String) -> Bool {
+    identifier(text) == text
+  }
+
+  /// An identifier in backticks where it is a word of Swift's own.
+  static func quoted(_ identifier: String) -> String {
+    keywords.contains(identifier) ? "`\(identifier)`" : identifier
+  }
+
+  /// A text as a literal.
+  static func literal(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result += "\\\\"
+      case "\"": result += "\\\""
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where scalar.value < 32: result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  /// A name with its first letter in upper case, as in `addToMoods`.
+  static func capitalized(_ name: String) -> String {
+    name.prefix(1).uppercased() + name.dropFirst()
+  }
+
+  /// The comment that keeps the linter silent about a name that the model has chosen.
+  static func lintException(for name: String) -> String? {
+    var rules: [String] = []
+    let isPlain = name.unicodeScalars.allSatisfy(\.isASCII)
+    let first = name.unicodeScalars.first ?? "_"
+    if !isPlain { rules.append("IdentifiersMustBeASCII") }
+    if name.dropFirst().contains("_") || first.properties.isUppercase {
+      rules.append("AlwaysUseLowerCamelCase")
+    }
+    if first == "_" { rules.append("NoLeadingUnderscores") }
+    return rules.isEmpty ? nil : "// swift-format-ignore: \(rules.joined(separator: ", "))"
+  }
+
+  private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "_" || (scalar.isASCII && scalar.properties.isAlphabetic)
+      || ("0"..."9").contains(scalar)
+      || (!scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.isXIDContinue))
+  }
+
+  /// Members of every managed object, which no property can be called.
+  static let taken: Set<String> = [
+    "awakeFromFetch", "awakeFromInsert", "changedValues", "copy", "debugDescription",
+    "description", "didSave", "didTurnIntoFault", "entity", "faultingState", "hasChanges",
+    "hasPersistentChangedValues", "hash", "hashValue", "init", "isDeleted", "isFault",
+    "isInserted", "isUpdated", "managedObjectContext", "managedValue", "mutableCopy", "objectID",
+    "prepareForDeletion", "self", "validateForDelete", "validateForInsert", "validateForUpdate",
+    "willSave", "willTurnIntoFault",
+  ]
+
+  /// Types that generated code names, which no class can be called.
+  static let types: Set<String> = [
+    "Any", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64",
+    "NSFetchRequest", "NSManagedObject", "NSManagedObjectID", "NSManagedObjectModel",
+    "PropertySlot", "RelatedObjects", "Set", "SlotDeclaration", "Slots", "String", "URL", "UUID",
+  ]
+
+  private static let keywords: Set<String> = [
+    "Any", "Protocol", "Self", "Type", "actor", "as", "associatedtype", "async", "await", "break",
+    "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum",
+    "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",
+    "in", "init", "inout", "internal", "is", "let", "nil", "open", "operator", "precedencegroup",
+    "private", "protocol", "public", "repeat", "rethrows", "return", "self", "static", "struct",
+    "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where",
+    "while",
+  ]
+}

@@ -1,0 +1,58 @@
+import ManagedModel
+
+/// The Swift type of a property.
+enum SwiftType {
+  /// A number or a boolean that is never nil.
+  case scalar(String)
+  /// A value that may be nil.
+  case optional(String)
+  /// The object a to-one leads to.
+  case toOne(String)
+  /// The objects of a to-many, whose class is given.
+  case toMany(String, isOrdered: Bool)
+  /// What only the application knows: a transformable, a composite.
+  case any(String)
+
+  /// The type of an attribute: Xcode's choices, with Swift's types in the place of `NSNumber`.
+  init(_ attribute: NSAttributeDescription) {
+    func number(_ name: String) -> SwiftType {
+      attribute.usesScalarValueType ? .scalar(name) : .optional(name)
+    }
+    switch attribute.attributeType {
+    case .integer16AttributeType: self = number("Int16")
+    case .integer32AttributeType: self = number("Int32")
+    case .integer64AttributeType: self = number("Int64")
+    case .doubleAttributeType: self = number("Double")
+    case .floatAttributeType: self = number("Float")
+    case .booleanAttributeType: self = number("Bool")
+    case .decimalAttributeType: self = .optional("Decimal")
+    case .stringAttributeType: self = .optional("String")
+    case .dateAttributeType: self = .optional("Date")
+    case .binaryDataAttributeType: self = .optional("Data")
+    case .UUIDAttributeType: self = .optional("UUID")
+    case .URIAttributeType: self = .optional("URL")
+    case .compositeAttributeType: self = .any("[String: Any]")
+    case .objectIDAttributeType: self = .any("NSManagedObjectID")
+    case .transformableAttributeType, .undefinedAttributeType:
+      let noted = attribute.userInfo?["attributeValueClassName"] as? String
+      let type = (noted ?? attribute.explicitValueClassName).flatMap(TypeText.type)
+      self = .any(type ?? "Any")
+    }
+  }
+
+  /// The type of a relationship.
+  init(_ relationship: NSRelationshipDescription, destination: String) {
+    self =
+      relationship.isToMany
+      ? .toMany(destination, isOrdered: relationship.isOrdered) : .toOne(destination)
+  }
+
+  /// As it is written in a declaration.
+  var text: String {
+    switch self {
+    case .scalar(let name): name
+    case .optional(let name), .toOne(let name), .any(let name): name + "?"
+    case .toMany(let name, let isOrdered): isOrdered ? "[\(name)]" : "Set<\(name)>"
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import ManagedModel
+import ModelCode
+
+/// Writes the classes of a model to one file, for a build.
+enum ModelCodeTool {
+  /// Runs the tool to its end; errors go to standard error as a compiler writes them.
+  ///
+  /// - Parameter arguments: The model, and the file to write.
+  /// - Returns: The exit status: 0, 1 when the file cannot be written, 64 for wrong arguments, 65 for a
+  ///   model that is wrong, 66 for one that is not there.
+  static func run(_ arguments: [String]) -> Int32 {
+    guard arguments.count == 2 else {
+      complain("usage: ModelCodeTool MODEL FILE")
+      return 64
+    }
+    let (model, output) = (URL(fileURLWithPath: arguments[0]), URL(fileURLWithPath: arguments[1]))
+    guard FileManager.default.fileExists(atPath: model.path) else {
+      complain("\(arguments[0]): error: there is no such model")
+      return 66
+    }
+    do {
+      let generator = try ClassGenerator(
+        NSManagedObjectModel.read(contentsOf: model), file: model.lastPathComponent)
+      let file = generator.singleFile(named: output.lastPathComponent)
+      _ = try GeneratedFolder(output.deletingLastPathComponent()).write([file])
+      return 0
+    } catch let failure as ModelErrors {
+      for error in failure.errors { complain(compilerLine(error)) }
+      return 65
+    } catch {
+      complain("\(arguments[1]): error: \(error)")
+      return 1
+    }
+  }
+
+  /// The form that editors and build logs find places in: `FILE:LINE:COLUMN: error: SENTENCE`.
+  private static func compilerLine(_ error: ModelError) -> String {
+    var rest = error
+    rest.file = nil
+    rest.line = nil
+    rest.column = nil
+    let numbers = [error.line, error.line == nil ? nil : error.column].compactMap { $0 }
+    let place = ([error.file ?? ""] + numbers.map { "\($0)" }).joined(separator: ":")
+    return "\(place): error: \(rest)"
+  }
+
+  private static func complain(_ line: String) {
+    FileHandle.standardError.write(Data((line + "\n").utf8))
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import ModelCode
+import OpenCoreData
+import Workbench
+
+/// `cdprof generate`: writes the classes of a model.
+struct Generate: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Write Swift classes with typed properties for the entities of a model.",
+    discussion: """
+      Files that are there already are replaced when this command wrote them, and left alone with an \
+      error when it did not. Ends with 65 when the model is wrong, 66 when it is missing.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "The model: .xcdatamodeld, .xcdatamodel, .mom or .momd.", valueName: "model"))
+  var model: String
+
+  @Option(help: ArgumentHelp("The folder to write to, made where it is missing.", valueName: "dir"))
+  var out: String
+
+  @Option(
+    help: ArgumentHelp(
+      "class: classes and properties; extension: properties of classes written by hand.",
+      valueName: "style"))
+  var style = ClassStyle.class
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    try InputRefusal.checkExists(model)
+    let url = URL(fileURLWithPath: model)
+    let generator = try ClassGenerator(
+      NSManagedObjectModel.read(contentsOf: url), file: url.lastPathComponent)
+    let folder = GeneratedFolder(URL(fileURLWithPath: out, isDirectory: true))
+    for (path, outcome) in try folder.write(generator.files(style)) {
+      console.say("\(outcome.rawValue): \(path)")
+    }
+    for note in generator.notes { console.complain(note) }
+    return .success
+  }
+}
+
+extension ClassStyle: ExpressibleByArgument {}

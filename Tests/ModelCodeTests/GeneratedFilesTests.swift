@@ -1,0 +1,131 @@
+import Foundation
+import ManagedModel
+import ModelCode
+import Testing
+
+@Suite("Swift that is written for models")
+struct GeneratedFilesTests {
+  private static let tests = URL(fileURLWithPath: #filePath)
+    .resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
+  private static let orchestra = tests.appendingPathComponent(
+    "ModelCodeTests/Models/Orchestra.xcdatamodel")
+  /// Compiled and tried out by the tests of `OpenCoreData`.
+  private static let golden = tests.appendingPathComponent("OpenCoreDataTests/Generated")
+
+  private func files(_ url: URL, _ style: ClassStyle = .class) throws -> [GeneratedFile] {
+    try ClassGenerator(
+      NSManagedObjectModel.read(contentsOf: url), file: url.lastPathComponent
+    ).files(style)
+  }
+
+  /// `CDPROF_UPDATE_DOCS=1` writes them anew.
+  @Test func theOrchestraIsWrittenAsItStandsInTheRepository() throws {
+    let files = try files(Self.orchestra)
+    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] != nil {
+      _ = try GeneratedFolder(Self.golden).write(files)
+    }
+    for file in files {
+      let place = Self.golden.appendingPathComponent(file.name)
+      #expect(try String(contentsOf: place, encoding: .utf8) == file.text, "\(file.name)")
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: Self.golden.path)
+    #expect(Set(names) == Set(files.map(\.name)))
+    #expect(try self.files(Self.orchestra) == files)
+  }
+
+  @Test func anExtensionLeavesTheClassesOut() throws {
+    let all = try files(Self.orchestra)
+    let properties = try files(Self.orchestra, .extension)
+    #expect(properties == all.filter { !$0.name.hasSuffix("+CoreDataClass.swift") })
+    #expect(all.count - properties.count == 4)
+  }
+
+  @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
+  func realModelsAreWrittenAndFormatted() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("ModelCodeTests-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let models = SharedData.paths(endingIn: ".xcdatamodel").map { SharedData.url($0) }
+    #expect(models.count > 50)
+    for (index, url) in (models + [Self.orchestra]).enumerated() {
+      _ = try GeneratedFolder(folder.appendingPathComponent("\(index)")).write(files(url))
+    }
+    let root = Self.tests.deletingLastPathComponent()
+    let lint = Process()
+    let messages = Pipe()
+    lint.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    lint.arguments = [
+      "swift", "format", "lint", "--strict", "--recursive", "--parallel", "--configuration",
+      root.appendingPathComponent(".swift-format").path, folder.path,
+    ]
+    lint.standardError = messages
+    try lint.run()
+    let found = String(decoding: messages.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    lint.waitUntilExit()
+    #expect(lint.terminationStatus == 0, "\(found.prefix(2_000))")
+  }
+
+  @Test func aBuildGetsWhatCodegenAsksFor() throws {
+    let model = try NSManagedObjectModel.read(contentsOf: Self.orchestra)
+    model.entitiesByName["Piece"]?.codeGenerationType = "category"
+    model.entitiesByName["Concert"]?.codeGenerationType = nil
+    let text = try ClassGenerator(model, file: "Orchestra.xcdatamodel")
+      .singleFile(named: "Orchestra+CoreDataModel.swift").text
+    #expect(text.contains("public class Musician: Person {}"))
+    #expect(text.contains("extension Piece {") && !text.contains("class Piece"))
+    #expect(!text.contains("extension Concert") && !text.contains("Concert.registerClass"))
+    #expect(text.components(separatedBy: "import OpenCoreData").count == 2)
+  }
+
+  @Test(arguments: [
+    (["A": "Thing", "B": "Thing"], "B: The class Thing belongs to the entity A already."),
+    (["A": "My Thing"], "A: No class can be called My Thing in Swift"),
+    (["A": "Data"], "A: No class can be called Data in Swift"),
+    ([:], "The model has no entities."),
+  ])
+  func modelsWithoutUsableClassesAreRefused(classes: [String: String], message: String) throws {
+    let model = NSManagedObjectModel()
+    model.entities = classes.map { name, className in
+      let entity = NSEntityDescription()
+      entity.name = name
+      entity.managedObjectClassName = className
+      return entity
+    }
+    let failure = try #require(throws: ModelErrors.self) {
+      try ClassGenerator(model, file: "Shop.xcdatamodel")
+    }
+    #expect(failure.description.hasPrefix("Shop.xcdatamodel: \(message)"))
+  }
+
+  @Test func entitiesWithoutClassesGetSomeThatAreSet() throws {
+    let entity = NSEntityDescription()
+    entity.name = "Date"
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let generator = try ClassGenerator(model, file: "519 to many.xcdatamodel")
+    let files = generator.files(.class)
+    #expect(files.map(\.name).contains("DateObject+CoreDataClass.swift"))
+    let registration = try #require(files.last)
+    #expect(registration.name == "Model519_to_many.swift")
+    #expect(registration.text.contains("setClasses(of model: NSManagedObjectModel)"))
+    #expect(generator.notes.count == 1)
+  }
+
+  @Test func handWrittenFilesAreLeftAlone() throws {
+    let url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("ModelCodeTests-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let folder = GeneratedFolder(url)
+    let files = try files(Self.orchestra)
+    #expect(try folder.write(files).allSatisfy { $0.outcome == .written })
+    #expect(try folder.write(files).allSatisfy { $0.outcome == .unchanged })
+    let mine = url.appendingPathComponent(files[3].name)
+    try Data("// Mine.\n".utf8).write(to: mine)
+    try FileManager.default.removeItem(at: url.appendingPathComponent(files[0].name))
+    let refusal = #expect(throws: GeneratedFolder.Occupied.self) { _ = try folder.write(files) }
+    #expect(refusal?.paths.count == 1 && refusal?.paths[0].hasSuffix(files[3].name) == true)
+    #expect(try String(contentsOf: mine, encoding: .utf8) == "// Mine.\n")
+    #expect(
+      !FileManager.default.fileExists(atPath: url.appendingPathComponent(files[0].name).path))
+  }
+}

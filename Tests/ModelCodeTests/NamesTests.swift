@@ -1,0 +1,35 @@
+import Testing
+
+@testable import ModelCode
+
+@Suite("Names and types of a model in Swift")
+struct NamesTests {
+  @Test(arguments: [
+    ("Color", "Color"), ("*Color", "Color"), ("NSColor *", "NSColor"), ("Color?", "Color"),
+    ("[String]", "[String]"), ("[String: [Int]]", "[String: [Int]]"), ("Shop.Price", "Shop.Price"),
+    ("Box<Int, [A?]>", "Box<Int, [A?]>"), ("", nil), ("[String", nil), ("a b", nil),
+    ("Color{}", nil), ("1st", nil), ("Box<>", nil), ("A.", nil),
+  ])
+  func aTypeIsTakenWhereSwiftWouldReadOne(text: String, type: String?) {
+    #expect(TypeText.type(text) == type)
+  }
+
+  @Test(arguments: [
+    ("rank", "rank", "rank", nil), ("default", "default", "`default`", nil),
+    ("plays_since", "plays_since", "plays_since", "AlwaysUseLowerCamelCase"),
+    ("URL", "URL", "URL", "AlwaysUseLowerCamelCase"),
+    ("größe", "größe", "größe", "IdentifiersMustBeASCII"),
+    ("1st place", "_1st_place", "_1st_place", "AlwaysUseLowerCamelCase, NoLeadingUnderscores"),
+  ])
+  func aNameIsSaidInSwift(name: String, identifier: String, quoted: String, rules: String?) {
+    #expect(SwiftNames.identifier(name) == identifier)
+    #expect(SwiftNames.quoted(identifier) == quoted)
+    let exception = SwiftNames.lintException(for: identifier)
+    #expect(exception == rules.map { "// swift-format-ignore: \($0)" })
+  }
+
+  @Test(arguments: [("a", "\"a\""), ("a\"\\\n", "\"a\\\"\\\\\\n\""), ("\u{1}", "\"\\u{1}\"")])
+  func aTextBecomesALiteral(text: String, literal: String) {
+    #expect(SwiftNames.literal(text) == literal)
+  }
+}
