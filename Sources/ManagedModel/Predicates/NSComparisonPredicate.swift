@@ -91,7 +91,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = type
     self.options = options
     customSelectorName = nil
-    super.init(depth: 1 + max(leftExpression.depth, rightExpression.depth))
+    super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
   /// A comparison by a method of the left value.
@@ -106,7 +106,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = .customSelector
     options = []
     self.customSelectorName = customSelectorName
-    super.init(depth: 1 + max(leftExpression.depth, rightExpression.depth))
+    super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
   }
 
   /// A comparison like `comparison` between other expressions.
@@ -119,6 +119,6 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     predicateOperatorType = comparison.predicateOperatorType
     options = comparison.options
     customSelectorName = comparison.customSelectorName
-    super.init(depth: 1 + max(left.depth, right.depth))
+    super.init(kind: .comparison, depth: 1 + max(left.depth, right.depth))
   }
 }

@@ -28,7 +28,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
       "NOT takes one predicate; it was given \(subpredicates.count)")
     compoundPredicateType = type
     predicates = subpredicates
-    super.init(depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
+    super.init(kind: .compound, depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
   }
 
   /// All of them hold.

@@ -13,16 +13,15 @@ extension NSPredicate {
 
   /// What the predicate is.
   package var form: Form {
-    switch self {
-    case let comparison as NSComparisonPredicate: return .comparison(comparison)
-    case let compound as NSCompoundPredicate:
+    switch kind {
+    // The kind promises the class; a dynamic cast is most of what a short comparison costs.
+    case .comparison: return .comparison(unsafeDowncast(self, to: NSComparisonPredicate.self))
+    case .compound:
+      let compound = unsafeDowncast(self, to: NSCompoundPredicate.self)
       return .compound(compound.compoundPredicateType, compound.predicates)
-    default:
-      switch kind {
-      case .constant(let value): return .constant(value)
-      case .block: return .block
-      case .subclass: return .unknown
-      }
+    case .constant(let value): return .constant(value)
+    case .block: return .block
+    case .subclass: return .unknown
     }
   }
 

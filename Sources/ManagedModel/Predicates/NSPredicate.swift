@@ -14,6 +14,10 @@ open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unch
   package enum Kind: Sendable {
     case constant(Bool)
     case block(@Sendable (Any?, [String: Any]?) -> Bool)
+    /// An `NSComparisonPredicate`.
+    case comparison
+    /// An `NSCompoundPredicate`.
+    case compound
     case subclass
   }
 
@@ -44,8 +48,11 @@ open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unch
   }
 
   /// For the framework's subclasses, which know the height of what they hold.
-  init(depth: Int) {
-    kind = .subclass
+  ///
+  /// - Parameter kind: `.comparison` and `.compound` are promises about the class, which evaluation
+  ///   relies on.
+  init(kind: Kind, depth: Int) {
+    self.kind = kind
     self.depth = depth
   }
 
@@ -117,6 +124,15 @@ extension NSPredicate {
   package func evaluation(
     of object: Any?, variables: [String: Any]? = nil
   ) throws(PredicateEvaluationError) -> Bool {
-    try PredicateEvaluator(root: object, bindings: variables).evaluate(self)
+    var evaluator = PredicateEvaluator(root: object, bindings: variables)
+    return try evaluator.evaluate(self)
+  }
+
+  /// The same for a record, whose class need not be asked.
+  package func evaluation(
+    ofRecord record: some PredicateRecord
+  ) throws(PredicateEvaluationError) -> Bool {
+    var evaluator = PredicateEvaluator(record: record)
+    return try evaluator.evaluate(self)
   }
 }

@@ -2,53 +2,45 @@
 /// their form, that is, when their canonical texts and constants agree.
 enum PredicateEquality {
   static func equal(_ left: NSPredicate, _ right: NSPredicate) -> Bool {
-    switch (canonical(left), canonical(right)) {
-    case (let left as NSComparisonPredicate, let right as NSComparisonPredicate):
+    let (first, second) = (canonical(left), canonical(right))
+    switch (first.form, second.form) {
+    case (.comparison(let left), .comparison(let right)):
       return left.predicateOperatorType == right.predicateOperatorType
         && left.comparisonPredicateModifier == right.comparisonPredicateModifier
         && left.options == right.options && left.customSelectorName == right.customSelectorName
         && left.leftExpression == right.leftExpression
         && left.rightExpression == right.rightExpression
-    case (let left as NSCompoundPredicate, let right as NSCompoundPredicate):
-      return left.compoundPredicateType == right.compoundPredicateType
-        && left.predicates == right.predicates
-    case (let left, let right):
-      guard case .constant(let left) = left.kind, case .constant(let right) = right.kind else {
-        return left === right
-      }
-      return left == right
+    case (.compound(let left, let lefts), .compound(let right, let rights)):
+      return left == right && lefts == rights
+    case (.constant(let left), .constant(let right)): return left == right
+    default: return first === second
     }
   }
 
   static func hash(_ predicate: NSPredicate, into hasher: inout Hasher) {
-    switch canonical(predicate) {
-    case let comparison as NSComparisonPredicate:
+    let predicate = canonical(predicate)
+    switch predicate.form {
+    case .comparison(let comparison):
       hasher.combine(comparison.predicateOperatorType)
       hasher.combine(comparison.comparisonPredicateModifier)
       hasher.combine(comparison.options)
       hasher.combine(comparison.leftExpression)
       hasher.combine(comparison.rightExpression)
-    case let compound as NSCompoundPredicate:
-      hasher.combine(compound.compoundPredicateType)
-      hasher.combine(compound.predicates)
-    case let other:
-      if case .constant(let value) = other.kind {
-        hasher.combine(value)
-      } else {
-        hasher.combine(ObjectIdentifier(other))
-      }
+    case .compound(let type, let predicates):
+      hasher.combine(type)
+      hasher.combine(predicates)
+    case .constant(let value): hasher.combine(value)
+    case .block, .unknown: hasher.combine(ObjectIdentifier(predicate))
     }
   }
 
   /// Without compounds of one or of none, which print as what they mean.
   private static func canonical(_ predicate: NSPredicate) -> NSPredicate {
     var predicate = predicate
-    while let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType != .not,
-      compound.predicates.count < 2
+    while case .compound(let type, let predicates) = predicate.form, type != .not,
+      predicates.count < 2
     {
-      guard let only = compound.predicates.first else {
-        return NSPredicate(value: compound.compoundPredicateType == .and)
-      }
+      guard let only = predicates.first else { return NSPredicate(value: type == .and) }
       predicate = only
     }
     return predicate
@@ -75,6 +67,10 @@ enum PredicateEquality {
       left == right && a == b && leftTest == rightTest
     case (.conditional(let left, let a, let b), .conditional(let right, let c, let d)):
       left == right && a == c && b == d
+    case (.assignment(let left, let leftValue), .assignment(let right, let rightValue)):
+      left == right && leftValue == rightValue
+    case (.fetch(let left, let a, let leftCounts), .fetch(let right, let b, let rightCounts)):
+      left == right && a == b && leftCounts == rightCounts
     case (.block(let left, let lefts), .block(let right, let rights)):
       left === right && lefts == rights
     default: false
@@ -93,7 +89,8 @@ enum PredicateEquality {
     let node = canonical(expression.node)
     switch node {
     case .constant(let value): hasher.combine(value)
-    case .variable(let name), .subquery(_, let name, _): hasher.combine(name)
+    case .variable(let name), .subquery(_, let name, _), .assignment(let name, _):
+      hasher.combine(name)
     case .keyPath(let path): hasher.combine(path)
     case .function(let function, _): hasher.combine(function)
     case .method(_, let name, _): hasher.combine(name)

@@ -9,16 +9,14 @@ struct VariableSubstitution {
   }
 
   func predicate(_ predicate: NSPredicate) -> NSPredicate {
-    switch predicate {
-    case let comparison as NSComparisonPredicate:
-      return NSComparisonPredicate(
+    switch predicate.form {
+    case .comparison(let comparison):
+      NSComparisonPredicate(
         like: comparison, left: expression(comparison.leftExpression),
         right: expression(comparison.rightExpression))
-    case let compound as NSCompoundPredicate:
-      return NSCompoundPredicate(
-        type: compound.compoundPredicateType,
-        subpredicates: compound.predicates.map(self.predicate))
-    default: return predicate
+    case .compound(let type, let predicates):
+      NSCompoundPredicate(type: type, subpredicates: predicates.map(self.predicate))
+    case .constant, .block, .unknown: predicate
     }
   }
 
@@ -46,6 +44,12 @@ struct VariableSubstitution {
         .conditional(self.predicate(predicate), self.expression(yes), self.expression(no)))
     case .block(let block, let arguments):
       NSExpression(.block(block, arguments.map(self.expression)))
+    case .assignment(let name, let value):
+      NSExpression(.assignment(name, self.expression(value)))
+    case .fetch(let request, let context, let countOnly):
+      NSExpression(
+        .fetch(
+          self.expression(request), context: self.expression(context), countOnly: countOnly))
     }
   }
 

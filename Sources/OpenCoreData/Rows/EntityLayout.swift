@@ -1,4 +1,5 @@
 import ManagedModel
+import Synchronization
 
 /// Where each property of an entity lives: in a row, in an object, in a SELECT.
 ///
@@ -12,6 +13,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let entity: NSEntityDescription
   /// Counted from 0 in the model's order of entity numbers; the same in every coordinator.
   let index: Int
+  /// Unlike that of any other layout of the process; above 0.
+  let number = EntityLayout.numbers.add(1, ordering: .relaxed).newValue
   /// The index of the root entity: primary keys are unique below one root.
   let rootIndex: Int
   /// Persistent attributes and to-one relationships, in the order of `slotProperties`.
@@ -48,6 +51,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// The transformers of transformable attributes, by slot.
   private let transformers: [AttributeTransformer?]
   private let places: [String: PropertyPlace]
+  private static let numbers = Atomic<UInt32>(0)
   /// Held for the slots, which do not count them: an entity does not hold its superentity's.
   private let properties: [NSPropertyDescription]
 

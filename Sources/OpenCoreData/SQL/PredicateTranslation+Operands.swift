@@ -27,7 +27,7 @@ extension PredicateTranslation {
       return .toMany(try subquery(collection, variable, predicate, at: site))
     case .conditional(let predicate, let yes, let no):
       return try conditional(predicate, yes, no, at: site)
-    case .constant, .subscripted, .method, .setOperation, .anyKey, .block:
+    case .constant, .subscripted, .method, .setOperation, .anyKey, .block, .assignment, .fetch:
       throw TranslationError(expression.description, Self.reason(expression))
     }
   }

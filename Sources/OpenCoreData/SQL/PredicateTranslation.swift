@@ -83,7 +83,7 @@ final class PredicateTranslation {
       case .block:
         throw TranslationError(
           "a block predicate", "Only memory can run a block; the store needs SQL.")
-      case .subclass:
+      case .subclass, .comparison, .compound:
         throw TranslationError(
           String(describing: type(of: predicate)), "This class of predicate has no SQL.")
       }

@@ -89,7 +89,7 @@ final class MemoryReader: StoreReader {
     var records = rows.map { MemoryRecord($0, self) }
     if let predicate = plan.predicate {
       do {
-        records = try records.filter { try predicate.evaluation(of: $0) }
+        records = try records.filter { try predicate.evaluation(ofRecord: $0) }
       } catch {
         throw NSError.fetch("The predicate '\(predicate)' has no answer: \(error).")
       }

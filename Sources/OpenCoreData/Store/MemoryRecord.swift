@@ -3,7 +3,7 @@ import ManagedModel
 /// A row of a store in memory as predicates and sort descriptors see it.
 ///
 /// Relationships lead to records; no object is made and no fault fires.
-final class MemoryRecord: KeyValueReadable, ManagedObjectReference {
+final class MemoryRecord: PredicateRecord {
   let row: MemoryRow
   private let reader: MemoryReader
 
@@ -29,6 +29,33 @@ final class MemoryRecord: KeyValueReadable, ManagedObjectReference {
         return nil
       }
     }
+  }
+
+  var placesNumber: UInt32 { row.layout.number }
+
+  func placeNumber(ofKey key: String) -> UInt32? {
+    switch row.layout.place(of: key) {
+    case .slot(let index): UInt32(index)
+    case .toMany(let index): UInt32(row.layout.slots.count + index)
+    case .transient, nil: nil
+    }
+  }
+
+  func predicateValue(at place: UInt32) -> PredicateValue {
+    let layout = row.layout
+    let index = Int(place)
+    guard index < layout.slots.count else {
+      let relationship = layout.toMany[index - layout.slots.count]
+      return .collection(
+        PredicateCollection(
+          destinations(relationship).map { .object(PredicateObject(reference: $0)) },
+          isOrdered: relationship.isOrdered))
+    }
+    let slot = layout.slots[index]
+    if slot.kind.isToOne {
+      return destination(slot).map { .object(PredicateObject(reference: $0)) } ?? .null
+    }
+    return row.row.predicateValue(slot) ?? PredicateValue(row.row.value(slot))
   }
 
   var referenceIdentity: AnyHashable { AnyHashable(objectID) }

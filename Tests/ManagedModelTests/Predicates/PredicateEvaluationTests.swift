@@ -21,6 +21,7 @@ struct PredicateEvaluationTests {
       "number": NSNumber(value: 2.5), "text": NSString(string: "abc"), "null": NSNull(),
       "list": [1, 2, 3], "words": ["red", "Green"], "set": Set(["x", "y"]), "nothing": [Int](),
       "mayor": ReadablePerson(2, ["age": Int16(40), "name": "Bob"]), "residents": residents,
+      "place": ["latitude": 48.1372, "longitude": 11.5755],
       "nested": [["a": 1, "b": [1, 2]], ["a": 5, "b": [3]]], "dictionary": ["key": 3],
     ]
   }
@@ -118,6 +119,9 @@ struct PredicateEvaluationTests {
     ),
     ("FUNCTION(code, 'substringFromIndex:', 1) == 'AF'", true),
     ("TERNARY(int > 3, 'big', 'small') == 'big'", true),
+    ("7 %% 4 == 3 AND -7 %% 4 == -3 AND int %% 0 == nil", true),
+    ("($y := int * 2) == 14 AND $y - 1 == 13", true),
+    ("distanceToLocation:fromLocation:(place, {52.52, 13.405}) BETWEEN {504000, 505000}", true),
     ("mayor isKindOfClass: 'ReadablePerson'", true), ("mayor isKindOfClass: 'City'", false),
     ("code isEqualToString: 'ZAF'", true),
     ("TRUEPREDICATE AND NOT FALSEPREDICATE", true),
@@ -127,6 +131,28 @@ struct PredicateEvaluationTests {
     #expect(try predicate.evaluation(of: Self.city) == holds)
     let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
     #expect(try again.evaluation(of: Self.city) == holds, "\(again)")
+  }
+
+  /// A set's values are a set without nils; the operators see each object.
+  @Test(arguments: [
+    ("people.age[SIZE] == 2 AND people.age.@count == 2 AND people.@count == 4", true),
+    ("people.@sum.age == 90 AND people.@avg.age == 22.5 AND people.@max.age == 40", true),
+    ("ANY people.age == nil OR ANY people.age != 25 AND NOT ALL people.age > 20", false),
+    ("ALL people.age > 20 AND NONE people.age == nil", true),
+    ("nobody.@avg.age == 0 AND nobody.@max.age == nil AND nobody.@sum.age == 0", true),
+  ])
+  func pathsOverSetsGiveSets(format: String, holds: Bool) throws {
+    let ages: [Int?] = [25, 25, 40, nil]
+    let people = ages.enumerated().map { ReadablePerson($0.offset, ["age": $0.element]) }
+    let group: [String: Any] = ["people": NSSet(array: people), "nobody": Set<Int>()]
+    #expect(try NSPredicate.parse(format).evaluation(of: group) == holds)
+  }
+
+  @Test func assignmentsReachTheContext() {
+    let context = NSMutableDictionary(dictionary: ["x": 2])
+    let expression = NSExpression(format: "$y := $x * 21")
+    #expect(expression.expressionValue(with: nil, context: context) as? Int == 42)
+    #expect(context["y"] as? Int == 42)
   }
 
   @Test func objectsAndTheirIdentifiersAreTheSame() throws {

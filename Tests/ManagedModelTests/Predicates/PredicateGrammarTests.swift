@@ -56,6 +56,15 @@ struct PredicateGrammarTests {
     ("modulus:by:(a, 2) == 1", "modulus:by:(a, 2) == 1"),
     ("sum:(1,1) = 2 AND now() > date", "sum(1, 1) == 2 AND now() > date"),
     ("noindex:(a) == 1", "noindex(a) == 1"),
+    ("a %% 3 + 1 == 2", "modulus:by:(a, 3) + 1 == 2"),
+    ("$x := a + 1 > 3 AND $x < 5", "$x := a + 1 > 3 AND $x < 5"),
+    ("($x := a) * 2 == 6", "($x := a) * 2 == 6"),
+    ("SELF IN fetch($request, $context, no)", "SELF IN FETCH($request, $context, NO)"),
+    ("fetch == 1", "fetch == 1"),
+    (
+      "distanceToLocation:fromLocation:(SELF, {52.5, 13.4}) < 1000",
+      "distanceToLocation:fromLocation:(SELF, {52.5, 13.4}) < 1000"
+    ),
     (
       "FUNCTION('a', \"substringFromIndex:\", 2) == 'x'",
       "FUNCTION(\"a\", \"substringFromIndex:\", 2) == \"x\""

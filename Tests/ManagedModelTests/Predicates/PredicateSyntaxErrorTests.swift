@@ -80,7 +80,10 @@ struct PredicateSyntaxErrorTests {
     #expect(error?.column == 444)
   }
 
-  @Test(arguments: ["(", "NOT ", "{", "a[", "TERNARY(", "SUBQUERY(", "-", "~", "FUNCTION(", "sum("])
+  @Test(arguments: [
+    "(", "NOT ", "{", "a[", "TERNARY(", "SUBQUERY(", "-", "~", "FUNCTION(", "sum(", "$x := ",
+    "FETCH(",
+  ])
   func deepNestingIsAnErrorAndNoCrash(opening: String) {
     let format = String(repeating: opening, count: 10_000) + "a == 1"
     let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }

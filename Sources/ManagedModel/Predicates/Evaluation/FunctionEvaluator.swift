@@ -13,6 +13,7 @@ package enum FunctionEvaluator {
     case .noIndex: return arguments[0]
     case .uppercase, .lowercase, .canonical, .length: return try text(function, arguments[0])
     case .cast: return try cast(arguments[0], arguments[1])
+    case .distance: return try distance(arguments[0], arguments[1])
     default:
       if arguments.count == 2 {
         guard let result = PredicateValue.arithmetic(function, arguments[0], arguments[1]) else {
@@ -89,6 +90,44 @@ package enum FunctionEvaluator {
       throw .wrongOperand(value.kindText, operator: "CAST to \(target.rawValue)")
     }
     return result
+  }
+
+  // MARK: Places
+
+  /// The way along a great circle of the earth, in metres.
+  private static func distance(
+    _ first: PredicateValue, _ second: PredicateValue
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    if first.isNull || second.isNull { return .null }
+    let (start, end) = (try place(first), try place(second))
+    let latitudes = (end.latitude - start.latitude) / 2
+    let longitudes = (end.longitude - start.longitude) / 2
+    let part =
+      sin(latitudes) * sin(latitudes)
+      + cos(start.latitude) * cos(end.latitude) * sin(longitudes) * sin(longitudes)
+    return .double(2 * 6_371_008.8 * asin(Swift.min(1, part.squareRoot())))
+  }
+
+  /// Latitude and longitude in radians: of what has keys of these names, or of a list of the two.
+  private static func place(
+    _ value: PredicateValue
+  ) throws(PredicateEvaluationError) -> (latitude: Double, longitude: Double) {
+    let numbers: [Double?]
+    switch value {
+    case .collection(let pair): numbers = pair.elements.map(\.nearestDouble)
+    case .object, .dictionary:
+      var found: [Double?] = []
+      for key in ["latitude", "longitude"] {
+        found.append(
+          try KeyPathReader.value(of: PredicateKeyPath(key), from: value.original).nearestDouble)
+      }
+      numbers = found
+    default: numbers = []
+    }
+    guard numbers.count == 2, let latitude = numbers[0], let longitude = numbers[1] else {
+      throw .wrongOperand(value.kindText, operator: PredicateFunction.distance.rawValue)
+    }
+    return (latitude * .pi / 180, longitude * .pi / 180)
   }
 
   // MARK: Many values

@@ -12,11 +12,34 @@ enum KeyPathReader {
     PredicateValue(try read(path.components[...], from: object))
   }
 
+  /// The value at the end of a path from a record.
+  ///
+  /// Relationships to one are followed from record to record, without a look at types.
+  static func value(
+    of path: PredicateKeyPath, from record: any PredicateRecord
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    var record = record
+    var rest = path.components[...]
+    while case .key(let key)? = rest.first, let place = record.placeNumber(ofKey: key) {
+      let value = record.predicateValue(at: place)
+      rest = rest.dropFirst()
+      if rest.isEmpty || value.isNull { return value }
+      guard case .object(let object) = value, let next = object.record else {
+        return PredicateValue(try read(rest, from: value.carried))
+      }
+      record = next
+    }
+    return PredicateValue(try read(rest, from: record))
+  }
+
   /// The same for Apple's API: a value that was read is left as it is.
   static func plainValue(
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> Any? {
     let value = try read(path.components[...], from: object)
+    if let collection = value as? PredicateCollection {
+      return PredicateValue.collection(collection).original
+    }
     return path.collectionOperator == nil ? value : PredicateValue(value).boxed
   }
 
@@ -40,7 +63,7 @@ enum KeyPathReader {
         } else if let optional = current as? any OptionalValue {
           object = optional.anyValue
         } else if case .collection(let collection) = PredicateValue(current) {
-          return try values(rest, of: collection).original
+          return try valuesOfKeys(rest, of: collection)
         } else {
           object = try property(key, of: current)
           rest = rest.dropFirst()
@@ -52,22 +75,38 @@ enum KeyPathReader {
     return object
   }
 
-  /// The path of each element.
+  /// A path over a collection: the values of its elements, to which an operator later in the path
+  /// applies.
   ///
-  /// A path's operator applies to the values found before it.
+  /// A set gives a set, without nils, as Apple's `NSSet` does; an array keeps both.
+  private static func valuesOfKeys(
+    _ components: ArraySlice<PredicateKeyPath.Component>, of collection: PredicateCollection
+  ) throws(PredicateEvaluationError) -> Any? {
+    let keys = components.prefix { if case .key = $0 { true } else { false } }
+    var found = try values(keys, of: collection)
+    if !collection.isOrdered { found = distinct(found.filter { !$0.isNull }) }
+    let mapped = PredicateValue.collection(
+      PredicateCollection(found, isOrdered: collection.isOrdered))
+    return try read(components.dropFirst(keys.count), from: mapped.carried)
+  }
+
+  /// The value that each element has for a path, nils included.
   private static func values(
     _ components: ArraySlice<PredicateKeyPath.Component>, of collection: PredicateCollection
-  ) throws(PredicateEvaluationError) -> PredicateValue {
-    let keys = components.prefix { if case .key = $0 { true } else { false } }
+  ) throws(PredicateEvaluationError) -> [PredicateValue] {
     var values: [PredicateValue] = []
     values.reserveCapacity(collection.elements.count)
     for element in collection.elements {
-      values.append(PredicateValue(try read(keys, from: element.original)))
+      if case .object(let object) = element, let record = object.record,
+        components.count == 1, case .key(let key)? = components.first,
+        let place = record.placeNumber(ofKey: key)
+      {
+        values.append(record.predicateValue(at: place))
+      } else {
+        values.append(PredicateValue(try read(components, from: element.carried)))
+      }
     }
-    let mapped = PredicateValue.collection(
-      PredicateCollection(values, isOrdered: collection.isOrdered))
-    let rest = components.dropFirst(keys.count)
-    return rest.isEmpty ? mapped : PredicateValue(try read(rest, from: mapped.original))
+    return values
   }
 
   private static func apply(
@@ -82,19 +121,23 @@ enum KeyPathReader {
       let count = PredicateValue.integer(Int64(collection.elements.count))
       return try read(rest, from: count.original)
     }
-    guard case .collection(let inner) = try values(rest, of: collection) else { return nil }
-    let values = inner.elements.filter { !$0.isNull }
+    let all = try values(rest, of: collection)
+    let values = all.filter { !$0.isNull }
     switch operation {
     case .count: return values.count
     case .sum: return try FunctionEvaluator.value(of: .sum, [list(values)]).original
-    case .average: return try FunctionEvaluator.value(of: .average, [list(values)]).original
+    case .average:
+      // A nil counts as zero here, as Apple documents it; SQL's AVG passes over NULL.
+      if all.isEmpty { return 0 }
+      let zeros = all.map { $0.isNull ? .integer(0) : $0 }
+      return try FunctionEvaluator.value(of: .average, [list(zeros)]).original
     case .min: return try FunctionEvaluator.value(of: .min, [list(values)]).original
     case .max: return try FunctionEvaluator.value(of: .max, [list(values)]).original
-    case .unionOfObjects: return list(values).original
-    case .distinctUnionOfObjects: return list(distinct(values)).original
-    case .unionOfArrays, .unionOfSets: return list(opened(values)).original
+    case .unionOfObjects: return list(values).carried
+    case .distinctUnionOfObjects: return list(distinct(values)).carried
+    case .unionOfArrays, .unionOfSets: return list(opened(values)).carried
     case .distinctUnionOfArrays, .distinctUnionOfSets:
-      return list(distinct(opened(values))).original
+      return list(distinct(opened(values))).carried
     }
   }
 

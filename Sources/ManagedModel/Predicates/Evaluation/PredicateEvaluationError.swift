@@ -11,6 +11,8 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
   case wrongOperand(String, operator: String)
   case badPattern(String, reason: String)
   case unknownMethod(String, type: String)
+  /// Something that the predicate asked for went wrong.
+  case failed(String, reason: String)
   /// What only Apple's systems know.
   case unsupported(String)
 
@@ -25,6 +27,7 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
     case .badPattern(let pattern, let reason):
       "“\(pattern)” is no regular expression: \(reason)"
     case .unknownMethod(let name, let type): "FUNCTION knows no method \(name) of \(type)"
+    case .failed(let what, let reason): "\(what) failed: \(reason)"
     case .unsupported(let what): "\(what) cannot be evaluated here"
     }
   }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension PredicateEvaluator {
-  func evaluate(
+  mutating func evaluate(
     _ comparison: NSComparisonPredicate
   ) throws(PredicateEvaluationError) -> Bool {
     let left = try value(of: comparison.leftExpression)

@@ -5,37 +5,49 @@ internal import Foundation
 /// Nil rules: nil equals nil and differs from everything else; nothing is less or greater than nil;
 /// strings have no match with nil. SQL differs for `!=`, which is never true of a NULL column.
 package struct PredicateEvaluator {
-  let root: Any?
+  /// What the predicate is evaluated for, unless that is a record.
+  private let value: Any?
   /// The root, cast once for all the keys that are read from it.
-  private let readable: (any KeyValueReadable)?
+  private let record: (any PredicateRecord)?
   /// As given by the caller, with the elements that subqueries are at: for block predicates.
   private var bindings: [String: Any]?
   private var variables: [String: PredicateValue]
+  /// The variables that `:=` has set, in order.
+  private(set) var assigned: [String] = []
 
   package init(root: Any?, bindings: [String: Any]? = nil) {
-    self.root = root
-    readable = root as? any KeyValueReadable
+    record = root as? any PredicateRecord
+    value = record == nil ? root : nil
     self.bindings = bindings
     variables = bindings?.mapValues { PredicateValue($0) } ?? [:]
   }
 
+  /// An evaluator for a record whose class is known.
+  package init(record: any PredicateRecord) {
+    value = nil
+    self.record = record
+    bindings = nil
+    variables = [:]
+  }
+
+  private var root: Any? { record ?? value }
+
   /// Whether the predicate holds.
-  package func evaluate(
+  package mutating func evaluate(
     _ predicate: NSPredicate
   ) throws(PredicateEvaluationError) -> Bool {
-    switch predicate {
-    case let comparison as NSComparisonPredicate: return try evaluate(comparison)
-    case let compound as NSCompoundPredicate: return try evaluate(compound)
-    default:
-      switch predicate.kind {
-      case .constant(let value): return value
-      case .block(let block): return block(root, bindings)
-      case .subclass: return predicate.evaluate(with: root, substitutionVariables: bindings)
-      }
+    switch predicate.kind {
+    // The kind promises the class; a dynamic cast is most of what a short comparison costs.
+    case .comparison:
+      return try evaluate(unsafeDowncast(predicate, to: NSComparisonPredicate.self))
+    case .compound: return try evaluate(unsafeDowncast(predicate, to: NSCompoundPredicate.self))
+    case .constant(let value): return value
+    case .block(let block): return block(root, bindings)
+    case .subclass: return predicate.evaluate(with: root, substitutionVariables: bindings)
     }
   }
 
-  private func evaluate(
+  private mutating func evaluate(
     _ compound: NSCompoundPredicate
   ) throws(PredicateEvaluationError) -> Bool {
     switch compound.compoundPredicateType {
@@ -50,20 +62,29 @@ package struct PredicateEvaluator {
   }
 
   /// The value of an expression.
-  package func value(
+  package mutating func value(
     of expression: NSExpression
   ) throws(PredicateEvaluationError) -> PredicateValue {
+    if let key = expression.onlyKey, let record {
+      return try expression.value(ofOnlyKey: key, in: record)
+    }
     switch expression.node {
     case .constant(.placeholder(let text)): throw .missingArgument(text)
     case .constant(let value): return value
-    case .evaluatedObject: return PredicateValue(root)
+    case .evaluatedObject:
+      if let record { return .object(PredicateObject(reference: record)) }
+      return PredicateValue(root)
     case .variable(let name): return try variable(name)
     case .keyPath(let path):
-      if let readable, let key = path.onlyKey { return PredicateValue(readable.value(forKey: key)) }
+      if let record { return try KeyPathReader.value(of: path, from: record) }
       return try KeyPathReader.value(of: path, from: root)
     case .path(let operand, let path):
       let object = try value(of: operand)
-      return try KeyPathReader.value(of: try keyPath(path), from: object.original)
+      let path = try keyPath(path)
+      if case .object(let object) = object, let record = object.record {
+        return try KeyPathReader.value(of: path, from: record)
+      }
+      return try KeyPathReader.value(of: path, from: object.carried)
     case .subscripted(let operand, let index): return try element(index, of: operand)
     case .function(let function, let arguments):
       return try FunctionEvaluator.value(of: function, try values(of: arguments))
@@ -77,11 +98,37 @@ package struct PredicateEvaluator {
     case .subquery(let collection, let variable, let predicate):
       return try filter(try value(of: collection), variable, predicate)
     case .conditional(let predicate, let yes, let no):
-      return try value(of: evaluate(predicate) ? yes : no)
+      return try value(of: try evaluate(predicate) ? yes : no)
     case .anyKey: throw .unsupported("ANYKEY")
+    case .assignment(let name, let expression):
+      let value = try value(of: expression)
+      variables[name] = value
+      if !assigned.contains(name) { assigned.append(name) }
+      return value
+    case .fetch(let request, let context, let countOnly):
+      return try fetch(
+        try value(of: request), in: try value(of: context), countOnly: countOnly)
     case .block(let block, let arguments):
       let values = try values(of: arguments).map { $0.boxed ?? NSNull() }
       return PredicateValue(block.body(root, values, context))
+    }
+  }
+
+  /// The value of a variable, as Apple's API hands values out.
+  func boxed(variable name: String) -> Any? {
+    variables[name]?.boxed
+  }
+
+  private func fetch(
+    _ request: PredicateValue, in context: PredicateValue, countOnly: Bool
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    guard let request = request.original as? any FetchedByExpressions else {
+      throw .wrongOperand(request.kindText, operator: "FETCH")
+    }
+    do {
+      return PredicateValue(try request.result(in: context.original, countOnly: countOnly))
+    } catch {
+      throw .failed("FETCH", reason: "\(error)")
     }
   }
 
@@ -92,7 +139,7 @@ package struct PredicateEvaluator {
     return context
   }
 
-  private func values(
+  private mutating func values(
     of expressions: [NSExpression]
   ) throws(PredicateEvaluationError) -> [PredicateValue] {
     var values: [PredicateValue] = []
@@ -101,7 +148,7 @@ package struct PredicateEvaluator {
     return values
   }
 
-  private func variable(
+  private mutating func variable(
     _ name: String
   ) throws(PredicateEvaluationError) -> PredicateValue {
     guard let value = variables[name] else { throw .unboundVariable(name) }
@@ -112,7 +159,7 @@ package struct PredicateEvaluator {
   }
 
   /// The key path behind a dot: written there, or held by a variable.
-  private func keyPath(
+  private mutating func keyPath(
     _ expression: NSExpression
   ) throws(PredicateEvaluationError) -> PredicateKeyPath {
     if case .keyPath(let path) = expression.node { return path }
@@ -164,7 +211,7 @@ package struct PredicateEvaluator {
   }
 
   /// An element by its number, a dictionary's entry by its key.
-  private func element(
+  private mutating func element(
     _ index: NSExpression.Index, of operand: NSExpression
   ) throws(PredicateEvaluationError) -> PredicateValue {
     let value = try value(of: operand)

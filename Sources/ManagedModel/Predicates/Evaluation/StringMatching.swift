@@ -28,7 +28,7 @@ package enum StringMatching {
   package static func isEqual(
     _ left: String, _ right: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
-    if isByteWise(options) { return left.utf8.elementsEqual(right.utf8) }
+    if isByteWise(options) { return left.hasSameBytes(as: right) }
     if let bytes = ASCIIPair(left, right, options) {
       return bytes.left == bytes.right
     }
@@ -57,7 +57,7 @@ package enum StringMatching {
     _ text: String, _ prefix: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
     if prefix.isEmpty { return true }
-    if isByteWise(options) { return text.utf8.starts(with: prefix.utf8) }
+    if isByteWise(options) { return text.beginsWithBytes(of: prefix) }
     if let bytes = ASCIIPair(text, prefix, options) { return bytes.left.starts(with: bytes.right) }
     return found(prefix, in: text, options, .anchored)
   }
@@ -69,7 +69,7 @@ package enum StringMatching {
     _ text: String, _ suffix: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
     if suffix.isEmpty { return true }
-    if isByteWise(options) { return text.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
+    if isByteWise(options) { return text.endsWithBytes(of: suffix) }
     if let bytes = ASCIIPair(text, suffix, options) {
       return bytes.left.suffix(bytes.right.count).elementsEqual(bytes.right)
     }
@@ -83,7 +83,7 @@ package enum StringMatching {
     _ text: String, _ part: String, _ options: NSComparisonPredicate.Options
   ) -> Bool {
     if part.isEmpty { return true }
-    if isByteWise(options) { return contains(Array(text.utf8), Array(part.utf8)) }
+    if isByteWise(options) { return text.containsBytes(of: part) }
     if let bytes = ASCIIPair(text, part, options) { return contains(bytes.left, bytes.right) }
     return found(part, in: text, options, [])
   }

@@ -28,6 +28,10 @@ extension NSExpression {
     case conditional(NSPredicate, NSExpression, NSExpression)
     case anyKey
     case block(Block, [NSExpression])
+    /// `$name := value`, without the sign: the value, which the variable has from there on.
+    case assignment(String, NSExpression)
+    /// `FETCH(request, context, countOnly)`
+    case fetch(NSExpression, context: NSExpression, countOnly: Bool)
   }
 
   /// What stands between the brackets of a subscript.
@@ -68,8 +72,9 @@ extension NSExpression.Node {
     case .function(_, let arguments), .aggregate(let arguments), .block(_, let arguments):
       arguments
     case .method(let operand, _, let arguments): [operand] + arguments
-    case .setOperation(_, let left, let right): [left, right]
+    case .setOperation(_, let left, let right), .fetch(let left, let right, _): [left, right]
     case .subquery(let collection, _, _): [collection]
+    case .assignment(_, let value): [value]
     case .conditional(_, let yes, let no): [yes, no]
     }
   }

@@ -20,7 +20,7 @@ extension NSExpression {
   /// The name of a variable, or of a subquery's variable, without the `$`.
   public var variable: String {
     switch node {
-    case .variable(let name), .subquery(_, let name, _): name
+    case .variable(let name), .subquery(_, let name, _), .assignment(let name, _): name
     default: unavailable("variable")
     }
   }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// Something that has a value for an object: a constant, a key path, a function. Apple's
 /// `NSExpression`. It never changes after it was made and may be used from any thread.
@@ -20,16 +21,41 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     case anyKey
     case block = 19
     case conditional
+    /// `FETCH`: Apple's `NSFetchRequestExpressionType`.
+    case fetchRequest = 50
   }
 
   /// What the expression is, for walks that switch over all kinds.
   package let node: Node
   /// The height of the tree below, itself included.
   package let depth: Int
+  /// The key, for a key path of one key.
+  let onlyKey: String?
+  /// Where `onlyKey` was found last: the number of the record's places, then that of the place.
+  private let lastPlace = Atomic<UInt64>(0)
 
   package init(_ node: Node) {
     self.node = node
     depth = 1 + node.childDepth
+    if case .keyPath(let path) = node { onlyKey = path.onlyKey } else { onlyKey = nil }
+  }
+
+  /// The value of `onlyKey`.
+  ///
+  /// The place is looked up once for all records with the same places.
+  func value(
+    ofOnlyKey key: String, in record: any PredicateRecord
+  ) throws(PredicateEvaluationError) -> PredicateValue {
+    let number = record.placesNumber
+    let last = lastPlace.load(ordering: .relaxed)
+    if UInt32(truncatingIfNeeded: last >> 32) == number {
+      return record.predicateValue(at: UInt32(truncatingIfNeeded: last))
+    }
+    guard let place = record.placeNumber(ofKey: key) else {
+      return PredicateValue(record.value(forKey: key))
+    }
+    lastPlace.store(UInt64(number) << 32 | UInt64(place), ordering: .relaxed)
+    return record.predicateValue(at: place)
   }
 
   /// Apple's name for the kind.
@@ -51,6 +77,8 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     case .conditional: .conditional
     case .anyKey: .anyKey
     case .block: .block
+    case .assignment: .variable
+    case .fetch: .fetchRequest
     }
   }
 
@@ -58,14 +86,17 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
   ///
   /// Traps where Apple raises, as `NSPredicate.evaluate(with:)`.
   ///
-  /// - Parameter context: Swift's stand-in for Apple's mutable dictionary: variables by name.
+  /// - Parameter context: variables by name; `$x := 1` sets one there.
   open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
     var bindings: [String: Any] = [:]
     for (key, value) in context ?? [:] {
       if let name = key as? String { bindings[name] = value }
     }
     do {
-      return try value(for: object, variables: bindings).boxed
+      var evaluator = PredicateEvaluator(root: object, bindings: bindings)
+      let value = try evaluator.value(of: self).boxed
+      for name in evaluator.assigned { context?[name] = evaluator.boxed(variable: name) }
+      return value
     } catch {
       preconditionFailure(error.description)
     }
@@ -101,6 +132,7 @@ extension NSExpression {
   package func value(
     for object: Any?, variables: [String: Any]? = nil
   ) throws(PredicateEvaluationError) -> PredicateValue {
-    try PredicateEvaluator(root: object, bindings: variables).value(of: self)
+    var evaluator = PredicateEvaluator(root: object, bindings: variables)
+    return try evaluator.value(of: self)
   }
 }

@@ -25,6 +25,8 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
   case truncate = "trunc:"
   case random = "random"
   case randomBelow = "random:"
+  /// Metres along the earth's surface.
+  case distance = "distanceToLocation:fromLocation:"
 
   case bitwiseAnd = "bitwiseAnd:with:"
   case bitwiseOr = "bitwiseOr:with:"

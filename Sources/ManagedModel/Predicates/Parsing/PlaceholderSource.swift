@@ -24,13 +24,16 @@ struct PlaceholderSource {
     guard case .string(let keyPath) = PredicateValue(argument) else {
       throw mismatch(text, argument, expected: "a key path as a string")
     }
-    let keys = keyPath.split(separator: ".", omittingEmptySubsequences: false)
+    let dot = UInt8(ascii: ".")
+    let keys = keyPath.utf8.split(separator: dot, omittingEmptySubsequences: false)
     if keys.contains(where: \.isEmpty) {
       throw Mismatch(message: "“\(keyPath)” is no key path", expected: "a key path as a string")
     }
-    for key in keys where key.first == "@" && CollectionOperator(rawValue: String(key)) == nil {
+    for key in keys where key.first == UInt8(ascii: "@") {
+      let name = String(Substring(key))
+      if CollectionOperator(rawValue: name) != nil { continue }
       throw Mismatch(
-        message: "\(key) is no collection operator",
+        message: "\(name) is no collection operator",
         expected: CollectionOperator.allCases.map(\.rawValue).joined(separator: " "))
     }
     return keyPath
@@ -39,10 +42,10 @@ struct PlaceholderSource {
   /// The next argument for any other placeholder.
   mutating func argument(
     _ placeholder: PredicateToken.Placeholder
-  ) throws(Mismatch) -> Any? {
+  ) throws(Mismatch) -> PredicateValue {
     let text = placeholder.text
     let argument = try next(for: text)
-    let value = PredicateValue(argument)
+    let value = PredicateValue(constant: argument)
     switch placeholder.kind {
     case .object, .key:
       if isStrict, value.isNumber, !Self.isObject(argument) {
@@ -63,7 +66,7 @@ struct PlaceholderSource {
         throw mismatch(text, argument, expected: "a character")
       }
     }
-    return argument
+    return value
   }
 
   private mutating func next(for text: String) throws(Mismatch) -> Any? {

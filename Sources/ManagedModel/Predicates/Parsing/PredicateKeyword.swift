@@ -13,7 +13,7 @@ enum PredicateKeyword: String, CaseIterable {
   case truePredicate = "truepredicate"
   case falsePredicate = "falsepredicate"
   case anyKey = "anykey"
-  case subquery, function, cast, ternary
+  case subquery, function, cast, ternary, fetch
   case first, last, size
   case union, intersect, minus
 
@@ -32,7 +32,8 @@ enum PredicateKeyword: String, CaseIterable {
   /// The words of brackets, set operators and functions are keywords at their own places only.
   var isReserved: Bool {
     switch self {
-    case .first, .last, .size, .union, .intersect, .minus, .function, .ternary, .subquery, .cast:
+    case .first, .last, .size, .union, .intersect, .minus, .function, .ternary, .subquery, .cast,
+      .fetch:
       false
     default: true
     }

@@ -49,6 +49,7 @@ struct PredicateLexer {
     if first.isDigit || first == .dot && byte(1).isDigit && !followsValue { return number() }
     switch first {
     case UInt8(ascii: "'"), UInt8(ascii: "\""): return .string(try string(quote: first))
+    case UInt8(ascii: "%") where byte(1) == first: return .symbol(try symbol())
     case UInt8(ascii: "%"): return .placeholder(try placeholder())
     case UInt8(ascii: "$"): return .variable(try name(after: "$", meaning: "a variable's name"))
     case UInt8(ascii: "#"): return .escaped(try name(after: "#", meaning: "a key"))

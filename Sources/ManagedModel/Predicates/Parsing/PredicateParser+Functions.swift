@@ -53,6 +53,23 @@ extension PredicateParser {
     return NSExpression(.conditional(predicate, yes, no))
   }
 
+  /// Reads `FETCH(request, context, YES)`: the objects of a fetch, or with YES their number.
+  mutating func fetch() throws(Failure) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after FETCH")
+    let request = try expression()
+    try expect(.comma, "after the fetch request")
+    let context = try expression()
+    try expect(.comma, "after the context")
+    let place = token
+    guard case .constant(let flag) = try expression().node, flag.isNumber else {
+      throw error("countOnly is no Boolean", at: place.start, expected: "YES or NO")
+    }
+    try expect(.rightParenthesis, "to close FETCH")
+    return NSExpression(
+      .fetch(request, context: context, countOnly: (flag.exactInteger ?? 0) != 0))
+  }
+
   /// Reads `FUNCTION(operand, "selector:", arguments…)`.
   mutating func method() throws(Failure) -> NSExpression {
     advance()

@@ -11,7 +11,12 @@ extension PredicateParser {
     case .placeholder(let placeholder): return try placeholderTerm(placeholder)
     case .variable(let name):
       advance()
-      return .expression(NSExpression(forVariable: name))
+      guard take(.assign) else { return .expression(NSExpression(forVariable: name)) }
+      try enter()
+      defer { depth -= 1 }
+      let start = index
+      let value = try expression(try binary(1), from: start)
+      return .expression(NSExpression(.assignment(name, value)))
     case .symbol(.leftParenthesis):
       advance()
       let term = try disjunction()
@@ -49,6 +54,7 @@ extension PredicateParser {
     case .function where isCall: return .expression(try method())
     case .cast where isCall: return .expression(try cast())
     case .ternary where isCall: return .expression(try ternary())
+    case .fetch where isCall: return .expression(try fetch())
     case let keyword? where keyword.isReserved:
       throw error(
         "“\(word)” is a reserved word", expected: "a value; a key of this name is written #\(word)")
@@ -122,22 +128,19 @@ extension PredicateParser {
     }
     let place = token
     advance()
-    let argument: Any?
+    let value: PredicateValue
     do {
-      guard let found = try source?.argument(placeholder) else {
-        let isKept = source == nil
-        return .expression(
-          NSExpression(.constant(isKept ? .placeholder(placeholder.text) : .null)))
-      }
-      argument = found
+      value = try source?.argument(placeholder) ?? .placeholder(placeholder.text)
     } catch {
       throw self.error(error.message, at: place.start, expected: error.expected)
     }
-    switch argument {
+    guard case .object(let object) = value else {
+      return .expression(NSExpression(.constant(value)))
+    }
+    switch object.base {
     case let predicate as NSPredicate: return .predicate(predicate)
     case let expression as NSExpression: return .expression(expression)
-    default:
-      return .expression(NSExpression(forConstantValue: argument))
+    default: return .expression(NSExpression(.constant(value)))
     }
   }
 }

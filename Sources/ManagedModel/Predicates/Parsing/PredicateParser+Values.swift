@@ -188,7 +188,7 @@ extension PredicateFunction {
     case .bitwiseAnd: 4
     case .leftShift, .rightShift: 5
     case .add, .subtract: 6
-    case .multiply, .divide: 7
+    case .multiply, .divide, .modulus: 7
     case .power: Self.powerPrecedence
     default: nil
     }
@@ -208,6 +208,7 @@ extension PredicateToken.Symbol {
     case .bitXor: .bitwiseXor
     case .shiftLeft: .leftShift
     case .shiftRight: .rightShift
+    case .remainder: .modulus
     default: nil
     }
   }

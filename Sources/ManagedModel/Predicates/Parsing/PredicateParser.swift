@@ -181,7 +181,8 @@ struct PredicateParser {
         return NSComparisonPredicate(
           leftExpression: expression, rightExpression: NSExpression(forConstantValue: true),
           modifier: .direct, type: .equalTo)
-      case .function, .method, .constant, .aggregate, .setOperation, .subquery, .anyKey, .block:
+      case .function, .method, .constant, .aggregate, .setOperation, .subquery, .anyKey, .block,
+        .assignment, .fetch:
         throw unexpected("an operator such as == or BEGINSWITH")
       }
     }

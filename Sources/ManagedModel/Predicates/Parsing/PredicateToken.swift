@@ -50,6 +50,8 @@ struct PredicateToken {
     case complement = "~"
     case shiftLeft = "<<"
     case shiftRight = ">>"
+    case remainder = "%%"
+    case assign = ":="
   }
 
   /// A placeholder such as `%@`, `%K` or `%ld`.

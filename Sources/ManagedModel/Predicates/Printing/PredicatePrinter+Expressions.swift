@@ -25,6 +25,9 @@ extension PredicatePrinter {
     case .conditional(let predicate, let yes, let no):
       return "TERNARY(\(predicate.predicateFormat), \(text(of: yes)), \(text(of: no)))"
     case .anyKey: return "ANYKEY"
+    case .assignment(let name, let value): return "$\(name) := " + text(of: value)
+    case .fetch(let request, let context, let countOnly):
+      return "FETCH(\(text(of: request)), \(text(of: context)), \(countOnly ? "YES" : "NO"))"
     case .block(let block, let arguments):
       let parts = [address(block)] + arguments.map(text)
       return "BLOCK(" + parts.joined(separator: ", ") + ")"
@@ -82,8 +85,9 @@ extension PredicatePrinter {
     let own: Int
     switch expression.node {
     case .function(let function, _):
-      own = function == .onesComplement ? 8 : function.precedence ?? 10
+      own = function == .onesComplement ? 8 : function.infix == nil ? 10 : function.precedence ?? 10
     case .setOperation: own = 1
+    case .assignment: own = 0
     case .constant(let value) where value.isNumber || !value.isScalar: own = 9
     default: own = 10
     }

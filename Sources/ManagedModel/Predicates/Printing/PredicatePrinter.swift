@@ -4,15 +4,12 @@ internal import Foundation
 package enum PredicatePrinter {
   /// The predicate's text; what it prints parses to an equal tree.
   package static func text(of predicate: NSPredicate) -> String {
-    switch predicate {
-    case let comparison as NSComparisonPredicate: return text(of: comparison)
-    case let compound as NSCompoundPredicate: return text(of: compound)
-    default:
-      switch predicate.kind {
-      case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"
-      case .block: return "BLOCKPREDICATE(\(address(predicate)))"
-      case .subclass: return "\(type(of: predicate))"
-      }
+    switch predicate.form {
+    case .comparison(let comparison): text(of: comparison)
+    case .compound(let type, let predicates): text(of: type, predicates)
+    case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .block: "BLOCKPREDICATE(\(address(predicate)))"
+    case .unknown: "\(type(of: predicate))"
     }
   }
 
@@ -28,15 +25,16 @@ package enum PredicatePrinter {
       + " " + text(of: comparison.rightExpression)
   }
 
-  private static func text(of compound: NSCompoundPredicate) -> String {
-    let parts = compound.predicates
-    switch compound.compoundPredicateType {
+  private static func text(
+    of type: NSCompoundPredicate.LogicalType, _ parts: [NSPredicate]
+  ) -> String {
+    switch type {
     case .not: return "NOT " + operandText(of: parts[0])
     case .and where parts.isEmpty: return "TRUEPREDICATE"
     case .or where parts.isEmpty: return "FALSEPREDICATE"
     case .and, .or:
       if parts.count == 1 { return parts[0].predicateFormat }
-      let word = compound.compoundPredicateType == .and ? " AND " : " OR "
+      let word = type == .and ? " AND " : " OR "
       return parts.map(operandText).joined(separator: word)
     }
   }

@@ -10,10 +10,22 @@ package struct PredicateObject: Hashable {
     case none
   }
 
+  /// The record whose values can be read by place, if it is one.
+  var record: (any PredicateRecord)? {
+    guard case .reference(let reference) = identity else { return nil }
+    return reference as? any PredicateRecord
+  }
+
   /// The reference, if the value is a managed object or an object ID.
   package var reference: (any ManagedObjectReference)? {
     guard case .reference(let reference) = identity else { return nil }
     return reference
+  }
+
+  /// Takes a managed object or its ID without asking what it is.
+  package init(reference: any ManagedObjectReference) {
+    base = reference
+    identity = .reference(reference)
   }
 
   init(_ base: Any) {

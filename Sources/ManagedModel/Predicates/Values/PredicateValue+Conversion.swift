@@ -41,6 +41,9 @@ extension PredicateValue {
     if type == URL.self { return (value as? URL).map(Self.url) }
     if type == Float.self { return (value as? Float).map { .double(Double($0)) } }
     if type is AnyClass { return nil }
+    if type == PredicateCollection.self {
+      return (value as? PredicateCollection).map(Self.collection)
+    }
     if let integer = value as? any FixedWidthInteger { return Self.whole(integer) }
     if let float = value as? any BinaryFloatingPoint { return .double(Double(float)) }
     if let text = value as? any StringProtocol { return .string(String(text)) }

@@ -5,7 +5,7 @@ extension PredicateValue: Hashable {
     switch (left, right) {
     case (.null, .null): true
     case (.string(let left), .string(let right)):
-      left == right && left.utf8.elementsEqual(right.utf8)
+      left.hasSameBytes(as: right)
     case (.integer(let left), .integer(let right)): left == right
     case (.date(let left), .date(let right)): left == right
     case (.data(let left), .data(let right)): left == right
@@ -42,7 +42,7 @@ extension PredicateValue: Hashable {
   package static func compare(_ left: Self, _ right: Self) -> ComparisonResult? {
     switch (left, right) {
     case (.integer(let left), .integer(let right)): order(left, right)
-    case (.string(let left), .string(let right)): bytes(left.utf8, right.utf8)
+    case (.string(let left), .string(let right)): left.orderOfBytes(and: right)
     case (.date(let left), .date(let right)): order(left, right)
     case (.data(let left), .data(let right)): bytes(left, right)
     case (.uuid(let left), .uuid(let right)):

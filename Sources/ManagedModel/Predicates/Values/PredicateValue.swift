@@ -17,9 +17,9 @@ package enum PredicateValue {
   case uuid(UUID)
   case url(URL)
   case collection(PredicateCollection)
-  case dictionary([String: PredicateValue], original: Any)
+  indirect case dictionary([String: PredicateValue], original: Any)
   /// A managed object, its ID or a value of a type that only its own equality knows.
-  case object(PredicateObject)
+  indirect case object(PredicateObject)
   /// `%@`, `%d` …, in a format that was parsed without arguments. It has no value.
   case placeholder(String)
 }
@@ -92,6 +92,11 @@ extension PredicateValue {
     case .object(let object): object.base
     case .placeholder(let text): text
     }
+  }
+
+  /// As `original`, but a collection stays one that knows whether it has an order.
+  var carried: Any? {
+    if case .collection(let collection) = self { collection } else { original }
   }
 
   /// What it is, for messages: `a string`, `a number`.

@@ -1,0 +1,80 @@
+import ManagedModel
+
+extension NSManagedObject: PredicateRecord {
+  /// The number of the object's layout.
+  package final var placesNumber: UInt32 { layout.number }
+
+  /// The position of a property; the objects themselves are read by name.
+  package final func placeNumber(ofKey key: String) -> UInt32? {
+    layout.place(of: key).map { UInt32(layout.holdingIndex($0)) }
+  }
+
+  /// The value at the position, without a box around numbers and dates.
+  ///
+  /// Cost: as `value(forKey:)`.
+  package final func predicateValue(at place: UInt32) -> PredicateValue {
+    willAccess()
+    let index = Int(place)
+    guard index < layout.slots.count else { return unslottedValue(at: index) }
+    let slot = layout.slots[index]
+    if slot.kind.isToOne {
+      return destination(slot).map { .object(PredicateObject(reference: $0)) } ?? .null
+    }
+    if let values {
+      switch values[index] {
+      case .null: return .null
+      case .string(let text): return .string(text)
+      case .raw(let value): return PredicateValue(value, kind: slot.kind)
+      case .value(let value): return PredicateValue(value)
+      default: break
+      }
+    }
+    return row.predicateValue(slot) ?? PredicateValue(attribute(slot))
+  }
+
+  private func unslottedValue(at index: Int) -> PredicateValue {
+    if index < layout.firstTransient {
+      let relationship = layout.toMany[index - layout.slots.count]
+      let objects = destinations(relationship, at: index)
+      return .collection(
+        PredicateCollection(
+          objects.map { .object(PredicateObject(reference: $0)) }, isOrdered: false))
+    }
+    return PredicateValue(heldValue(.transient(index - layout.firstTransient)))
+  }
+}
+
+extension Row {
+  /// The value of a slot that is a number, a Boolean or a date; nil for what is dear to decode and
+  /// is kept by the object that owns it.
+  func predicateValue(_ slot: RowSlot) -> PredicateValue? {
+    if isNull(slot) { return .null }
+    switch slot.kind {
+    case .int16, .int32, .int64: return .integer(int64(slot))
+    case .bool: return .bool(int64(slot) != 0)
+    case .double: return .double(double(slot))
+    case .float: return .double(Double(Float(double(slot))))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: double(slot)))
+    case .string, .uri, .decimal, .data, .uuid, .transformable, .toOne, .toOnePolymorphic:
+      return nil
+    }
+  }
+}
+
+extension PredicateValue {
+  /// A raw value of that kind.
+  init(_ value: RowValue, kind: RowSlot.Kind) {
+    switch (value, kind) {
+    case (.null, _): self = .null
+    case (.int64(let number), .bool): self = .bool(number != 0)
+    case (.int64(let number), .int16): self = .integer(Int64(Int16(truncatingIfNeeded: number)))
+    case (.int64(let number), .int32): self = .integer(Int64(Int32(truncatingIfNeeded: number)))
+    case (.int64(let number), _): self = .integer(number)
+    case (.double(let seconds), .date): self = .date(Date(timeIntervalSinceReferenceDate: seconds))
+    case (.double(let number), .float): self = .double(Double(Float(number)))
+    case (.double(let number), _): self = .double(number)
+    case (.text(let text), .string): self = .string(text)
+    default: self = PredicateValue(value.value(kind))
+    }
+  }
+}
