@@ -51,7 +51,7 @@ final class BatchedPages {
   /// Pages kept beside the one that is loaded.
   ///
   /// Ours: Apple's number is not known.
-  private static let kept = 4
+  static let kept = 4
 
   init(
     keys: [FetchedIdentity], unsaved: [NSManagedObject], plan: FetchPlan,

@@ -1,0 +1,172 @@
+import ManagedModel
+
+/// What a results controller holds: the list, the sections, and whom to tell.
+///
+/// Apart from the controller, which is generic, so that a delegate can be handed another controller
+/// over the same results. On the context's queue.
+final class FetchedResults: @unchecked Sendable {  // used on the context's queue alone
+  let context: NSManagedObjectContext
+  let sectionNameKeyPath: String?
+  let cacheName: String?
+  weak var delegate: (any NSFetchedResultsControllerDelegate)?
+  /// Makes the controller that the delegate is handed.
+  var face: (FetchedResults) -> NSFetchedResultsController<any NSFetchRequestResult>
+  /// The request of the last `performFetch`.
+  private(set) var plan: FetchPlan?
+  var list: any FetchedList = WholeList([])
+  /// In order; one of all objects without a section key path.
+  var sectionNames: [String] = []
+  /// How many objects are before each section, and at the end how many there are.
+  var sectionStarts: [Int] = [0]
+  private var observers: [any NSObjectProtocol] = []
+
+  init(context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?) {
+    self.context = context
+    self.sectionNameKeyPath = sectionNameKeyPath
+    self.cacheName = cacheName
+    face = { NSFetchedResultsController(results: $0, fetchRequest: NSFetchRequest()) }
+  }
+
+  deinit {
+    for observer in observers { NotificationCenter.default.removeObserver(observer) }
+  }
+
+  var isFetched: Bool { plan != nil }
+
+  /// Fetches, arranges the sections, follows the context from here on.
+  func performFetch<T>(_ request: NSFetchRequest<T>) throws {
+    let plan = try FetchPlan(request, model: context.requiredCoordinator.managedObjectModel)
+    let cache = try cacheName.flatMap { name in
+      try FetchedResultsCache(name: name, plan: plan, sectionNameKeyPath, of: context)
+    }
+    let known = try cache?.read()
+    try fetch(plan, known)
+    if let known, known.starts.last == list.count {
+      (sectionNames, sectionStarts) = (known.names, known.starts)
+    } else {
+      try arrangeSections()
+    }
+    self.plan = plan
+    follow()
+    if known == nil { try cache?.write(self) }
+  }
+
+  private func fetch(_ plan: FetchPlan, _ known: FetchedResultsCache.Content?) throws {
+    guard plan.batchSize > 0 else {
+      list = WholeList(try context.fetchObjects(plan))
+      return
+    }
+    if let keys = known?.identities(in: context.store(for: plan.layout).layouts) {
+      list = PagedList(keys: keys, unsaved: [], plan: plan, context: context)
+      return
+    }
+    var keysOnly = plan
+    keysOnly.includesPropertyValues = false
+    let ids = try context.fetchIDs(keysOnly)
+    list = PagedList(
+      keys: ids.map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) },
+      unsaved: ids.filter(\.isTemporaryID).compactMap { context.registeredObject(for: $0) },
+      plan: plan, context: context)
+  }
+
+  // MARK: Sections
+
+  var sections: [FetchedSection] {
+    sectionNames.indices.map { index in
+      FetchedSection(
+        name: sectionNames[index], indexTitle: title(sectionNames[index]),
+        range: sectionStarts[index]..<sectionStarts[index + 1], results: self)
+    }
+  }
+
+  /// The position of a path; traps when there is no such place.
+  func position(of path: IndexPath) -> Int {
+    precondition(isFetched, "performFetch comes before objects are asked for")
+    precondition(
+      path.count == 2 && sectionNames.indices.contains(path.section) && path.item >= 0
+        && path.item < sectionStarts[path.section + 1] - sectionStarts[path.section],
+      "there is no object at \(path)")
+    return sectionStarts[path.section] + path.item
+  }
+
+  /// The path of a position.
+  func indexPath(of position: Int) -> IndexPath {
+    FetchedResults.path(of: position, starts: sectionStarts)
+  }
+
+  static func path(of position: Int, starts: [Int]) -> IndexPath {
+    var (low, high) = (0, starts.count - 1)
+    while low + 1 < high {
+      let middle = (low + high) / 2
+      if starts[middle] <= position { low = middle } else { high = middle }
+    }
+    return IndexPath(item: position - starts[low], section: low)
+  }
+
+  /// The name of an object's section, as text.
+  func sectionName(of object: NSManagedObject) -> String {
+    guard let sectionNameKeyPath, let value = object.value(forKeyPath: sectionNameKeyPath) else {
+      return ""
+    }
+    return "\(value)"
+  }
+
+  static func indexTitle(_ name: String) -> String? {
+    name.first.map { $0.uppercased() }
+  }
+
+  private func title(_ name: String) -> String? {
+    guard let delegate else { return FetchedResults.indexTitle(name) }
+    return delegate.controller(face(self), sectionIndexTitleForSectionName: name)
+  }
+
+  /// Reads the section key path of every object.
+  private func arrangeSections() throws {
+    guard sectionNameKeyPath != nil else {
+      (sectionNames, sectionStarts) = ([""], [0, list.count])
+      return
+    }
+    var (names, starts): ([String], [Int]) = ([], [])
+    for position in 0..<list.count {
+      let name = sectionName(of: list.object(at: position))
+      if name == names.last { continue }
+      guard !names.contains(name) else {
+        throw NSError.fetch(
+          "The objects of the section '\(name)' are not together: the first sort descriptor has to "
+            + "sort by '\(sectionNameKeyPath ?? "")', or in the same order.")
+      }
+      names.append(name)
+      starts.append(position)
+    }
+    (sectionNames, sectionStarts) = (names, starts + [list.count])
+  }
+
+  var snapshot: FetchedResultsSnapshot {
+    FetchedResultsSnapshot(
+      sectionIdentifiers: sectionNames,
+      items: sectionNames.indices.map { index in
+        (sectionStarts[index]..<sectionStarts[index + 1]).map { list.object(at: $0).objectID }
+      })
+  }
+
+  // MARK: Following
+
+  private func follow() {
+    guard observers.isEmpty else { return }
+    observers = [
+      NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+      ) { [weak self] in self?.contextDidChange($0) },
+      NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+      ) { [weak self] _ in self?.contextDidSave() },
+    ]
+  }
+
+  /// Keeps the cache file as new as the list; a cache that cannot be written is done without.
+  private func contextDidSave() {
+    guard let cacheName, let plan, delegate != nil else { return }
+    try? FetchedResultsCache(name: cacheName, plan: plan, sectionNameKeyPath, of: context)?
+      .write(self)
+  }
+}

@@ -1,0 +1,148 @@
+import ManagedModel
+import SQLiteDriver
+
+/// The file behind a controller's cache name: order and sections of the last run.
+///
+/// It counts while the request is the same and the rows that it depends on are: their number, highest
+/// key and sum of versions in each table that the request's key paths reach. It lies in the user's
+/// caches and only they may read it.
+struct FetchedResultsCache {
+  private let file: URL
+  private let fingerprint: String
+  private let signature: [[Int64]]
+
+  /// What a file keeps.
+  struct Content: Codable {
+    let fingerprint: String
+    /// Of the tables' rows.
+    let signature: [[Int64]]
+    let names: [String]
+    let starts: [Int]
+    let keys: [Int64]
+    /// The entity number of each key.
+    let entities: [Int]
+
+    /// The keys with their layouts; nil when an entity is not known.
+    func identities(in layouts: StoreLayouts) -> [FetchedIdentity]? {
+      var found: [FetchedIdentity] = []
+      for (key, number) in zip(keys, entities) {
+        guard let layout = layouts.layout(entityNumber: number) else { return nil }
+        found.append(FetchedIdentity(layout: layout, primaryKey: key))
+      }
+      return found
+    }
+  }
+
+  /// Nil when there is nothing to cache: the store is in memory, or unsaved changes touch the result.
+  ///
+  /// Cost: one SELECT of three aggregates for each table.
+  init?(
+    name: String, plan: FetchPlan, _ sectionNameKeyPath: String?,
+    of context: NSManagedObjectContext
+  ) throws {
+    guard let store = context.store(for: plan.layout) as? SQLiteStore,
+      !context.hasPendingChanges(touching: plan)
+    else { return nil }
+    file = FetchedResultsCache.file(name)
+    let sorts = plan.sort.map(\.description).joined(separator: ",")
+    fingerprint = [
+      store.identifier, plan.entityName, plan.predicate?.predicateFormat ?? "", sorts,
+      "\(plan.limit) \(plan.offset) \(plan.includesSubentities)", sectionNameKeyPath ?? "",
+    ].joined(separator: "\u{1F}")
+    let paths = plan.sort.compactMap(\.key) + [sectionNameKeyPath].compactMap { $0 }
+    let layouts = FetchedResultsCache.layouts(along: paths, from: plan)
+    let scope = context.scope
+    signature = try context.read(store) { reader in
+      try layouts.map { try (reader as? SQLiteReader)?.signature(of: $0, in: scope) ?? [] }
+    }
+  }
+
+  /// What the file keeps; nil when there is none or the rows have changed.
+  ///
+  /// - Throws: 134060 when the file belongs to another request.
+  func read() throws -> Content? {
+    guard let data = try? Data(contentsOf: file),
+      let content = try? JSONDecoder().decode(Content.self, from: data)
+    else { return nil }
+    guard content.fingerprint == fingerprint else {
+      throw NSError.fetch(
+        "The cache '\(file.deletingPathExtension().lastPathComponent)' belongs to another request "
+          + "or store: call NSFetchedResultsController.deleteCache(withName:) before changing a "
+          + "request, and give each request a name of its own.")
+    }
+    let isSound =
+      content.signature == signature && content.keys.count == content.entities.count
+      && content.starts.count == content.names.count + 1
+      && content.starts.last == content.keys.count
+      && content.starts == content.starts.sorted()
+    return isSound ? content : nil
+  }
+
+  /// Writes the file anew.
+  func write(_ results: FetchedResults) throws {
+    guard let plan = results.plan else { return }
+    let layouts = results.context.store(for: plan.layout).layouts
+    let identities =
+      (results.list as? PagedList)?.identities
+      ?? (0..<results.list.count).map { position in
+        let object = results.list.object(at: position)
+        return FetchedIdentity(layout: object.layout, primaryKey: object.primaryKey)
+      }
+    let content = Content(
+      fingerprint: fingerprint, signature: signature, names: results.sectionNames,
+      starts: results.sectionStarts, keys: identities.map(\.primaryKey),
+      entities: identities.map { layouts.entityNumber($0.layout) })
+    try FileManager.default.createDirectory(
+      at: FetchedResultsCache.folder, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    try JSONEncoder().encode(content).write(to: file, options: .atomic)
+  }
+
+  /// Removes one cache, or all.
+  static func delete(_ name: String?) {
+    try? FileManager.default.removeItem(at: name.map(file) ?? folder)
+  }
+
+  private static var folder: URL {
+    let caches =
+      FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+      ?? FileManager.default.temporaryDirectory
+    return caches.appendingPathComponent("OpenCoreData/FetchedResults")
+  }
+
+  private static func file(_ name: String) -> URL {
+    let safe = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "cache"
+    return folder.appendingPathComponent("\(safe).json")
+  }
+
+  /// The entities whose rows the order and the sections depend on: the request's and those that the
+  /// paths lead through.
+  private static func layouts(along paths: [String], from plan: FetchPlan) -> [EntityLayout] {
+    var layouts = [plan.layout]
+    for path in paths {
+      var entity = plan.entity
+      for name in path.split(separator: ".").map(String.init) {
+        guard let next = entity.relationshipsByName[name]?.destinationEntity else { break }
+        entity = next
+        let layout = EntityLayout.of(next)
+        if !layouts.contains(where: { $0.rootIndex == layout.rootIndex }) { layouts.append(layout) }
+      }
+    }
+    return layouts
+  }
+}
+
+extension SQLiteReader {
+  /// Number of rows, highest key and sum of versions of an entity's table: any save changes one.
+  func signature(of layout: EntityLayout, in scope: ProfileScope) throws -> [Int64] {
+    let entity = sqlite.entity(layout)
+    let query = SelectQuery(
+      sql: "SELECT COUNT(*), MAX(Z_PK), TOTAL(Z_OPT) FROM \(SQLNames.quoted(entity.table))",
+      projection: Projection(entity: entity, extent: .identifiers))
+    var values: [Int64] = []
+    try sqlite.select(query, on: connection, for: entity.name, in: scope) { statement in
+      values = (0..<3).map { statement.int64($0) }
+    }
+    return values
+  }
+}

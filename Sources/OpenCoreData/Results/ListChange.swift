@@ -1,0 +1,207 @@
+import ManagedModel
+
+/// What changed objects mean for a list in order: what goes, what comes, what moves, what stays.
+///
+/// An updated object that is still in order between its neighbours, and in its section, stays. The
+/// others that still match go and come again: they move.
+///
+/// Cost: for each updated object its neighbours are compared, for each that comes some log2(n) objects;
+/// with a batch size, their pages are loaded.
+struct ListChange {
+  /// Positions before, ascending; those of objects that move too.
+  private(set) var removed: [(object: NSManagedObject, position: Int)] = []
+  /// Positions afterwards, ascending; those of objects that move too.
+  private(set) var inserted: [(object: NSManagedObject, position: Int)] = []
+  /// Positions before of objects that were changed and stay, ascending.
+  private(set) var updated: [Int] = []
+  /// The names of the sections of what is inserted.
+  private var insertedNames: [String] = []
+  private let plan: FetchPlan
+
+  init(_ objects: [NSManagedObject], in results: FetchedResults, _ plan: FetchPlan) {
+    self.plan = plan
+    var coming: [NSManagedObject] = []
+    var candidates: [(object: NSManagedObject, position: Int)] = []
+    for object in objects {
+      let position = results.list.position(of: object)
+      let matches =
+        !object.isDeleted && object.context === results.context
+        && plan.predicate?.evaluate(with: object) ?? true
+      switch (position, matches) {
+      case (let position?, true): candidates.append((object, position))
+      case (let position?, false): removed.append((object, position))
+      case (nil, true): coming.append(object)
+      case (nil, false): break
+      }
+    }
+    candidates.sort { $0.position < $1.position }
+    let moving = settle(candidates, in: results)
+    removed = (removed + moving).sorted { $0.position < $1.position }
+    insert(coming + moving.map(\.object), in: results)
+  }
+
+  var isEmpty: Bool {
+    removed.isEmpty && inserted.isEmpty && updated.isEmpty
+  }
+
+  /// Notes which updated objects stay and gives those that move.
+  private mutating func settle(
+    _ candidates: [(object: NSManagedObject, position: Int)], in results: FetchedResults
+  ) -> [(object: NSManagedObject, position: Int)] {
+    let list = results.list
+    let unsteady = Set(candidates.map(\.position)).union(removed.map(\.position))
+    func steady(_ start: Int, _ step: Int) -> Int? {
+      var position = start + step
+      while unsteady.contains(position) { position += step }
+      return (0..<list.count).contains(position) ? position : nil
+    }
+    var moving: [(object: NSManagedObject, position: Int)] = []
+    // The last updated object that stays: those behind it in the same gap must not precede it.
+    var last: (object: NSManagedObject, gap: Int)?
+    for (object, position) in candidates {
+      let before = steady(position, -1)
+      let gap = before ?? -1
+      var stays =
+        results.sectionNameKeyPath == nil
+        || results.sectionName(of: object)
+          == results.sectionNames[results.indexPath(of: position).section]
+      if stays, let before { stays = inOrder(list.object(at: before), object) }
+      if stays, let after = steady(position, 1) { stays = inOrder(object, list.object(at: after)) }
+      if stays, let last, last.gap == gap { stays = inOrder(last.object, object) }
+      if stays {
+        updated.append(position)
+        last = (object, gap)
+      } else {
+        moving.append((object, position))
+      }
+    }
+    return moving
+  }
+
+  /// Finds the places of objects among those that stay.
+  private mutating func insert(_ objects: [NSManagedObject], in results: FetchedResults) {
+    let gone = removed.map(\.position)
+    let remaining = results.list.count - gone.count
+    let coming = objects.sorted(using: plan.sort)
+    var low = 0
+    for (offset, object) in coming.enumerated() {
+      var high = remaining
+      while low < high {
+        let middle = (low + high) / 2
+        let position = ListChange.oldPosition(ofRemaining: middle, gone)
+        if inOrder(results.list.object(at: position), object) {
+          low = middle + 1
+        } else {
+          high = middle
+        }
+      }
+      inserted.append((object, low + offset))
+    }
+    insertedNames = inserted.map { results.sectionName(of: $0.object) }
+  }
+
+  private func inOrder(_ first: NSManagedObject, _ second: NSManagedObject) -> Bool {
+    for descriptor in plan.sort {
+      switch descriptor.compare(first, to: second) {
+      case .orderedAscending: return true
+      case .orderedDescending: return false
+      case .orderedSame: continue
+      }
+    }
+    return true
+  }
+
+  /// The position before of the object that is the `index`th of those not taken out.
+  private static func oldPosition(ofRemaining index: Int, _ gone: [Int]) -> Int {
+    // The number of positions taken out at or before the answer, by bisection over them.
+    var (low, high) = (0, gone.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if gone[middle] - middle <= index { low = middle + 1 } else { high = middle }
+    }
+    return index + low
+  }
+}
+
+extension ListChange {
+  /// The names and starts of the sections afterwards.
+  func sectionNames(of results: FetchedResults) -> (names: [String], starts: [Int]) {
+    let total = results.list.count - removed.count + inserted.count
+    guard results.sectionNameKeyPath != nil else { return ([""], [0, total]) }
+    var all: [Int] = []
+    all.reserveCapacity(results.list.count)
+    for section in results.sectionNames.indices {
+      let size = results.sectionStarts[section + 1] - results.sectionStarts[section]
+      all.append(contentsOf: repeatElement(section, count: size))
+    }
+    // Old sections by number, new names by numbers beyond them.
+    var numbers: [String: Int] = [:]
+    var names = results.sectionNames
+    for (index, name) in names.enumerated() { numbers[name] = index }
+    let coming = zip(inserted, insertedNames).map { entry, name -> (Int, Int) in
+      if let number = numbers[name] { return (number, entry.position) }
+      numbers[name] = names.count
+      names.append(name)
+      return (names.count - 1, entry.position)
+    }
+    all.edit(removing: removed.map(\.position), inserting: coming)
+    var (order, starts): ([String], [Int]) = ([], [])
+    var last: Int?
+    for (position, number) in all.enumerated() where number != last {
+      order.append(names[number])
+      starts.append(position)
+      last = number
+    }
+    return (order, starts + [total])
+  }
+
+  /// Tells each object's change: what went, what came, what moved, what was updated.
+  func tell(
+    _ delegate: any NSFetchedResultsControllerDelegate,
+    _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+    updated objects: [NSManagedObject], from oldStarts: [Int], to newStarts: [Int]
+  ) {
+    func old(_ position: Int) -> IndexPath { FetchedResults.path(of: position, starts: oldStarts) }
+    func new(_ position: Int) -> IndexPath { FetchedResults.path(of: position, starts: newStarts) }
+    func tell(
+      _ object: NSManagedObject, _ type: NSFetchedResultsChangeType, _ from: IndexPath?,
+      _ to: IndexPath?
+    ) {
+      delegate.controller(controller, didChange: object, at: from, for: type, newIndexPath: to)
+    }
+    let places = Dictionary(
+      inserted.map { (ObjectIdentifier($0.object), $0.position) }, uniquingKeysWith: { $1 })
+    let movers = Set(removed.map { ObjectIdentifier($0.object) })
+    for (object, position) in removed where places[ObjectIdentifier(object)] == nil {
+      tell(object, .delete, old(position), nil)
+    }
+    for (object, position) in inserted where !movers.contains(ObjectIdentifier(object)) {
+      tell(object, .insert, nil, new(position))
+    }
+    for (object, position) in removed {
+      guard let place = places[ObjectIdentifier(object)] else { continue }
+      tell(object, .move, old(position), new(place))
+    }
+    for (object, position) in zip(objects, updated) { tell(object, .update, old(position), nil) }
+  }
+
+  /// What went and came by ID, moves associated; nil when nothing did.
+  var difference: CollectionDifference<NSManagedObjectID>? {
+    let went = Dictionary(
+      removed.map { (ObjectIdentifier($0.object), $0.position) }, uniquingKeysWith: { $1 })
+    let came = Dictionary(
+      inserted.map { (ObjectIdentifier($0.object), $0.position) }, uniquingKeysWith: { $1 })
+    let changes =
+      removed.map {
+        CollectionDifference<NSManagedObjectID>.Change.remove(
+          offset: $0.position, element: $0.object.objectID,
+          associatedWith: came[ObjectIdentifier($0.object)])
+      }
+      + inserted.map {
+        .insert(
+          offset: $0.position, element: $0.object.objectID,
+          associatedWith: went[ObjectIdentifier($0.object)])
+      }
+    return changes.isEmpty ? nil : CollectionDifference(changes)
+  }
+}

@@ -1,0 +1,112 @@
+import ManagedModel
+
+/// The keys of all objects, and the pages that were looked at last.
+///
+/// A page stays held when the list is edited: it is the objects that are held, not places.
+final class PagedList: FetchedList {
+  private var keys: [FetchedIdentity]
+  /// Objects without a permanent key, by the key they are listed under.
+  private var unsaved: [Int64: NSManagedObject]
+  private var held: [Int64: NSManagedObject] = [:]
+  /// The keys of each held page, least recently used first.
+  private var pages: [[Int64]] = []
+  private var positions: [Int64: Int]?
+  private let plan: FetchPlan
+  private let context: NSManagedObjectContext
+
+  /// - Parameter unsaved: The objects whose keys are temporary.
+  init(
+    keys: [FetchedIdentity], unsaved: [NSManagedObject], plan: FetchPlan,
+    context: NSManagedObjectContext
+  ) {
+    self.keys = keys
+    self.unsaved = Dictionary(
+      unsaved.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
+    self.plan = plan
+    self.context = context
+  }
+
+  var count: Int { keys.count }
+
+  /// The entity and key of each object, in order.
+  var identities: [FetchedIdentity] {
+    adoptSavedKeys()
+    return keys
+  }
+
+  func object(at position: Int) -> NSManagedObject {
+    let key = keys[position].primaryKey
+    if let object = unsaved[key] { return object }
+    if let object = held[key] {
+      touch(key)
+      return object
+    }
+    load(pageOf: position)
+    return held[key] ?? context.registered(keys[position].layout, key)
+  }
+
+  func position(of object: NSManagedObject) -> Int? {
+    adoptSavedKeys()
+    if positions == nil {
+      positions = Dictionary(
+        keys.enumerated().map { ($1.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    return positions?[object.primaryKey]
+  }
+
+  func edit(
+    removing removed: [Int], inserting inserted: [(object: NSManagedObject, position: Int)]
+  ) {
+    adoptSavedKeys()
+    for position in removed { unsaved[keys[position].primaryKey] = nil }
+    for (object, _) in inserted where object.primaryKey <= 0 { unsaved[object.primaryKey] = object }
+    keys.edit(
+      removing: removed,
+      inserting: inserted.map {
+        (FetchedIdentity(layout: $0.object.layout, primaryKey: $0.object.primaryKey), $0.position)
+      })
+    positions = nil
+  }
+
+  /// Lists objects that were saved since under their permanent keys.
+  private func adoptSavedKeys() {
+    guard unsaved.contains(where: { $0.key != $0.value.primaryKey }) else { return }
+    for (position, identity) in keys.enumerated() {
+      guard let object = unsaved[identity.primaryKey], object.primaryKey > 0 else { continue }
+      keys[position] = FetchedIdentity(layout: object.layout, primaryKey: object.primaryKey)
+      unsaved[identity.primaryKey] = nil
+    }
+    positions = nil
+  }
+
+  private func load(pageOf position: Int) {
+    let start = position / plan.batchSize * plan.batchSize
+    let slice = keys[start..<min(start + plan.batchSize, keys.count)].filter {
+      held[$0.primaryKey] == nil && unsaved[$0.primaryKey] == nil
+    }
+    var objects: [NSManagedObject]
+    do {
+      objects = try context.loadPage(slice[...], plan, unsaved: [:])
+    } catch {
+      context.noteFailure(error, "the page of position \(position) could not be read")
+      objects = slice.map { context.registered($0.layout, $0.primaryKey) }
+    }
+    for object in objects { held[object.primaryKey] = object }
+    pages.append(objects.map(\.primaryKey))
+    objects = []
+    if pages.count > BatchedPages.kept + 1 { letGo(pages.removeFirst()) }
+  }
+
+  private func letGo(_ page: [Int64]) {
+    let rootIndex = plan.layout.rootIndex
+    for key in page { held[key] = nil }
+    context.letGo(page.map { (rootIndex, $0) })
+  }
+
+  private func touch(_ key: Int64) {
+    guard pages.last?.contains(key) == false,
+      let index = pages.firstIndex(where: { $0.contains(key) })
+    else { return }
+    pages.append(pages.remove(at: index))
+  }
+}
