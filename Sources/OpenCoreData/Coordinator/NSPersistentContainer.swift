@@ -21,6 +21,15 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     URL(fileURLWithPath: FileManager.default.currentDirectoryPath).appendingPathComponent("Data")
   }
 
+  /// Sets the stack up with the model of that name, without opening a store.
+  ///
+  /// Looks for `NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld` and `NAME.xcdatamodel`, in this order, among
+  /// the resources of the main bundle, beside the program and in the working directory. Traps, naming
+  /// the places, when there is none or it cannot be read.
+  public convenience init(name: String) {
+    self.init(name: name, managedObjectModel: NSPersistentContainer.model(named: name))
+  }
+
   /// Sets the stack up without opening a store.
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
     self.name = name
@@ -29,29 +38,20 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     persistentStoreCoordinator = coordinator
     viewContext = NSManagedObjectContext(
       concurrencyType: .mainQueueConcurrencyType, coordinator: coordinator)
-    let file = NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
+    let file = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
     persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
     super.init()
   }
 
-  /// Opens each described store and tells how that went, before it returns.
+  /// Opens each described store and tells how that went, once for each.
   ///
-  /// Cost: as `addPersistentStore`.
+  /// A store whose description asks for it is opened on another queue, and its block called there;
+  /// the others are open when this returns. Cost: as `addPersistentStore`.
   open func loadPersistentStores(
-    completionHandler block: (NSPersistentStoreDescription, (any Error)?) -> Void
+    completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
     for description in persistentStoreDescriptions {
-      do {
-        if let folder = description.url?.deletingLastPathComponent(), !description.isReadOnly {
-          try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        }
-        try persistentStoreCoordinator.addPersistentStore(
-          ofType: description.type, configurationName: nil, at: description.url,
-          options: description.storeOptions)
-        block(description, nil)
-      } catch {
-        block(description, error as NSError)
-      }
+      persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
     }
   }
 
@@ -65,5 +65,34 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   open func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
     let context = newBackgroundContext()
     context.perform { block(context) }
+  }
+
+  /// Runs a block with a new background context, on its queue, and gives its result.
+  open func performBackgroundTask<T: Sendable>(
+    _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+  ) async throws -> T {
+    let context = newBackgroundContext()
+    return try await context.perform(schedule: .enqueued) { try block(context) }
+  }
+
+  private static func model(named name: String) -> NSManagedObjectModel {
+    let folders = [
+      Bundle.main.resourceURL, Bundle.main.executableURL?.deletingLastPathComponent(),
+      URL(fileURLWithPath: FileManager.default.currentDirectoryPath),
+    ].compactMap { $0 }
+    let extensions = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
+    for folder in folders {
+      for suffix in extensions {
+        let file = folder.appendingPathComponent("\(name).\(suffix)")
+        guard FileManager.default.fileExists(atPath: file.path) else { continue }
+        guard let model = NSManagedObjectModel(contentsOf: file) else {
+          preconditionFailure("the model \(file.path) cannot be read; cdprof model says why")
+        }
+        return model
+      }
+    }
+    preconditionFailure(
+      "there is no model '\(name)' (\(extensions.joined(separator: ", "))) in "
+        + folders.map(\.path).joined(separator: ", "))
   }
 }

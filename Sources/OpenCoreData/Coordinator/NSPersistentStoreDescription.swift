@@ -1,18 +1,26 @@
 import ManagedModel
 
-/// What a container needs to know to open a store.
+/// What a container or coordinator needs to know to open a store.
 ///
-/// Apple counterpart: the same name.
+/// Set up by one thread before the stores are loaded. Apple counterpart: the same name.
 open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   // set up by one thread before the container loads its stores
-  /// The type of store; SQLite by default.
+  /// The type of store; `NSSQLiteStoreType` by default.
   open var type = NSSQLiteStoreType
-  /// The file.
+  /// The file; a store in memory needs none.
   open var url: URL?
-  /// Whether the store is only looked at.
+  /// The model's configuration whose entities the store holds; nil is all entities.
+  open var configuration: String?
+  /// Whether the store is only looked at: not a byte in its folder changes.
   open var isReadOnly = false
   /// Seconds to wait for a locked file.
   open var timeout: TimeInterval = 10
+  /// Whether the store is opened on a queue of its own, and the caller goes on meanwhile.
+  open var shouldAddStoreAsynchronously = false
+  /// Whether a store of another model version may be migrated; kept, and without effect so far.
+  open var shouldMigrateStoreAutomatically = true
+  /// Whether the mapping for that may be inferred; kept, and without effect so far.
+  open var shouldInferMappingModelAutomatically = true
   /// Further options.
   open private(set) var options: [String: Any] = [:]
   /// SQLite pragmas and their values.
@@ -23,7 +31,12 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
     self.url = url
   }
 
-  /// Sets an option; nil takes it away.
+  /// A description without a file, for a store in memory or one whose URL is set later.
+  public override init() {
+    super.init()
+  }
+
+  /// Sets an option of `addPersistentStore`; nil takes it away.
   open func setOption(_ option: Any?, forKey key: String) {
     options[key] = option
   }

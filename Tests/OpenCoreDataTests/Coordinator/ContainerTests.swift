@@ -1,0 +1,93 @@
+import OpenCoreData
+import Synchronization
+import Testing
+
+@Suite("The container")
+struct ContainerTests {
+  /// A container over a file that does not exist yet.
+  private func container(_ stack: TestStack) -> NSPersistentContainer {
+    let container = NSPersistentContainer(name: "Company", managedObjectModel: stack.model)
+    let file = stack.folder.appendingPathComponent("made/here/Company.sqlite")
+    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
+    return container
+  }
+
+  @Test("The file is created, folders included, and opened the second time: S3.01")
+  func createsOrOpens() throws {
+    let stack = try TestStack(model: TestModels.company())
+    for round in 0..<2 {
+      let container = container(stack)
+      var told: [String] = []
+      container.loadPersistentStores { description, error in
+        told.append("\(description.url?.lastPathComponent ?? "") \(error == nil)")
+      }
+      #expect(told == ["Company.sqlite true"])
+      let context = container.newBackgroundContext()
+      try context.performAndWait {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+        #expect(try context.count(for: request) == round)
+        let employee = NSEntityDescription.insertNewObject(
+          forEntityName: "Employee", into: context)
+        employee.setValue("e", forKey: "name")
+        try context.save()
+      }
+    }
+  }
+
+  @Test("The callback runs once for each described store, with the error of that store: S3.02")
+  func tellsOfEachStore() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let container = container(stack)
+    let missing = NSPersistentStoreDescription(
+      url: stack.folder.appendingPathComponent("none.sqlite"))
+    missing.isReadOnly = true
+    container.persistentStoreDescriptions.insert(missing, at: 0)
+    var told: [(String, Int?)] = []
+    container.loadPersistentStores { description, error in
+      told.append((description.url?.lastPathComponent ?? "", (error as NSError?)?.code))
+    }
+    #expect(told.map(\.0) == ["none.sqlite", "Company.sqlite"])
+    #expect(told.map(\.1) == [NSPersistentStoreOpenError, nil])
+    #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+  }
+
+  @Test("A store that is added asynchronously is told of on another queue", .timeLimit(.minutes(1)))
+  func asynchronously() async throws {
+    let stack = try TestStack(model: TestModels.company())
+    let container = container(stack)
+    container.persistentStoreDescriptions[0].shouldAddStoreAsynchronously = true
+    let isMain = await withCheckedContinuation { continuation in
+      container.loadPersistentStores { _, _ in continuation.resume(returning: Thread.isMainThread) }
+    }
+    #expect(!isMain)
+    let count = try await container.performBackgroundTask { context in
+      try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Employee"))
+    }
+    #expect(count == 0)
+  }
+
+  @Test("A store in memory needs no file and writes none")
+  func inMemory() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let container = container(stack)
+    let description = NSPersistentStoreDescription()
+    description.type = NSInMemoryStoreType
+    container.persistentStoreDescriptions = [description]
+    var failure: (any Error)?
+    container.loadPersistentStores { failure = $1 }
+    #expect(failure == nil)
+    let context = container.newBackgroundContext()
+    try context.performAndWait {
+      _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
+      try context.save()
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.path).isEmpty)
+  }
+
+  @Test("A model that is nowhere to be found is named with the places looked at")
+  func missingModel() async {
+    await #expect(processExitsWith: .failure) {
+      _ = NSPersistentContainer(name: "NoSuchModel")
+    }
+  }
+}
