@@ -51,7 +51,8 @@ checked: prepare
 
 lint:
 	@sh Scripts/prepare.sh --swift
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests Examples/Package.swift Examples/Sources
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests \
+	  Examples/Package.swift Examples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
 samples: build
 	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'

@@ -17,7 +17,12 @@ final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
 }
 
 /// How the faults of one entity are read.
-struct FaultPlan {
+final class FaultPlan {
   let query: SelectQuery
   let decoder: RowDecoder
+
+  init(query: SelectQuery, decoder: RowDecoder) {
+    self.query = query
+    self.decoder = decoder
+  }
 }

@@ -26,11 +26,9 @@ extension SQLiteReader {
 
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
     let plan = faultPlans.plan(layout, in: sqlite)
-    var query = plan.query
-    query.binds = [.integer(key)]
     var fetched: FetchedRow?
     do {
-      try sqlite.select(query, on: connection, for: layout.entity.name ?? "", in: scope) {
+      try sqlite.select(plan.query, key: key, on: connection, for: layout.entity, in: scope) {
         fetched = try plan.decoder.row($0)
       }
     } catch {

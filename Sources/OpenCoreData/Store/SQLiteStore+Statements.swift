@@ -15,6 +15,38 @@ extension SQLiteStore {
     for (index, values) in query.intArrays.enumerated() {
       try connection.bindIntArray(index, values)
     }
+    return try run(query, on: connection, in: scope, entity: entity, binds: query.binds) {
+      statement throws(SQLiteError) in
+      for (index, value) in query.binds.enumerated() {
+        try statement.bind(value, at: Int32(index + 1))
+      }
+    } body: {
+      try body($0)
+    }
+  }
+
+  /// Runs a SELECT whose one bind is a primary key: a fault's, without an array for the bind.
+  @discardableResult
+  func select(
+    _ query: SelectQuery, key: Int64, on connection: Connection, for entity: NSEntityDescription,
+    in scope: ProfileScope, _ body: (Statement) throws -> Void
+  ) throws -> Int {
+    try run(
+      query, on: connection, in: scope, entity: entity.name ?? "", binds: [.integer(key)]
+    ) { statement throws(SQLiteError) in
+      try statement.bind(key, at: 1)
+    } body: {
+      try body($0)
+    }
+  }
+
+  /// What is told (`entity`, `binds`) is made only when somebody listens.
+  @inline(__always)
+  private func run(
+    _ query: SelectQuery, on connection: Connection, in scope: ProfileScope,
+    entity: @autoclosure () -> String, binds: @autoclosure () -> [SQLiteValue],
+    bind: (Statement) throws(SQLiteError) -> Void, body: (Statement) throws -> Void
+  ) throws -> Int {
     let statement = try connection.statement(query.sql)
     let event = scope.begin(.statement)
     var rows = 0
@@ -23,14 +55,12 @@ extension SQLiteStore {
       scope.counters.selects += 1
       scope.counters.rows += rows
       scope.end(event) { event in
-        event.entity = entity
+        event.entity = entity()
         event.rows = rows
-        event.statement = record(query.sql, query.binds, query.intArrays.count, .select, scope)
+        event.statement = record(query.sql, binds(), query.intArrays.count, .select, scope)
       }
     }
-    for (index, value) in query.binds.enumerated() {
-      try statement.bind(value, at: Int32(index + 1))
-    }
+    try bind(statement)
     while try statement.step() {
       rows += 1
       try body(statement)

@@ -27,6 +27,9 @@ struct Measure: ParsableCommand {
   @Flag(help: "Replace the measured part of the page.")
   var writeDocumentation = false
 
+  @Flag(help: "Measure SQLAlchemy too; python3 must have it.")
+  var peers = false
+
   @Flag(help: "Use the stores of the last run, when they are there.")
   var keepStores = false
 
@@ -40,16 +43,20 @@ struct Measure: ParsableCommand {
     Measure.print(Table.header)
     let builder = try StoreBuilder.inTemporaryFolder()
     if !keepStores { try builder.clear() }
-    let plan = try Plan(Bed(rows: rows, builder: builder))
-    for entry in plan.entries where chosen(entry.name) {
-      let result = try Rounds.run(try entry.make(), count: rounds)
+    if peers { try SQLAlchemyArms.check() }
+    let bed = try Bed(rows: rows, builder: builder)
+    let others = SQLAlchemyArms(builder: builder, url: bed.url)
+    for entry in try Plan(bed).entries where chosen(entry.name) {
+      var workload = try entry.make()
+      if peers { workload.arms += others.arms(workload.name, operations: workload.operations) }
+      let result = try Rounds.run(workload, count: rounds)
       let (floor, peers) = (Floor(result), Peer.all(in: result))
       Measure.print(Table.line(floor, peers))
       report.floors.append(floor)
       report.peers += peers
     }
-    let others = Plan.memoryRows(rows: rows).filter { chosen($0.name) }
-    for entry in others + growth(builder) {
+    let rowsWithoutTime = Plan.memoryRows(rows: rows).filter { chosen($0.name) }
+    for entry in rowsWithoutTime + growth(builder) {
       for floor in try entry.make() {
         Measure.print(Table.line(floor))
         report.floors.append(floor)

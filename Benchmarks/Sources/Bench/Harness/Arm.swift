@@ -6,6 +6,7 @@ struct Arm {
     case ours
     case unheard = "ours, no sink"
     case grdb = "GRDB"
+    case sqlalchemy = "SQLAlchemy"
   }
 
   let program: Program

@@ -8,7 +8,7 @@ struct Workload {
   /// The highest ratio of ours to the floor that is wished for; nil for a row that is only told.
   let limit: Double?
   /// First the floor, then ours, then peers.
-  let arms: [Arm]
+  var arms: [Arm]
   /// What the reader must know to judge the row.
   var note = ""
 }
