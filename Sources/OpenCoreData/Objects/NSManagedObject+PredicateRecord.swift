@@ -55,7 +55,8 @@ extension Row {
     case .double: return .double(double(slot))
     case .float: return .double(Double(Float(double(slot))))
     case .date: return .date(Date(timeIntervalSinceReferenceDate: double(slot)))
-    case .string, .uri, .decimal, .data, .uuid, .transformable, .toOne, .toOnePolymorphic:
+    case .string, .uri, .decimal, .data, .uuid, .transformable, .external, .toOne,
+      .toOnePolymorphic:
       return nil
     }
   }

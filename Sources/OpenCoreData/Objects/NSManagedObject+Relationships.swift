@@ -119,7 +119,7 @@ extension NSManagedObject {
     }
     let relationship = layout.toMany[number]
     let index = layout.holdingIndex(.toMany(number))
-    checkContext(of: object, key)
+    check(object, relationship)
     willAccess()
     let value = toManyValue(at: index)
     let isThere: Bool

@@ -94,7 +94,8 @@ struct PredicateShape {
     case .conditional(let predicate, let yes, let no):
       add(.conditional)
       return add(predicate) && add(yes) && add(no)
-    case .constant, .subscripted, .method, .setOperation, .anyKey, .block: return false
+    case .constant, .subscripted, .method, .setOperation, .anyKey, .block, .assignment, .fetch:
+      return false
     }
     return true
   }
