@@ -22,7 +22,7 @@ enum Plain: Equatable {
 }
 
 /// What is being looked at, and the elements of the subqueries around it.
-struct Row {
+struct DataRow {
   let item: Warehouse.Item
   var part: Warehouse.Part?
   var other: Warehouse.Item?
@@ -31,9 +31,9 @@ struct Row {
 /// A format text beside what it means, written apart from the evaluator and the translation.
 struct Formula<Answer> {
   let format: String
-  let answer: (Row, NilRules) -> Answer?
+  let answer: (DataRow, NilRules) -> Answer?
 
-  init(_ format: String, _ answer: @escaping (Row, NilRules) -> Answer?) {
+  init(_ format: String, _ answer: @escaping (DataRow, NilRules) -> Answer?) {
     self.format = format
     self.answer = answer
   }

@@ -72,7 +72,7 @@ extension FormulaGrammar {
 
   private mutating func aggregate() -> Term {
     let name = pick(["@count", "@sum", "@min", "@max", "@avg", "tags", "owner", "max"])
-    func sizes(_ row: Row) -> [Int64] { row.item.parts.compactMap(\.size) }
+    func sizes(_ row: DataRow) -> [Int64] { row.item.parts.compactMap(\.size) }
     switch name {
     case "@count": return Term("parts.@count") { row, _ in .whole(Int64(row.item.parts.count)) }
     case "tags": return Term("tags.@count") { row, _ in .whole(Int64(row.item.tags.count)) }

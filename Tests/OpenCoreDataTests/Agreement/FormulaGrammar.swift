@@ -82,7 +82,7 @@ struct FormulaGrammar {
   }
 
   private mutating func nils() -> Condition {
-    let paths: [(String, (Row) -> Bool)] = [
+    let paths: [(String, (DataRow) -> Bool)] = [
       ("owner", { $0.item.owner == nil }), ("owner.boss", { $0.item.owner?.boss == nil }),
       ("name", { $0.item.name == nil }), ("weight", { $0.item.weight == nil }),
       ("owner.boss.name", { $0.item.owner?.boss?.name == nil }),
@@ -148,7 +148,7 @@ struct FormulaGrammar {
     let sign = pick(["==", "!=", "<", ">="])
     let value = Int64.random(in: 0...4, using: &random)
     let text = pick(Warehouse.texts)
-    typealias Values = (Row) -> [Plain?]
+    typealias Values = (DataRow) -> [Plain?]
     let paths: [(String, Values, Plain)] = [
       ("parts.size", { $0.item.parts.map { $0.size.map(Plain.whole) } }, .whole(value)),
       ("parts.label", { $0.item.parts.map { $0.label.map(Plain.text) } }, .text(text)),
@@ -194,7 +194,7 @@ struct FormulaGrammar {
             let fits = Logic.compare(
               ">=", part.size.map(Plain.whole), item.count.map(Plain.whole), "", rules)
             return Logic.and(
-              inner.answer(Row(item: row.item, part: part, other: item), rules), fits) == true
+              inner.answer(DataRow(item: row.item, part: part, other: item), rules), fits) == true
           }
         }
         return Logic.compare(sign, .whole(Int64(found)), .whole(value), "", rules)
@@ -202,7 +202,7 @@ struct FormulaGrammar {
     }
     return Condition("SUBQUERY(parts, $p, \(inner.format)).@count \(sign) \(value)") { row, rules in
       let found = row.item.parts.count {
-        inner.answer(Row(item: row.item, part: $0), rules) == true
+        inner.answer(DataRow(item: row.item, part: $0), rules) == true
       }
       return Logic.compare(sign, .whole(Int64(found)), .whole(value), "", rules)
     }

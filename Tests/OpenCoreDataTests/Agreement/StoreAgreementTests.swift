@@ -28,7 +28,7 @@ import Testing
       let predicate = try NSPredicate.parse(condition.format, arguments: [])
       for (rules, context) in contexts {
         let expected = warehouse.items
-          .filter { condition.answer(Row(item: $0), rules) == true }.map(\.number)
+          .filter { condition.answer(DataRow(item: $0), rules) == true }.map(\.number)
         let found = try context.performAndWait {
           let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
           request.predicate = predicate

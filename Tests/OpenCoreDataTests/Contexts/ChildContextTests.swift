@@ -17,7 +17,7 @@ struct ChildContextTests {
     let child = bed.child(of: parent)
     let grandchild = bed.child(of: child)
     parent.performAndWait {
-      parent.object(with: ids[0]).name = "changed"
+      parent.object(with: ids[0]).label = "changed"
       parent.delete(parent.object(with: ids[1]))
       _ = parent.make("Person", ["name": "new", "number": Int64(9)])
     }
@@ -26,7 +26,7 @@ struct ChildContextTests {
       try context.performAndWait {
         let before = (context.counters, parent.performAndWait { parent.counters })
         let found = try context.people()
-        #expect(found.map(\.name) == ["changed", "p3", "new"])
+        #expect(found.map(\.label) == ["changed", "p3", "new"])
         #expect(found.allSatisfy { $0.managedObjectContext === context })
         #expect(!context.hasChanges && found.allSatisfy { !$0.isInserted })
         #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) == 3)
@@ -55,7 +55,7 @@ struct ChildContextTests {
     bed.coordinator.eventHub.add(bed.events)
     child.performAndWait {
       let person = child.object(with: ids[0])
-      #expect(person.name == "p1")
+      #expect(person.label == "p1")
       let team = person.value(forKey: "team") as? NSManagedObject
       #expect((team?.value(forKey: "members") as? Set<NSManagedObject>)?.count == 2)
       #expect(child.counters.objectFaultsFromParent == 2)
@@ -130,14 +130,14 @@ struct ChildContextTests {
     do {
       let child = bed.child(of: parent)
       child.performAndWait {
-        child.object(with: ids[0]).name = "scratch"
+        child.object(with: ids[0]).label = "scratch"
         child.delete(child.object(with: ids[1]))
         _ = child.make("Person", ["name": "new"])
       }
     }
     try parent.performAndWait {
       #expect(!parent.hasChanges)
-      let names = try parent.people().map(\.name)
+      let names = try parent.people().map(\.label)
       #expect(names == ["p1", "p2"])
     }
   }
@@ -157,7 +157,7 @@ struct ChildContextTests {
       )
       let saved = NoteList(importer, .NSManagedObjectContextDidSave)
       try importer.performAndWait {
-        importer.object(with: ids[0]).name = "imported"
+        importer.object(with: ids[0]).label = "imported"
         try importer.save()
       }
       let note = try #require(saved.notes.last)
@@ -173,7 +173,7 @@ struct ChildContextTests {
         child.performAndWait { child.mergeChanges(fromContextDidSave: note) }
       }
       child.performAndWait {
-        #expect(held.isFault && held.name == (way == "child alone" ? "p1" : "imported"))
+        #expect(held.isFault && held.label == (way == "child alone" ? "p1" : "imported"))
       }
       let cost = parent.performAndWait { parent.counters } - before
       #expect(cost.selects == bed.selects(way == "both" ? 1 : 0))

@@ -15,11 +15,11 @@ struct ChildSaveTests {
     let parent = bed.context()
     let child = bed.child(of: parent)
     parent.performAndWait {
-      parent.object(with: ids[0]).name = "parent"
+      parent.object(with: ids[0]).label = "parent"
       parent.object(with: ids[0]).number = 77
     }
     try child.performAndWait {
-      child.object(with: ids[0]).name = "child"
+      child.object(with: ids[0]).label = "child"
       child.delete(child.object(with: ids[1]))
       let team = child.object(with: ids[2]).value(forKey: "team")
       _ = child.make("Person", ["name": "new", "number": Int64(9), "team": team as Any])
@@ -32,9 +32,9 @@ struct ChildSaveTests {
     }
     try parent.performAndWait {
       let first = parent.object(with: ids[0])
-      #expect(first.name == "child" && first.number == 77)
+      #expect(first.label == "child" && first.number == 77)
       #expect(parent.updatedObjects.contains(first))
-      #expect(parent.insertedObjects.map(\.name) == ["new"])
+      #expect(parent.insertedObjects.map(\.label) == ["new"])
       #expect(parent.deletedObjects.map(\.objectID) == [ids[1]])
       let before = parent.counters
       try parent.save()
@@ -45,7 +45,7 @@ struct ChildSaveTests {
     let check = bed.context()
     try check.performAndWait {
       let people = try check.people()
-      #expect(people.map(\.name) == ["p3", "new", "child"])
+      #expect(people.map(\.label) == ["p3", "new", "child"])
       let team = people[0].value(forKey: "team") as? NSManagedObject
       #expect(team?.value(forKey: "members") as? Set<NSManagedObject> == Set(people))
     }
@@ -79,19 +79,19 @@ struct ChildSaveTests {
       #expect(root.object(with: temporary) === top)
       return top
     }
-    child.performAndWait { #expect(middle.objectID == temporary && middle.name == "new") }
-    grandchild.performAndWait { #expect(mine.objectID == temporary && mine.name == "new") }
+    child.performAndWait { #expect(middle.objectID == temporary && middle.label == "new") }
+    grandchild.performAndWait { #expect(mine.objectID == temporary && mine.label == "new") }
     sibling.performAndWait {
       let found = sibling.object(with: temporary)
-      #expect(found.isFault && found.name == "new")
+      #expect(found.isFault && found.label == "new")
     }
     // A change below still finds its way up.
     try grandchild.performAndWait {
-      mine.name = "newer"
+      mine.label = "newer"
       try grandchild.save()
     }
     try child.performAndWait { try child.save() }
-    root.performAndWait { #expect(top.name == "newer" && root.updatedObjects == [top]) }
+    root.performAndWait { #expect(top.label == "newer" && root.updatedObjects == [top]) }
   }
 
   @Test(
@@ -107,7 +107,7 @@ struct ChildSaveTests {
       context.performAndWait {
         #expect(throws: NSError.self) { try context.existingObject(with: id) }
         let stranger = context.object(with: id)
-        #expect(stranger.name == nil && stranger.isDeleted)
+        #expect(stranger.label == nil && stranger.isDeleted)
       }
     }
   }
@@ -134,7 +134,7 @@ struct ChildSaveTests {
       #expect(child.counters.selects == 0)
       try child.save()
       try root.performAndWait {
-        #expect(root.object(with: id).isInserted && root.object(with: id).name == "new")
+        #expect(root.object(with: id).isInserted && root.object(with: id).label == "new")
         try root.save()
         #expect(root.object(with: id).objectID == id)
       }
@@ -145,8 +145,8 @@ struct ChildSaveTests {
     let check = bed.context()
     try check.performAndWait {
       let found = try #require(try check.people().last)
-      #expect(found.name == "new")
-      #expect((found.value(forKey: "tags") as? Set<NSManagedObject>)?.first?.name == "x")
+      #expect(found.label == "new")
+      #expect((found.value(forKey: "tags") as? Set<NSManagedObject>)?.first?.label == "x")
     }
     root.performAndWait { root.reset() }
     child.performAndWait { child.reset() }
@@ -169,7 +169,7 @@ struct ChildSaveTests {
     }
     child.performAndWait {
       let (first, second) = (child.object(with: temporary), child.object(with: permanent))
-      #expect(first !== second && first.name == "new" && second.name == "new")
+      #expect(first !== second && first.label == "new" && second.label == "new")
     }
   }
 
@@ -197,19 +197,19 @@ struct ChildSaveTests {
     let child = bed.child(of: parent)
     let held = try child.performAndWait {
       let held = try child.existingObject(with: ids[0])
-      held.name = "child"
+      held.label = "child"
       try child.save()
       return held
     }
     try other.performAndWait {
-      other.object(with: ids[0]).name = "other"
+      other.object(with: ids[0]).label = "other"
       try other.save()
     }
     parent.performAndWait {
       let error = #expect(throws: NSError.self) { try parent.save() }
       #expect(error?.code == NSManagedObjectMergeError)
     }
-    child.performAndWait { #expect(held.name == "child" && !child.hasChanges) }
+    child.performAndWait { #expect(held.label == "child" && !child.hasChanges) }
   }
 
   @Test(
@@ -240,7 +240,7 @@ struct ChildSaveTests {
     try parent.performAndWait {
       #expect(held.value(forKey: "members") as? Set<NSManagedObject> == [])
       let team = first.value(forKey: "team") as? NSManagedObject
-      #expect(team?.name == "child's")
+      #expect(team?.label == "child's")
       #expect(team?.value(forKey: "members") as? Set<NSManagedObject> == [first, second])
       #expect(second.value(forKey: "boss") as? NSManagedObject === first)
       #expect(first.value(forKey: "minions") as? Set<NSManagedObject> == [second])
@@ -265,7 +265,7 @@ struct ChildSaveTests {
     let held = try child.performAndWait { try child.existingObject(with: ids[0]) }
     parent.performAndWait { parent.delete(parent.object(with: ids[0])) }
     child.performAndWait {
-      held.name = "late"
+      held.label = "late"
       let error = #expect(throws: NSError.self) { try child.save() }
       #expect(error?.code == NSManagedObjectReferentialIntegrityError)
       #expect(child.hasChanges)

@@ -3,12 +3,6 @@ import ProfileEvents
 
 @testable import OpenCoreData
 
-/// The kinds of store that the behaviour of contexts is tested on.
-enum StoreKind: String, CaseIterable, Sendable {
-  case sqlite
-  case memory
-}
-
 /// One store of the workshop's model, and contexts over it.
 final class ContextBed {
   let kind: StoreKind
@@ -85,7 +79,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  var name: String? {
+  var label: String? {
     get { value(forKey: "name") as? String }
     set { setValue(newValue, forKey: "name") }
   }
@@ -119,7 +113,7 @@ final class NoteList {
 
   /// The names of the objects under a key of the last notification, sorted.
   func names(_ key: String) -> [String] {
-    (notes.last?.userInfo?[key] as? Set<NSManagedObject> ?? []).compactMap(\.name).sorted()
+    (notes.last?.userInfo?[key] as? Set<NSManagedObject> ?? []).compactMap(\.label).sorted()
   }
 
   /// The objects under a key in all notifications.

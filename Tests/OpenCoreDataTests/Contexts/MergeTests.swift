@@ -51,7 +51,7 @@ struct MergeTests {
     reader.performAndWait {
       #expect(held?.isFault == true && reader.registeredCount == 1)
       let before = reader.counters
-      #expect(held?.name == "new")
+      #expect(held?.label == "new")
       #expect(reader.counters.hits - before.hits == 1 && reader.counters.selects == 0)
     }
   }
@@ -64,11 +64,11 @@ struct MergeTests {
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
     let note = try pair.save { writer in
-      for id in pair.ids { writer.object(with: id).name = "new" }
+      for id in pair.ids { writer.object(with: id).label = "new" }
     }
     let changes = NoteList(reader)
     reader.performAndWait {
-      #expect(held.name == "p1")
+      #expect(held.label == "p1")
       let before = reader.counters
       reader.mergeChanges(fromContextDidSave: note)
       #expect(held.isFault)
@@ -76,7 +76,7 @@ struct MergeTests {
       #expect(changes.notes.count == 1)
       #expect(changes.union(NSRefreshedObjectsKey) == [held])
       #expect(changes.union(NSUpdatedObjectsKey).isEmpty)
-      #expect(held.name == "new")
+      #expect(held.label == "new")
       let cost = reader.counters - before
       #expect(cost.selects == 0 && cost.hits == 1 && cost.misses == 0)
     }
@@ -89,14 +89,14 @@ struct MergeTests {
     let pair = try Pair(kind)
     let reader = pair.reader
     let mine = try reader.performAndWait { try reader.existingObject(with: pair.ids[0]) }
-    reader.performAndWait { mine.name = "b1" }
+    reader.performAndWait { mine.label = "b1" }
     let note = try pair.save { writer in
-      writer.object(with: pair.ids[0]).name = "a1"
+      writer.object(with: pair.ids[0]).label = "a1"
       writer.object(with: pair.ids[0]).number = 5
     }
     try reader.performAndWait {
       reader.mergeChanges(fromContextDidSave: note)
-      #expect(mine.name == "b1" && mine.number == 5)
+      #expect(mine.label == "b1" && mine.number == 5)
       #expect(mine.changedValues().keys.sorted() == ["name"])
       // The version came with the row: saving is no conflict.
       try reader.save()
@@ -104,7 +104,7 @@ struct MergeTests {
     let check = pair.bed.context()
     try check.performAndWait {
       let person = try check.existingObject(with: pair.ids[0])
-      #expect(person.name == "b1" && person.number == 5)
+      #expect(person.label == "b1" && person.number == 5)
     }
   }
 
@@ -117,7 +117,7 @@ struct MergeTests {
     let (clean, dirty) = try reader.performAndWait {
       (try reader.existingObject(with: pair.ids[0]), try reader.existingObject(with: pair.ids[1]))
     }
-    reader.performAndWait { dirty.name = "lost" }
+    reader.performAndWait { dirty.label = "lost" }
     let note = try pair.save { writer in
       for id in pair.ids { writer.delete(writer.object(with: id)) }
     }
@@ -127,7 +127,7 @@ struct MergeTests {
       #expect(clean.isDeleted && dirty.isDeleted && !clean.isFault)
       #expect(changes.union(NSDeletedObjectsKey) == [clean, dirty])
       #expect(!reader.hasChanges && reader.deletedObjects.isEmpty)
-      #expect(dirty.name == "p2")
+      #expect(dirty.label == "p2")
       let left = try reader.people()
       #expect(left.isEmpty)
       #expect(throws: NSError.self) { try reader.existingObject(with: pair.ids[0]) }
@@ -155,14 +155,14 @@ struct MergeTests {
       }
     }
     try pair.writer.performAndWait {
-      pair.writer.object(with: pair.ids[0]).name = "new"
+      pair.writer.object(with: pair.ids[0]).label = "new"
       try pair.writer.save()
       steps.add("saved")
     }
     hold.signal()
     merged.wait()
     #expect(steps.lines == ["did save", "saved", "merged"])
-    reader.performAndWait { #expect(held.name == "new") }
+    reader.performAndWait { #expect(held.label == "new") }
     withExtendedLifetime(observer) {}
   }
 
@@ -175,14 +175,14 @@ struct MergeTests {
     let held = try reader.performAndWait { try reader.people() }
     let note = try pair.save { writer in
       _ = writer.make("Person", ["name": "new"])
-      writer.object(with: pair.ids[0]).name = "changed"
+      writer.object(with: pair.ids[0]).label = "changed"
       writer.delete(writer.object(with: pair.ids[1]))
     }
     let changes = NoteList(reader)
     let ids = NoteList(reader, .NSManagedObjectContextDidMergeChangesObjectIDs)
     reader.performAndWait {
       reader.mergeChanges(fromContextDidSave: note)
-      #expect(changes.union(NSInsertedObjectsKey).compactMap(\.name) == ["new"])
+      #expect(changes.union(NSInsertedObjectsKey).compactMap(\.label) == ["new"])
       #expect(changes.union(NSRefreshedObjectsKey).contains(held[0]))
       #expect(changes.union(NSDeletedObjectsKey) == [held[1]])
       let told = ids.notes.last?.userInfo
@@ -200,7 +200,7 @@ struct MergeTests {
     let coordinator = try #require(other.persistentStoreCoordinator)
     let held = try other.performAndWait { try other.people() }
     other.performAndWait {
-      #expect(held.map(\.name) == ["p1", "p2", "p3"])
+      #expect(held.map(\.label) == ["p1", "p2", "p3"])
       // The same row by its URI; an ID of the other coordinator is of another model here.
       let id = coordinator.managedObjectID(
         forURIRepresentation: pair.ids[0].uriRepresentation())
@@ -208,13 +208,13 @@ struct MergeTests {
       #expect(id != pair.ids[0])
     }
     let note = try pair.save { writer in
-      writer.object(with: pair.ids[0]).name = "new"
+      writer.object(with: pair.ids[0]).label = "new"
       writer.delete(writer.object(with: pair.ids[2]))
     }
     other.performAndWait {
       let before = other.counters
       other.mergeChanges(fromContextDidSave: note)
-      #expect(held[0].name == "new" && held[1].name == "p2" && held[2].isDeleted)
+      #expect(held[0].label == "new" && held[1].label == "p2" && held[2].isDeleted)
       let cost = other.counters - before
       #expect(cost.selects == 1 && cost.misses == 1)
     }
@@ -227,9 +227,9 @@ struct MergeTests {
     let pair = try Pair(kind)
     let reader = pair.reader
     let held = try reader.performAndWait { try reader.people() }
-    reader.performAndWait { for person in held { _ = person.name } }
+    reader.performAndWait { for person in held { _ = person.label } }
     _ = try pair.save { writer in
-      for id in pair.ids { writer.object(with: id).name = "new" }
+      for id in pair.ids { writer.object(with: id).label = "new" }
     }
     let before = reader.performAndWait { reader.counters }
     NSManagedObjectContext.mergeChanges(
@@ -238,7 +238,7 @@ struct MergeTests {
         NSUpdatedObjectsKey: [pair.ids[2].uriRepresentation()],
       ], into: [reader])
     reader.performAndWait {
-      #expect(held.map(\.name) == ["new", "new", "new"])
+      #expect(held.map(\.label) == ["new", "new", "new"])
       let cost = reader.counters - before
       #expect(cost.selects == pair.bed.selects(1) && cost.hits == 3 && cost.misses == 0)
     }
@@ -252,12 +252,12 @@ struct MergeTests {
       reader.automaticallyMergesChangesFromParent = true
       return try reader.existingObject(with: pair.ids[0])
     }
-    _ = try pair.save { $0.object(with: pair.ids[0]).name = "new" }
+    _ = try pair.save { $0.object(with: pair.ids[0]).label = "new" }
     // Behind the merge on the reader's queue.
-    reader.performAndWait { #expect(held.name == "new") }
+    reader.performAndWait { #expect(held.label == "new") }
     reader.performAndWait { reader.automaticallyMergesChangesFromParent = false }
-    _ = try pair.save { $0.object(with: pair.ids[0]).name = "newer" }
-    reader.performAndWait { #expect(held.name == "new") }
+    _ = try pair.save { $0.object(with: pair.ids[0]).label = "newer" }
+    reader.performAndWait { #expect(held.label == "new") }
   }
 
   @Test(
@@ -273,7 +273,7 @@ struct MergeTests {
     }
     let ids = writer.performAndWait { held.map(\.objectID) }
     reader.performAndWait {
-      #expect(ids.compactMap { reader.object(with: $0).name } == ["new", "p1", "p2", "p3"])
+      #expect(ids.compactMap { reader.object(with: $0).label } == ["new", "p1", "p2", "p3"])
       #expect(reader.counters.selects == 0 && reader.counters.hits == 4)
     }
     // Dropped by both, the rows go.
@@ -281,7 +281,7 @@ struct MergeTests {
     reader.performAndWait {
       #expect(reader.registeredCount == 0)
       let before = reader.counters
-      #expect(reader.object(with: ids[0]).name == "new")
+      #expect(reader.object(with: ids[0]).label == "new")
       let cost = reader.counters - before
       #expect(cost.misses == 1 && cost.selects == pair.bed.selects(1))
     }

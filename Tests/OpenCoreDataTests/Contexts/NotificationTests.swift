@@ -66,7 +66,7 @@ struct NotificationTests {
     let told = NoteList(context, NSManagedObjectContext.didSaveObjectIDsNotification)
     let made = try context.performAndWait {
       let made = context.make("Person")
-      context.object(with: ids[0]).name = "new"
+      context.object(with: ids[0]).label = "new"
       context.delete(context.object(with: ids[1]))
       try context.save()
       return made
@@ -89,13 +89,13 @@ struct NotificationTests {
     context.performAndWait {
       let made = context.make("Person")
       let person = context.object(with: ids[0])
-      person.name = "lost"
+      person.label = "lost"
       context.delete(context.object(with: ids[1]))
       context.rollback()
       let told = changes.notes.last?.userInfo
       #expect(told?[NSDeletedObjectsKey] as? Set<NSManagedObject> == [made])
       let refreshed = told?[NSRefreshedObjectsKey] as? Set<NSManagedObject>
-      #expect(refreshed?.contains(person) == true && person.name == "p1")
+      #expect(refreshed?.contains(person) == true && person.label == "p1")
       #expect(!context.hasChanges && made.managedObjectContext == nil)
     }
   }

@@ -15,7 +15,7 @@ struct RefreshTests {
     let other = bed.context(try bed.secondCoordinator())
     let person = try context.performAndWait { try context.existingObject(with: ids[0]) }
     try other.performAndWait {
-      try other.people()[0].name = "new"
+      try other.people()[0].label = "new"
       try other.save()
     }
     func read(_ interval: Double) -> (name: String?, selects: Int) {
@@ -23,7 +23,7 @@ struct RefreshTests {
         context.stalenessInterval = interval
         context.refresh(person, mergeChanges: false)
         let before = context.counters
-        return (person.name, (context.counters - before).selects)
+        return (person.label, (context.counters - before).selects)
       }
     }
     #expect(read(-1) == ("p1", 0))
@@ -44,7 +44,7 @@ struct RefreshTests {
     let ids = try bed.addPeople(2)
     let (context, other) = (bed.context(), bed.context())
     let people = try context.performAndWait { try context.people() }
-    context.performAndWait { for person in people { person.name = "mine" } }
+    context.performAndWait { for person in people { person.label = "mine" } }
     try other.performAndWait {
       for id in ids { other.object(with: id).number = 50 }
       try other.save()
@@ -52,14 +52,14 @@ struct RefreshTests {
     try context.performAndWait {
       let before = context.counters
       context.refresh(people[0], mergeChanges: true)
-      #expect(!people[0].isFault && people[0].name == "mine" && people[0].number == 50)
+      #expect(!people[0].isFault && people[0].label == "mine" && people[0].number == 50)
       #expect(people[0].hasChanges)
       context.refresh(people[1], mergeChanges: false)
-      #expect(people[1].isFault && !people[1].hasChanges && people[1].name == "p2")
+      #expect(people[1].isFault && !people[1].hasChanges && people[1].label == "p2")
       #expect((context.counters - before).selects == 0)
       let made = context.make("Person", ["name": "new"])
       context.refresh(made, mergeChanges: false)
-      #expect(made.isInserted && made.name == "new")
+      #expect(made.isInserted && made.label == "new")
       // One side of a relationship is dropped, the other is not: the ends disagree.
       let team = try #require(people[1].value(forKey: "team") as? NSManagedObject)
       people[1].setValue(nil, forKey: "team")
@@ -80,8 +80,8 @@ struct RefreshTests {
     let changes = NoteList(context)
     let people = try context.performAndWait {
       let people = try context.people()
-      for person in people { _ = person.name }
-      people[0].name = "mine"
+      for person in people { _ = person.label }
+      people[0].label = "mine"
       people[1].number = 60
       return people
     }
@@ -90,9 +90,9 @@ struct RefreshTests {
       context.refreshAllObjects()
       context.processPendingChanges()
       #expect(people.map(\.isFault) == [false, false, true, true, true])
-      #expect(people[0].name == "mine" && people[1].number == 60)
+      #expect(people[0].label == "mine" && people[1].number == 60)
       #expect(changes.union(NSRefreshedObjectsKey).isSuperset(of: people))
-      #expect(people[2...].compactMap(\.name) == ["p3", "p4", "p5"])
+      #expect(people[2...].compactMap(\.label) == ["p3", "p4", "p5"])
       let cost = context.counters - before
       #expect(cost.selects == 0 && cost.hits == 3 && cost.misses == 0)
     }
@@ -105,20 +105,20 @@ struct RefreshTests {
     let context = bed.context()
     let other = bed.context(try bed.secondCoordinator())
     let person = try context.performAndWait { try context.people()[0] }
-    context.performAndWait { #expect(person.name == "p1") }
+    context.performAndWait { #expect(person.label == "p1") }
     func change(_ name: String) throws {
       try other.performAndWait {
-        try other.people()[0].name = name
+        try other.people()[0].label = name
         try other.save()
       }
     }
     try change("second")
     try context.performAndWait {
       _ = try context.people()
-      #expect(person.name == "p1")
+      #expect(person.label == "p1")
       let before = context.counters
       context.refresh(person, mergeChanges: false)
-      #expect(person.name == "second")
+      #expect(person.label == "second")
       #expect((context.counters - before).selects == 0)
     }
     try change("third")
@@ -126,7 +126,7 @@ struct RefreshTests {
       let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
       request.shouldRefreshRefetchedObjects = true
       _ = try context.fetch(request)
-      #expect(person.name == "third")
+      #expect(person.label == "third")
     }
   }
 
@@ -139,7 +139,7 @@ struct RefreshTests {
     let context = bed.context()
     context.performAndWait {
       let person = context.object(with: ids[0])
-      person.name = "changed"
+      person.label = "changed"
       let before = context.counters
       let committed = person.committedValues(forKeys: nil)
       #expect(committed["name"] as? String == "p1" && committed["number"] as? Int64 == 1)
@@ -170,7 +170,7 @@ struct RefreshTests {
       #expect(context.object(with: ids[0]) === object)
       let bogus = context.object(with: missing)
       #expect(bogus.isFault && context.counters.selects == 0)
-      #expect(bogus.name == nil && bogus.isDeleted)
+      #expect(bogus.label == nil && bogus.isDeleted)
       #expect(throws: NSError.self) { try context.existingObject(with: missing) }
       #expect(throws: Never.self) { try context.existingObject(with: ids[1]) }
       #expect(context.counters.selects == bed.selects(2))
@@ -188,16 +188,16 @@ struct RefreshTests {
       let people = try context.people()
       let team = try #require(people[0].value(forKey: "team") as? NSManagedObject)
       #expect(people[1].value(forKey: "team") as? NSManagedObject === team && team.isFault)
-      _ = team.name
+      _ = team.label
       #expect((people[1].value(forKey: "team") as? NSManagedObject)?.isFault == false)
       #expect(context.object(with: ids[0]) === people[0])
       let members = team.value(forKey: "members") as? Set<NSManagedObject>
       #expect(members?.contains { $0 === people[0] } == true)
-      people[0].name = "mine"
+      people[0].label = "mine"
       other.performAndWait {
         let theirs = other.object(with: ids[0])
         #expect(theirs !== people[0] && theirs.objectID == people[0].objectID)
-        #expect(theirs.name == "p1")
+        #expect(theirs.label == "p1")
       }
     }
   }
@@ -211,7 +211,7 @@ struct RefreshTests {
     context.performAndWait { #expect(context.registeredCount == 0) }
     #expect(bed.store?.cachedRowCount == 0)
     try context.performAndWait {
-      try context.people()[0].name = "changed"
+      try context.people()[0].label = "changed"
       context.delete(try context.people()[1])
       _ = context.make("Person")
     }
@@ -232,7 +232,7 @@ struct RefreshTests {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
-    context.performAndWait { _ = context.object(with: ids[0]).value(forKeyPath: "team.name") }
+    context.performAndWait { _ = context.object(with: ids[0]).value(forKeyPath: "team.label") }
     context.performAndWait { #expect(context.registeredCount == 0) }
     context.performAndWait {
       _ = context.object(with: ids[0]).value(forKeyPath: "team.members")
@@ -252,7 +252,7 @@ struct RefreshTests {
     let changes = NoteList(context)
     let people = try context.performAndWait { try context.people() }
     context.performAndWait {
-      people[0].name = "lost"
+      people[0].label = "lost"
       context.delete(people[1])
       context.processPendingChanges()
       #expect(changes.union(NSUpdatedObjectsKey).contains(people[0]))
@@ -271,10 +271,10 @@ struct RefreshTests {
     let context = bed.context()
     context.performAndWait {
       let person = context.object(with: ids[0])
-      #expect(person.name == "p1")
+      #expect(person.label == "p1")
       context.refresh(person, mergeChanges: true)
       #expect(person.isFault && person.faultingState > 0)
-      #expect(person.name == "p1" && person.faultingState == 0)
+      #expect(person.label == "p1" && person.faultingState == 0)
     }
   }
 

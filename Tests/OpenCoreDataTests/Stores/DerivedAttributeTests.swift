@@ -25,16 +25,24 @@ struct DerivedAttributeTests {
       ("weight", .doubleAttributeType, "@sum.tags.weight"),
       ("savedAt", .dateAttributeType, "now()"),
     ] {
-      let attribute = SchemaModels.attribute(name, type)
-      attribute.derivationExpression = formula
+      let attribute = derived(name, type, formula)
       book.properties += [attribute]
     }
-    let room = SchemaModels.attribute("room", .stringAttributeType)
-    room.derivationExpression = "book.shelf.room"
+    let room = derived("room", .stringAttributeType, "book.shelf.room")
     page.properties += [room]
     let model = NSManagedObjectModel()
     model.entities = [book, page, shelf, tag]
     return model
+  }
+
+  private static func derived(
+    _ name: String, _ type: NSAttributeType, _ formula: String
+  ) -> NSDerivedAttributeDescription {
+    let attribute = NSDerivedAttributeDescription()
+    attribute.name = name
+    attribute.attributeType = type
+    attribute.derivationExpression = NSExpression(format: formula)
+    return attribute
   }
 
   /// What the derived attributes of the one book are in the file.
