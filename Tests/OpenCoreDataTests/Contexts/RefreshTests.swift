@@ -232,7 +232,7 @@ struct RefreshTests {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let context = bed.context()
-    context.performAndWait { _ = context.object(with: ids[0]).value(forKeyPath: "team.label") }
+    context.performAndWait { _ = context.object(with: ids[0]).value(forKeyPath: "team.name") }
     context.performAndWait { #expect(context.registeredCount == 0) }
     context.performAndWait {
       _ = context.object(with: ids[0]).value(forKeyPath: "team.members")
