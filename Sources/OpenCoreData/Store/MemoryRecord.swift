@@ -46,10 +46,10 @@ final class MemoryRecord: PredicateRecord {
     let index = Int(place)
     guard index < layout.slots.count else {
       let relationship = layout.toMany[index - layout.slots.count]
+      // A list, also where no order is kept: rows with equal values count each, as in SQL.
       return .collection(
         PredicateCollection(
-          destinations(relationship).map { .object(PredicateObject(reference: $0)) },
-          isOrdered: relationship.isOrdered))
+          destinations(relationship).map { .object(PredicateObject(reference: $0)) }))
     }
     let slot = layout.slots[index]
     if slot.kind.isToOne {

@@ -129,11 +129,12 @@ struct WritingToApplesStoresTests {
       }
     }
     for (name, relationship) in object.entity.relationshipsByName
-    where !relationship.isOptional && !relationship.isToMany {
+    where !relationship.isOptional {
       let request = NSFetchRequest<NSManagedObject>(
         entityName: relationship.destinationEntity?.name ?? "")
       request.fetchLimit = 1
-      object.setValue(try context.fetch(request).first, forKey: name)
+      let found = try context.fetch(request)
+      object.setValue(relationship.isToMany ? Set(found) : found.first, forKey: name)
     }
   }
 }
