@@ -30,6 +30,9 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
 }
 
 extension NSFetchRequest: FetchedByExpressions {
+  /// What a fetch gives for this request, for a predicate with `FETCH`.
+  ///
+  /// - Throws: as `fetch`, and when the context is none.
   package func result(in context: Any?, countOnly: Bool) throws -> Any {
     guard let context = context as? NSManagedObjectContext else {
       throw NSError.fetch("FETCH has no managed object context: give it one as second argument.")

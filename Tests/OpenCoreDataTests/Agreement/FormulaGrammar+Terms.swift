@@ -87,15 +87,17 @@ extension FormulaGrammar {
         return found.max { $0.number < $1.number }
       }
     default:
-      return Term("parts.\(name).size") { row, _ in
+      return Term("parts.\(name).size") { row, rules in
         let values = sizes(row)
         switch name {
         case "@sum": return .whole(values.reduce(0, +))
         case "@min": return values.min().map(Plain.whole)
         case "@max": return values.max().map(Plain.whole)
         default:
-          return values.isEmpty
-            ? nil : .real(Double(values.reduce(0, +)) / Double(values.count))
+          // SQL passes over NULL; in memory a nil counts as zero, and nothing has the average zero.
+          let count = rules == .sql ? values.count : row.item.parts.count
+          if count == 0 { return rules == .sql ? nil : .whole(0) }
+          return .real(Double(values.reduce(0, +)) / Double(count))
         }
       }
     }
