@@ -97,7 +97,8 @@ extension NSManagedObject {
   final func changedSlotIndices() -> [Int] {
     guard state.contains(.overridden), let values else { return [] }
     var result: [Int] = []
-    for slot in layout.slots where values.isChanged(slot.index) && rawValue(slot) != row.rawValue(slot) {
+    for slot in layout.slots
+    where values.isChanged(slot.index) && rawValue(slot) != row.rawValue(slot) {
       result.append(slot.index)
     }
     return result
