@@ -20,6 +20,10 @@ enum ArchiveKey {
   static let encrypted = "cdprof.allowsCloudEncryption"
   /// The format text of the predicate of an index.
   static let partialIndex = "cdprof.partialIndexPredicate"
+  /// The text of the expression that an element of an index covers, and the type of its values.
+  static let indexExpression = "cdprof.expression"
+  /// The number of the type of an expression's values.
+  static let expressionType = "cdprof.expressionResultType"
   /// The stored fetch requests of a model, or the request of a fetched property: dictionaries.
   static let templates = "cdprof.fetchRequestTemplates"
   /// The configurations of a model: names of entities by name.

@@ -38,7 +38,24 @@ package enum ModelArchive {
         "The compiled model is larger than \(maximumSize >> 20) MiB.",
         nextStep: "Name the .mom file of a model.")
     }
-    return try ModelArchiveReader(KeyedArchive(bytes)).read()
+    do {
+      return try readAll(bytes: bytes)
+    } catch {
+      throw error.errors[0]
+    }
+  }
+
+  /// Reads a model from the bytes of a `.mom` file, as `read(bytes:)`.
+  ///
+  /// - Throws: Everything that is wrong with it.
+  static func readAll(bytes: [UInt8]) throws(ModelErrors) -> NSManagedObjectModel {
+    let archive: KeyedArchive
+    do {
+      archive = try KeyedArchive(bytes)
+    } catch {
+      throw ModelErrors(error)
+    }
+    return try ModelArchiveReader(archive).read()
   }
 
   /// Writes a model as the model cache of a store.

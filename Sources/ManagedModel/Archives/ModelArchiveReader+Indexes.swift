@@ -2,17 +2,10 @@ extension ModelArchiveReader {
   /// Adds the indexes and uniqueness constraints of an entity.
   ///
   /// Newer archives repeat every fetch index as a compound index; those are left out.
-  func addIndexes(
-    to entity: NSEntityDescription, from object: KeyedArchive.Object
-  ) throws(ModelError) {
-    var indexes: [NSFetchIndexDescription] = []
-    for value in archive.list(object.fields["NSFetchIndexDescriptions"]) {
-      guard let object = archive.object(value), let index = try index(object, of: entity) else {
-        continue
-      }
-      indexes.append(index)
+  func addIndexes(to entity: NSEntityDescription, from object: KeyedArchive.Object) {
+    entity.indexes = archive.list(object.fields["NSFetchIndexDescriptions"]).compactMap { value in
+      archive.object(value).flatMap { index($0, of: entity) }
     }
-    entity.indexes = indexes
     let indexed = Set(entity.indexes.map { $0.elements.compactMap(\.propertyName) })
     entity.compoundIndexes = groups(object.fields["NSCompoundIndexes"]).filter {
       !indexed.contains($0)
@@ -32,7 +25,7 @@ extension ModelArchiveReader {
 
   private func index(
     _ object: KeyedArchive.Object, of entity: NSEntityDescription
-  ) throws(ModelError) -> NSFetchIndexDescription? {
+  ) -> NSFetchIndexDescription? {
     guard let name = archive.string(object.fields["NSIndexName"]) else { return nil }
     let elements = archive.list(object.fields["NSIndexElements"]).compactMap {
       archive.object($0).flatMap { element($0, of: entity) }
@@ -42,19 +35,34 @@ extension ModelArchiveReader {
       do {
         index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
       } catch {
-        throw ModelError(
-          "The predicate of the index \(name) cannot be read: \(error.message).",
-          entity: entity.name)
+        errors.append(
+          ModelError(
+            "The predicate of the index \(name) cannot be read: \(error.message).",
+            entity: entity.name))
       }
     }
     return index
+  }
+
+  /// What an index over an expression covers; nil for an element that covers a property.
+  private func computed(
+    _ object: KeyedArchive.Object, name: String
+  ) -> NSPropertyDescription? {
+    guard let text = archive.string(object.fields[ArchiveKey.indexExpression]) else { return nil }
+    let description = NSExpressionDescription()
+    description.name = name
+    description.expression = try? NSExpression.parse(text, arguments: [])
+    description.expressionResultType =
+      archive.integer(object.fields[ArchiveKey.expressionType]).flatMap { UInt(exactly: $0) }
+      .flatMap { NSAttributeType(rawValue: $0) } ?? .undefinedAttributeType
+    return description
   }
 
   private func element(
     _ object: KeyedArchive.Object, of entity: NSEntityDescription
   ) -> NSFetchIndexElementDescription? {
     guard let name = archive.string(object.fields["NSPropertyName"]),
-      let property = entity.propertiesByName[name]
+      let property = computed(object, name: name) ?? entity.propertiesByName[name]
     else { return nil }
     let type = archive.integer(object.fields["NSFetchIndexElementType"])
     let element = NSFetchIndexElementDescription(

@@ -8,20 +8,29 @@ extension ModelArchiveReader {
   ) throws(ModelError) {
     let inherited = entity.superentity?.propertiesByName ?? [:]
     var own: [String: NSPropertyDescription] = [:]
+    var unread = entity.superentity.flatMap { self.unread[ObjectIdentifier($0)] } ?? []
+    defer { self.unread[ObjectIdentifier(entity)] = unread }
     for (key, value) in archive.entries(object.fields["NSProperties"]) {
       guard let property = archive.object(value) else { continue }
       guard
         let name = archive.string(property.fields["NSPropertyName"]) ?? archive.string(key),
         !name.isEmpty
       else {
-        throw ModelError("A property of the compiled model has no name.", entity: entity.name)
+        errors.append(
+          ModelError("A property of the compiled model has no name.", entity: entity.name))
+        continue
       }
       if let known = inherited[name] {
         propertiesByID[property.uid] = known
-      } else if own[name] == nil, propertiesByID[property.uid] == nil {
-        let made = try self.property(property, name: name, entity: entity)
-        propertiesByID[property.uid] = made
-        own[name] = made
+      } else if own[name] == nil, propertiesByID[property.uid] == nil, !unread.contains(name) {
+        do {
+          let made = try self.property(property, name: name, entity: entity)
+          propertiesByID[property.uid] = made
+          own[name] = made
+        } catch {
+          errors.append(error)
+          unread.insert(name)
+        }
       }
     }
     propertyCount += inherited.count + own.count
@@ -184,17 +193,17 @@ extension ModelArchiveReader {
   }
 
   /// Sets the destination and the inverse of a relationship.
-  func link(
-    _ relationship: NSRelationshipDescription, _ object: KeyedArchive.Object
-  ) throws(ModelError) {
+  func link(_ relationship: NSRelationshipDescription, _ object: KeyedArchive.Object) {
     let fields = object.fields
     guard
       let destination = entity(
         fields["NSDestinationEntity"], named: fields["_NSDestinationEntityName"])
     else {
-      throw ModelError(
-        "The destination of a relationship is not in the compiled model.",
-        entity: relationship.entity?.name, property: relationship.name)
+      errors.append(
+        ModelError(
+          "The destination of a relationship is not in the compiled model.",
+          entity: relationship.entity?.name, property: relationship.name))
+      return
     }
     relationship.destinationEntity = destination
     if case .uid(let uid) = fields["NSInverseRelationship"],

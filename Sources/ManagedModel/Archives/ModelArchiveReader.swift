@@ -12,6 +12,12 @@ final class ModelArchiveReader {
   var propertiesByID: [UInt32: NSPropertyDescription] = [:]
   var relationships: [(relationship: NSRelationshipDescription, object: KeyedArchive.Object)] = []
 
+  /// What is wrong with parts of the model; reading goes on after each.
+  var errors: [ModelError] = []
+
+  /// The names of the properties that could not be read, by entity, those of its parents included.
+  var unread: [ObjectIdentifier: Set<String>] = [:]
+
   /// The number of properties read so far, inherited ones counted in every entity.
   var propertyCount = 0
 
@@ -23,8 +29,21 @@ final class ModelArchiveReader {
     self.archive = archive
   }
 
-  /// Reads the model.
-  func read() throws(ModelError) -> NSManagedObjectModel {
+  /// Reads the model, or fails with everything that is wrong with it.
+  func read() throws(ModelErrors) -> NSManagedObjectModel {
+    var model: NSManagedObjectModel?
+    do {
+      model = try readParts()
+    } catch {
+      errors.append(error)
+    }
+    guard errors.isEmpty, let model else {
+      throw ModelErrors(Array(errors.prefix(ModelLimits.errors)))
+    }
+    return model
+  }
+
+  private func readParts() throws(ModelError) -> NSManagedObjectModel {
     let root = archive.root
     guard root.fields["NSEntities"] != nil else {
       throw ModelError(
@@ -34,8 +53,8 @@ final class ModelArchiveReader {
     try addEntities(root)
     try linkParents()
     for (entity, object) in sortedByDepth() { try addProperties(to: entity, from: object) }
-    for (relationship, object) in relationships { try link(relationship, object) }
-    for (entity, object) in entities { try addIndexes(to: entity, from: object) }
+    for (relationship, object) in relationships { link(relationship, object) }
+    for (entity, object) in entities { addIndexes(to: entity, from: object) }
     model.entities = entities.map(\.entity)
     model.versionIdentifiers = Set(
       archive.list(root.fields["NSVersionIdentifiers"]).compactMap {
@@ -61,13 +80,17 @@ final class ModelArchiveReader {
     while let value = waiting.popFirst() {
       guard let object = archive.object(value), entitiesByID[object.uid] == nil else { continue }
       guard let name = archive.string(object.fields["NSEntityName"]), !name.isEmpty else {
-        throw ModelError("An entity of the compiled model has no name.")
+        errors.append(ModelError("An entity of the compiled model has no name."))
+        continue
       }
       let entity = NSEntityDescription()
       entity.name = name
-      guard entitiesByName.updateValue(entity, forKey: name) == nil else {
-        throw ModelError("The compiled model has two entities named \(name).", entity: name)
+      guard entitiesByName[name] == nil else {
+        errors.append(
+          ModelError("The compiled model has two entities named \(name).", entity: name))
+        continue
       }
+      entitiesByName[name] = entity
       guard entities.count < ModelLimits.entities else {
         throw ModelError("The compiled model has more than \(ModelLimits.entities) entities.")
       }

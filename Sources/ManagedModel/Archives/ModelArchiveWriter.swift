@@ -124,13 +124,18 @@ struct ModelArchiveWriter {
 
   private mutating func fields(of index: NSFetchIndexDescription, slot: Int) -> Fields {
     let elements = index.elements.map { element in
-      add([
+      var fields: Fields = [
         "NSPropertyName": string(element.propertyName),
         "NSFetchIndexElementType": .integer(Int64(element.collationType.rawValue)),
         "NSFetchIndexDescription": Self.uid(slot),
         "NSAscending": .bool(element.isAscending),
         "$class": classReference("NSFetchIndexElementDescription"),
-      ])
+      ]
+      if let computed = element.property as? NSExpressionDescription {
+        fields[ArchiveKey.indexExpression] = string(computed.expression?.description)
+        fields[ArchiveKey.expressionType] = .integer(Int64(computed.expressionResultType.rawValue))
+      }
+      return add(fields)
     }
     var fields: Fields = [
       "NSIndexName": string(index.name),

@@ -159,7 +159,9 @@ struct EntityCheck {
         report("There are two indexes named \(index.name).", "Rename one of them.")
       }
       for element in index.elements {
-        guard let property = element.property else { continue }
+        guard let property = element.property, !(property is NSExpressionDescription) else {
+          continue
+        }
         if entity.propertiesByName[property.name] !== property {
           reportUnknown(property.name, in: "index \(index.name)")
         }

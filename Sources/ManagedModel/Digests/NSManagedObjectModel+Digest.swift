@@ -20,6 +20,32 @@ extension NSManagedObjectModel {
     return Data(text.digest)
   }
 
+  /// A text that is the same for models that can open each other's stores: the digest in Base64.
+  ///
+  /// Computed at each call. Apple's property has the same name; the text is ours.
+  public var versionChecksum: String { digest.base64EncodedString() }
+
+  /// The checksums of the versions of a model on disk, by the names of the versions.
+  ///
+  /// Reads every version. Apple's method has the same name and reads `.momd` folders alone.
+  ///
+  /// - Parameter url: A `.momd` or `.xcdatamodeld` folder, or a single model.
+  /// - Throws: An `NSError` 259 with a sentence when a version cannot be read, 260 when there is no
+  ///   such file.
+  public class func checksums(forVersionedModelAt url: URL) throws -> [String: String] {
+    do {
+      return try versions(of: url).reduce(into: [:]) { checksums, version in
+        checksums[version] = try read(contentsOf: url, version: version).versionChecksum
+      }
+    } catch {
+      let isThere = FileManager.default.fileExists(atPath: url.path)
+      let code = isThere ? CocoaError.Code.fileReadCorruptFile : .fileReadNoSuchFile
+      throw NSError(
+        domain: NSCocoaErrorDomain, code: code.rawValue,
+        userInfo: [NSLocalizedDescriptionKey: "\(error)", NSFilePathErrorKey: url.path])
+    }
+  }
+
   /// Whether the model, or a configuration of it, describes a store with some metadata.
   ///
   /// It does when the metadata has the version hash of every entity and no other. Hashes that

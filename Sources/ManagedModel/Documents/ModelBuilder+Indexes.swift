@@ -67,23 +67,36 @@ extension ModelBuilder {
     _ element: DocumentElement, of entity: NSEntityDescription, index: String
   ) -> NSFetchIndexElementDescription? {
     let reader = reader(element, entity)
-    guard reader.text("property") != nil || reader.text("expression") == nil else {
-      reader.report(
-        "An index over an expression is not supported.", "Index a property instead.",
-        at: "expression")
-      return nil
+    let indexed: NSPropertyDescription
+    if reader.text("property") == nil, let text = reader.text("expression") {
+      guard let computed = computed(text, reader) else { return nil }
+      indexed = computed
+    } else {
+      guard let name = reader.required("property"),
+        let property = property(
+          named: name, of: entity, reader, at: "property", place: "index \(index)")
+      else { return nil }
+      indexed = property
     }
-    guard let name = reader.required("property"),
-      let property = property(
-        named: name, of: entity, reader, at: "property", place: "index \(index)")
-    else { return nil }
     let type = reader.choice("type", NSFetchIndexElementType.allCases) {
       $0 == .rTree ? "RTree" : "Binary"
     }
     let description = NSFetchIndexElementDescription(
-      property: property, collationType: type ?? .binary)
+      property: indexed, collationType: type ?? .binary)
     description.isAscending =
       reader.choice("order", [true, false]) { $0 ? "ascending" : "descending" } ?? true
+    return description
+  }
+
+  /// What an index over an expression covers; its name is the expression.
+  private func computed(_ text: String, _ reader: ElementReader) -> NSExpressionDescription? {
+    guard let expression = expression(text, reader, at: "expression") else { return nil }
+    let description = NSExpressionDescription()
+    description.name = text
+    description.expression = expression
+    description.expressionResultType =
+      reader.choice("expressionType", NSAttributeType.allCases, name: \.documentName)
+      ?? .undefinedAttributeType
     return description
   }
 

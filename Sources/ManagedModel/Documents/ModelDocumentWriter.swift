@@ -86,7 +86,15 @@ struct ModelDocumentWriter {
     tag.set("partialIndexPredicate", index.partialIndexPredicate?.predicateFormat)
     for element in index.elements {
       var part = DocumentTag("fetchIndexElement")
-      part.set("property", element.propertyName)
+      if let computed = element.property as? NSExpressionDescription {
+        part.set("expression", computed.expression?.description)
+        part.set(
+          "expressionType",
+          computed.expressionResultType == .undefinedAttributeType
+            ? nil : computed.expressionResultType.documentName)
+      } else {
+        part.set("property", element.propertyName)
+      }
       part.set("type", element.collationType == .rTree ? "RTree" : "Binary")
       part.set("order", element.isAscending ? "ascending" : "descending")
       tag.add(part)

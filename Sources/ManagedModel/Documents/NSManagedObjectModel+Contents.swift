@@ -58,11 +58,14 @@ extension NSManagedObjectModel {
     _ data: Data, file: URL
   ) throws(ModelErrors) -> NSManagedObjectModel {
     do {
-      return try ModelArchive.read(bytes: Array(data))
+      return try ModelArchive.readAll(bytes: Array(data))
     } catch {
-      var error = error
-      error.file = file.path
-      throw ModelErrors(error)
+      throw ModelErrors(
+        error.errors.map { error in
+          var error = error
+          error.file = file.path
+          return error
+        })
     }
   }
 

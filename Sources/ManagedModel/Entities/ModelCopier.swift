@@ -117,7 +117,9 @@ final class ModelCopier {
 
   private func bare(_ index: NSFetchIndexDescription) -> NSFetchIndexDescription {
     let elements = index.elements.compactMap { element in
-      element.property.flatMap { properties[ObjectIdentifier($0)] }.map { property in
+      element.property.flatMap {
+        ($0 as? NSExpressionDescription)?.bareCopy() ?? properties[ObjectIdentifier($0)]
+      }.map { property in
         let copy = NSFetchIndexElementDescription(
           property: property, collationType: element.collationType)
         copy.isAscending = element.isAscending

@@ -17,6 +17,11 @@ extension NSPropertyDescription {
       let made = NSFetchedPropertyDescription()
       made.template = fetched.template
       copy = made
+    case let computed as NSExpressionDescription:
+      let made = NSExpressionDescription()
+      made.expression = computed.expression
+      made.expressionResultType = computed.expressionResultType
+      copy = made
     default: copy = NSPropertyDescription()
     }
     copy.name = name

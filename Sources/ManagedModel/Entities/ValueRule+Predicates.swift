@@ -23,7 +23,7 @@ extension ValueRule {
 
   private static func limitValue(_ text: String, _ type: NSAttributeType) -> Any? {
     switch type {
-    case .stringAttributeType: Int(text)
+    case .stringAttributeType: Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
       .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType:
       DefaultValueText.value(text, type: type)

@@ -88,6 +88,44 @@ import Testing
     #expect(throws: ModelError.self, "\(name)") { try ModelArchive.read(bytes: bytes) }
   }
 
+  /// Every mistake of a file is reported, with what it is about.
+  @Test func allErrorsOfACompiledModelAreReported() throws {
+    let model = try Self.document()
+    let animal = try #require(model.entitiesByName["Animal"])
+    animal.attributesByName["a16"]?.name = "first"
+    // Numbers of types that nobody knows, and a destination that is not in the file.
+    let bytes = ModelArchive.bytes(of: model)
+    guard case .dictionary(var top) = try BinaryPropertyList.read(bytes),
+      case .array(var objects)? = top["$objects"]
+    else {
+      Issue.record("no archive")
+      return
+    }
+    for index in objects.indices {
+      guard case .dictionary(var fields) = objects[index] else { continue }
+      if fields["NSAttributeType"] == .integer(100) { fields["NSAttributeType"] = .integer(101) }
+      if fields["NSDeleteRule"] == .integer(3) {
+        fields["NSDestinationEntity"] = .uid(0)
+        fields["_NSDestinationEntityName"] = .uid(0)
+      }
+      objects[index] = .dictionary(fields)
+    }
+    top["$objects"] = .array(objects)
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("Zoo.mom")
+    try Data(BinaryPropertyList.write(.dictionary(top))).write(to: file)
+    let errors = #expect(throws: ModelErrors.self) {
+      try NSManagedObjectModel.read(contentsOf: file)
+    }
+    let lines = errors?.errors.map(\.description) ?? []
+    #expect(lines.count == 2)
+    #expect(lines.allSatisfy { $0.hasPrefix("\(file.path): Animal.") })
+    #expect(lines.first?.contains("Animal.first: The compiled model gives the unknown") == true)
+    #expect(lines.last?.contains("Animal.mother: The destination") == true)
+  }
+
   @Test func whatIsNoModelIsRefused() {
     let other = BinaryPropertyList.write(
       .dictionary([

@@ -107,6 +107,19 @@ import Testing
     #expect(!model.isConfiguration(withName: "People", compatibleWithStoreMetadata: [:]))
   }
 
+  @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
+  func everyVersionHasItsChecksum() throws {
+    let url = SharedData.url("moody/Moody.xcdatamodeld")
+    let checksums = try NSManagedObjectModel.checksums(forVersionedModelAt: url)
+    #expect(checksums.count == 6 && Set(checksums.values).count >= 5)
+    let fourth = try ModelDocument.read(url: url, version: "Moody 4")
+    #expect(checksums["Moody 4"] == fourth.versionChecksum)
+    let error = #expect(throws: NSError.self) {
+      try NSManagedObjectModel.checksums(forVersionedModelAt: URL(fileURLWithPath: "/no.momd"))
+    }
+    #expect(error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+  }
+
   @Test func theDigestIsTheSameOnEveryRun() throws {
     let digest = Self.text(Array(try Self.model().digest))
     #expect(digest == "9784c4fca418a407b3e63fc03bf57fcfa4fe807c2f7b5c3a093bf263eacab85d")

@@ -212,6 +212,13 @@ struct RandomModel {
       element.isAscending = chance(60)
       elements.append(element)
     }
+    if chance(20) {
+      let computed = NSExpressionDescription()
+      computed.expression = NSExpression(format: "lowercase:(%K)", attributes[0].name)
+      computed.name = "\(computed.expression?.description ?? "")"
+      computed.expressionResultType = .stringAttributeType
+      elements.append(NSFetchIndexElementDescription(property: computed, collationType: .binary))
+    }
     let index = NSFetchIndexDescription(name: name("by"), elements: elements)
     if chance(40) {
       index.partialIndexPredicate = NSPredicate(

@@ -1,0 +1,82 @@
+import CoreDataCosts
+import ManagedModel
+import OpenCoreData
+import Testing
+
+@Suite("Fetch requests that a model names")
+struct FetchTemplateTests {
+  @Test func templatesBecomeRequestsWithTheirValues() throws {
+    let model = TestModels.company()
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+    request.predicate = NSPredicate(format: "name BEGINSWITH $start AND department.name == $house")
+    request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
+    request.fetchLimit = 2
+    model.setFetchRequestTemplate(request, forName: "ofHouse")
+    request.fetchLimit = 9
+    model.setFetchRequestTemplate(
+      NSFetchRequest<NSManagedObject>(entityName: "Department"), forName: "all")
+    model.setFetchRequestTemplate(request, forName: "gone")
+    model.removeFetchRequestTemplate(forName: "gone")
+    #expect(Set(model.fetchRequestTemplatesByName.keys) == ["all", "ofHouse"])
+    #expect(model.fetchRequestTemplate(forName: "gone") == nil)
+
+    // What is read back from a compiled model finds the same.
+    let read = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    for model in [model, read] {
+      let stack = try TestStack(model: model)
+      let context = try stack.coldContext()
+      try context.performAndWait {
+        for (house, names) in [("Sales", ["Ann", "Abe", "Al", "Bob"]), ("Stock", ["Amy"])] {
+          let department = NSEntityDescription.insertNewObject(
+            forEntityName: "Department", into: context)
+          department.setValue(house, forKey: "name")
+          for name in names {
+            let employee = NSEntityDescription.insertNewObject(
+              forEntityName: "Employee", into: context)
+            employee.setValue(name, forKey: "name")
+            employee.setValue(department, forKey: "department")
+          }
+        }
+        try context.save()
+        let found: NSFetchRequest<NSManagedObject> = try #require(
+          model.fetchRequestFromTemplate(
+            withName: "ofHouse", substitutionVariables: ["start": "A", "house": "Sales"]))
+        var employees: [NSManagedObject] = []
+        let cost = try costs(of: context) { employees = try context.fetch(found) }
+        #expect(cost.selects == 1)
+        #expect(employees.map { $0.value(forKey: "name") as? String } == ["Ann", "Al"])
+        let all = try #require(model.fetchRequestTemplate(forName: "all"))
+        #expect(try context.fetch(all).count == 2)
+      }
+    }
+  }
+
+  @Test func aFetchedPropertyHasItsRequest() throws {
+    let model = TestModels.company()
+    let department = try #require(model.entitiesByName["Department"])
+    let property = NSFetchedPropertyDescription()
+    property.name = "namesakes"
+    department.properties.append(property)
+    let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+    request.predicate = NSPredicate(format: "name == $FETCH_SOURCE.name")
+    property.fetchRequest = request
+    let copy = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+    let read = copy.entitiesByName["Department"]?.propertiesByName["namesakes"]
+    let found = (read as? NSFetchedPropertyDescription)?.fetchRequest
+    #expect(found?.entityName == "Employee")
+    #expect(found?.predicate == request.predicate)
+  }
+
+  @Test func misusedTemplatesTrap() async {
+    await #expect(processExitsWith: .failure) {
+      let model = TestModels.company()
+      model.setFetchRequestTemplate(NSFetchRequest<NSManagedObject>(), forName: "nothing")
+    }
+    await #expect(processExitsWith: .failure) {
+      let model = TestModels.company()
+      _ = NSPersistentStoreCoordinator(managedObjectModel: model)
+      model.setFetchRequestTemplate(
+        NSFetchRequest<NSManagedObject>(entityName: "Employee"), forName: "late")
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import CoreDataCosts
+import ManagedModel
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite("A model in use: stores made with it, opened with another, objects of its entities")
+struct ModelInUseTests {
+  static let note = """
+    <entity name="Note" representedClassName="Note">
+    <attribute name="text" optional="YES" attributeType="String"/>
+    <attribute name="blob" optional="YES" attributeType="Binary"/></entity>
+    """
+
+  /// Names and bytes of the files in a folder.
+  private func files(_ folder: URL) throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      files[name] = try Data(contentsOf: folder.appendingPathComponent(name))
+    }
+    return files
+  }
+
+  private func open(_ url: URL, _ model: NSManagedObjectModel) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
+  }
+
+  @Test(
+    "S3.01, S-A01, S-A02 a store is created from a model in code, and opened again with its rows")
+  func storesAreCreatedOrOpened() throws {
+    let stack = try TestStack(model: TestModels.company())
+    #expect(!FileManager.default.fileExists(atPath: stack.storeURL.path))
+    let context = try stack.coldContext()
+    #expect(FileManager.default.fileExists(atPath: stack.storeURL.path))
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
+        .setValue("Ann", forKey: "name")
+      try context.save()
+    }
+    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    defer { connection.close() }
+    let version = try connection.values("PRAGMA schema_version")
+    #expect(version != [[.integer(0)]])
+    let again = try stack.coldContext()
+    try again.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      var names: [String?] = []
+      let cost = try costs(of: again) {
+        names = try again.fetch(request).map { $0.value(forKey: "name") as? String }
+      }
+      #expect(names == ["Ann"])
+      #expect(cost.selects == 1 && cost.rows == 1)
+    }
+    #expect(try connection.values("PRAGMA schema_version") == version)
+  }
+
+  @Test("S-A03 a store of another version is refused, and nothing on disk changes")
+  func otherVersionsAreRefused() throws {
+    let stack = try TestStack(model: ModelTablesTests.model(Self.note))
+    do { _ = try stack.coldContext() }
+    let before = try files(stack.folder)
+    let changed = try ModelTablesTests.model(
+      Self.note.replacingOccurrences(of: "name=\"text\"", with: "name=\"title\""))
+    do {
+      try open(stack.storeURL, changed)
+      Issue.record("the store opened")
+    } catch let error as NSError {
+      #expect(error.domain == NSCocoaErrorDomain)
+      #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
+      #expect(error.localizedDescription.contains("Note"))
+    }
+    #expect(try files(stack.folder) == before)
+  }
+
+  @Test(
+    "S-A13 class and blob format do not count, a hash modifier does",
+    arguments: [
+      ("representedClassName=\"Note\"", "representedClassName=\"Sheet\""),
+      ("attributeType=\"Binary\"", "attributeType=\"Binary\" customClassName=\"NewFormat\""),
+    ])
+  func hashModifiersMakeVersionsIncompatible(from: String, to: String) throws {
+    let stack = try TestStack(model: ModelTablesTests.model(Self.note))
+    _ = try stack.coldContext()
+    let edited = Self.note.replacingOccurrences(of: from, with: to)
+    try open(stack.storeURL, ModelTablesTests.model(edited))
+    let modified = edited.replacingOccurrences(
+      of: "<entity name=\"Note\"", with: "<entity name=\"Note\" versionHashModifier=\"2\"")
+    let error = #expect(throws: NSError.self) {
+      try open(stack.storeURL, ModelTablesTests.model(modified))
+    }
+    #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
+  }
+
+  @Test("S-A08 no object is of an abstract entity; one of its sub-entities is")
+  func abstractEntitiesHaveNoObjects() async throws {
+    let stack = try TestStack(model: ModelTablesTests.model(ModelTablesTests.people))
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
+      try context.save()
+    }
+    await #expect(processExitsWith: .failure) {
+      let stack = try TestStack(model: ModelTablesTests.model(ModelTablesTests.people))
+      let context = try stack.coldContext()
+      context.performAndWait {
+        _ = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+      }
+    }
+  }
+
+  @Test("S-A17 a class that is not there leaves a plain object with its values")
+  func misspelledClassesGivePlainObjects() throws {
+    let model = try ModelTablesTests.model(
+      Self.note.replacingOccurrences(of: "Name=\"Note\"", with: "Name=\"Noet\""))
+    let stack = try TestStack(model: model)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+      #expect(type(of: note) == NSManagedObject.self)
+      note.setValue("x", forKey: "text")
+      try context.save()
+      #expect(note.value(forKey: "text") as? String == "x")
+    }
+  }
+}
