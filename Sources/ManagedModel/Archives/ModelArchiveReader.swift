@@ -146,7 +146,22 @@ final class ModelArchiveReader {
     FetchRequestTemplate(archived: archive.dictionary(value))
   }
 
+  /// Reads the configurations: ours, or any dictionary of the model from names to lists of entities.
+  ///
+  /// Apple's key is not known.
   private func addConfigurations(_ root: KeyedArchive.Object) {
+    for key in root.fields.keys.sorted()
+    where !["NSEntities", ArchiveKey.configurations].contains(key) {
+      for (name, members) in archive.entries(root.fields[key]) {
+        var values = archive.list(members)
+        if values.isEmpty { values = archive.entries(members).map(\.value) }
+        let found = values.compactMap { entity($0, named: nil) }
+        guard let name = archive.string(name), !found.isEmpty, found.count == values.count,
+          found.allSatisfy({ $0.managedObjectModel === model })
+        else { continue }
+        model.setEntities(found, forConfigurationName: name)
+      }
+    }
     for (name, members) in archive.entries(root.fields[ArchiveKey.configurations]) {
       guard let name = archive.string(name) else { continue }
       let members = archive.list(members).compactMap { archive.string($0) }

@@ -18,6 +18,7 @@ extension FetchRequestTemplate {
     request.includesPropertyValues = includesPropertyValues
     request.includesPendingChanges = includesPendingChanges
     request.returnsObjectsAsFaults = returnsObjectsAsFaults
+    request.returnsDistinctResults = returnsDistinctResults
     return request
   }
 
@@ -33,5 +34,6 @@ extension FetchRequestTemplate {
     includesPropertyValues = request.includesPropertyValues
     includesPendingChanges = request.includesPendingChanges
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
+    returnsDistinctResults = request.returnsDistinctResults
   }
 }

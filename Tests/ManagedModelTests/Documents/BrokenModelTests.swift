@@ -90,6 +90,21 @@ import Testing
       "5:124: Animal: The predicate \"name ==\" cannot be read: the predicate ends too early "
         + "(character 8). Write a whole predicate, or none."),
     Case(
+      "a composite inside of itself",
+      document(
+        #"<attribute name="place" attributeType="Composite" type="Place"/>"#,
+        #"<composite name="Place"><attribute name="outer" attributeType="Composite" "#
+          + #"type="Place"/></composite>"#),
+      "8:44: Animal.place: The composite attribute contains itself, or composites more than 32 "
+        + "deep. Take one of the elements away."),
+    Case(
+      "a derivation that cannot be read",
+      document(
+        #"<attribute name="n" attributeType="Integer 64" derived="YES" "#
+          + #"derivationExpression="pages.@count +"/>"#),
+      #"5:88: Animal.n: The expression "pages.@count +" cannot be read: "#
+        + "the predicate ends too early (character 15). Write a whole expression."),
+    Case(
       "an attribute without a type",
       document(#"<attribute name="age"/>"#),
       "5:22: Animal.age: The attribute has no type, so no store can hold it. "
@@ -150,6 +165,35 @@ import Testing
 }
 
 extension BrokenModelTests {
+  /// Cuts, doubles and moves pieces of whole documents made at random: an error or a model.
+  @Test(arguments: [11, 12])
+  func rearrangedDocumentsNeverTrap(seed: UInt64) {
+    var random = SeededNumbers(seed: seed)
+    for round in 0..<60 as Range<UInt64> {
+      let model = RandomModel.make(seed: seed * 1_000 + round)
+      var lines = ModelDocument.text(of: model).text.split(separator: "\n").map(String.init)
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let (from, to) = (
+          Int.random(in: 2..<lines.count, using: &random),
+          Int.random(in: 2..<lines.count, using: &random)
+        )
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: lines.insert(lines[from], at: to)
+        case 1: lines.swapAt(from, to)
+        default: if lines.count > 4 { lines.remove(at: from) }
+        }
+      }
+      let text = lines.joined(separator: "\n")
+      do {
+        let model = try ModelDocument.read(data: Data(text.utf8), file: "Zoo")
+        _ = ModelDocument.text(of: model)
+        _ = try? ModelArchive.read(bytes: ModelArchive.bytes(of: model))
+      } catch {
+        #expect(error.errors.allSatisfy { $0.line != nil && $0.column != nil })
+      }
+    }
+  }
+
   /// Changes characters of a whole document at random: an error or a model, never a trap.
   @Test(arguments: [1, 2])
   func damagedDocumentsNeverTrap(seed: UInt64) {
