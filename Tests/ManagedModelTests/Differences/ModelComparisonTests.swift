@@ -35,7 +35,7 @@ import Testing
 
   static let cases = [
     Case(
-      "S14-5 an attribute added",
+      "an attribute added",
       (
         "<entity name=\"Bear\" parentEntity=\"Animal\"/>",
         "<entity name=\"Bear\" parentEntity=\"Animal\"><attribute name=\"fat\" "
@@ -107,7 +107,7 @@ import Testing
       ("<entity name=\"Alone\"/>", "<entity name=\"Alone\" parentEntity=\"Animal\"/>"),
       effect: .custom, "changed entity Alone: parent from none to Animal"),
     Case(
-      "S-A12 an index without and with a hash modifier",
+      "an index without a hash modifier",
       ("defaultValueString=\"0\"", "defaultValueString=\"0\" indexed=\"YES\""),
       effect: .none, "added index Animal.indexed age"),
     Case(
