@@ -61,7 +61,13 @@ struct FormulaGrammar {
     return Condition(
       "\(left.format) \(sign) \(right.format)", isConstant: left.isConstant && right.isConstant
     ) { row, rules in
-      Logic.compare(sign, left.answer(row, rules), right.answer(row, rules), "", rules)
+      let (first, second) = (left.answer(row, rules), right.answer(row, rules))
+      // A constant nil is looked for, in SQL too.
+      let looksForNil =
+        (left.isConstant && first == nil) || (right.isConstant && second == nil)
+      let isEquality = sign == "==" || sign == "!="
+      return Logic.compare(
+        sign, first, second, "", looksForNil && isEquality ? .memory : rules)
     }
   }
 
