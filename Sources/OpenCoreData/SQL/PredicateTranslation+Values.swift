@@ -47,6 +47,8 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLCondition? {
     guard case .constant(let first) = left, case .constant(let second) = right else { return nil }
     isReusable = false
+    // As part of a list or a range it is as unknown as a column that is NULL would be.
+    if first.isNull != second.isNull { return .sql("NULL") }
     let comparison = NSComparisonPredicate(
       leftExpression: NSExpression(forConstantValue: first.value.original),
       rightExpression: NSExpression(forConstantValue: second.value.original),

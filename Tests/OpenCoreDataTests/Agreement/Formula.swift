@@ -32,10 +32,16 @@ struct DataRow {
 struct Formula<Answer> {
   let format: String
   let answer: (DataRow, NilRules) -> Answer?
+  /// Whether no row is needed for it: then it is answered in memory, by the rules there.
+  let isConstant: Bool
 
-  init(_ format: String, _ answer: @escaping (DataRow, NilRules) -> Answer?) {
+  init(
+    _ format: String, isConstant: Bool = false,
+    _ answer: @escaping (DataRow, NilRules) -> Answer?
+  ) {
     self.format = format
-    self.answer = answer
+    self.isConstant = isConstant
+    self.answer = { answer($0, isConstant ? .memory : $1) }
   }
 }
 

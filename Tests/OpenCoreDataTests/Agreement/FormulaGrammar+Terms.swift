@@ -1,6 +1,6 @@
 extension FormulaGrammar {
   mutating func literal(_ text: String) -> Term {
-    Term("'\(text)'") { _, _ in .text(text) }
+    Term("'\(text)'", isConstant: true) { _, _ in .text(text) }
   }
 
   mutating func text() -> Term {
@@ -28,13 +28,16 @@ extension FormulaGrammar {
     {
     case 0:
       let value = Int64.random(in: -1...5, using: &random)
-      return Term("\(value)") { _, _ in .whole(value) }
+      return Term("\(value)", isConstant: true) { _, _ in .whole(value) }
     case 1, 2, 3: return path()
     case 4, 5: return arithmetic(depth)
     case 6: return aggregate()
     case 7:
       let (test, yes, no) = (condition(0), number(0), number(0))
-      return Term("TERNARY(\(test.format), \(yes.format), \(no.format))") { row, rules in
+      let isConstant = test.isConstant && yes.isConstant && no.isConstant
+      return Term(
+        "TERNARY(\(test.format), \(yes.format), \(no.format))", isConstant: isConstant
+      ) { row, rules in
         test.answer(row, rules) == true ? yes.answer(row, rules) : no.answer(row, rules)
       }
     default: return function(depth)
@@ -47,7 +50,7 @@ extension FormulaGrammar {
     case 1: return Term("price") { row, _ in row.item.price.map(Plain.real) }
     case 2: return Term("owner.age") { row, _ in row.item.owner?.age.map(Plain.whole) }
     case 3: return Term("owner.boss.age") { row, _ in row.item.owner?.boss?.age.map(Plain.whole) }
-    case 4: return Term("2.5") { _, _ in .real(2.5) }
+    case 4: return Term("2.5", isConstant: true) { _, _ in .real(2.5) }
     default: return Term("count") { row, _ in row.item.count.map(Plain.whole) }
     }
   }
@@ -65,7 +68,7 @@ extension FormulaGrammar {
     let format =
       sign == "%"
       ? "modulus:by:(\(left.format), \(right.format))" : "(\(left.format) \(sign) \(right.format))"
-    return Term(format) { row, rules in
+    return Term(format, isConstant: left.isConstant && right.isConstant) { row, rules in
       Logic.arithmetic(sign, left.answer(row, rules), right.answer(row, rules))
     }
   }
@@ -108,7 +111,7 @@ extension FormulaGrammar {
     switch Int.random(in: 0...5, using: &random) {
     case 0: return Term("length:(name)") { row, _ in row.item.name.map { .whole(Int64($0.count)) } }
     case 1:
-      return Term("abs:(\(inner.format))") { row, rules in
+      return Term("abs:(\(inner.format))", isConstant: inner.isConstant) { row, rules in
         switch inner.answer(row, rules) {
         case .whole(let value): .whole(abs(value))
         case let other: other.map { .real(abs($0.number)) }
@@ -118,7 +121,7 @@ extension FormulaGrammar {
       let name = pick(["floor", "ceiling", "trunc"])
       let rule: FloatingPointRoundingRule =
         name == "floor" ? .down : name == "ceiling" ? .up : .towardZero
-      return Term("\(name):(\(inner.format))") { row, rules in
+      return Term("\(name):(\(inner.format))", isConstant: inner.isConstant) { row, rules in
         inner.answer(row, rules).map { .whole(Int64($0.number.rounded(rule))) }
       }
     case 4:

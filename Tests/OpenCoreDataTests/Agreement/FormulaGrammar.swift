@@ -45,7 +45,10 @@ struct FormulaGrammar {
     let left = number(depth)
     if Int.random(in: 0...4, using: &random) == 0 {
       let (low, high) = (number(0), number(0))
-      return Condition("\(left.format) BETWEEN {\(low.format), \(high.format)}") { row, rules in
+      let isConstant = left.isConstant && low.isConstant && high.isConstant
+      return Condition(
+        "\(left.format) BETWEEN {\(low.format), \(high.format)}", isConstant: isConstant
+      ) { row, rules in
         let value = left.answer(row, rules)
         let first = Logic.compare(">=", value, low.answer(row, rules), "", .sql)
         let answer = Logic.and(
@@ -55,8 +58,16 @@ struct FormulaGrammar {
       }
     }
     let (sign, right) = (pick(["==", "!=", "<", "<=", ">", ">="]), number(depth))
-    return Condition("\(left.format) \(sign) \(right.format)") { row, rules in
-      Logic.compare(sign, left.answer(row, rules), right.answer(row, rules), "", rules)
+    return Condition(
+      "\(left.format) \(sign) \(right.format)", isConstant: left.isConstant && right.isConstant
+    ) { row, rules in
+      let (first, second) = (left.answer(row, rules), right.answer(row, rules))
+      // A constant nil is looked for, in SQL too.
+      let looksForNil =
+        (left.isConstant && first == nil) || (right.isConstant && second == nil)
+      let isEquality = sign == "==" || sign == "!="
+      return Logic.compare(
+        sign, first, second, "", looksForNil && isEquality ? .memory : rules)
     }
   }
 
@@ -104,7 +115,7 @@ struct FormulaGrammar {
     case 1: return Condition("entity.name == '\(kind)'") { row, _ in row.item.kind == kind }
     case 2: return Condition("entity.name != '\(kind)'") { row, _ in row.item.kind != kind }
     case 3: return Condition("entity.name ENDSWITH[c] 'K'") { row, _ in row.item.kind == "Book" }
-    case 4: return Condition("TRUEPREDICATE") { _, _ in true }
+    case 4: return Condition("TRUEPREDICATE", isConstant: true) { _, _ in true }
     default:
       let day = Double(Int.random(in: 0...10, using: &random)) / 2
       return Condition("added < CAST(\(day), 'NSDate')") { row, rules in

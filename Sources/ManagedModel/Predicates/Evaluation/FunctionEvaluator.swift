@@ -44,6 +44,8 @@ package enum FunctionEvaluator {
     case .ceiling: return rounded(value, number.rounded(.up))
     case .truncate: return rounded(value, number.rounded(.towardZero))
     case .absolute:
+      // 3.0 stays real: it divides otherwise than 3.
+      if case .double = value { return .double(abs(number)) }
       if let integer = value.exactInteger, integer != .min { return .integer(abs(integer)) }
       if case .decimal(let decimal) = value { return .decimal(abs(decimal)) }
       return .double(abs(number))
