@@ -41,7 +41,9 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Bench",
-      swiftSettings: settings),
+      exclude: ["Data/Moods.xcdatamodel"],
+      swiftSettings: settings,
+      plugins: [.plugin(name: "CoreDataModelPlugin", package: "cdprof")]),
   ],
   swiftLanguageModes: [.v6]
 )

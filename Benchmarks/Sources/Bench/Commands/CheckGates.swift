@@ -23,7 +23,8 @@ struct CheckGates: ParsableCommand {
   private static let names = [
     "fetch, materialised", "fetch, faults over cached rows", "fetch, keys alone",
     "fault from the database", "fault from the row cache", "prefetch of a to-many",
-    "insert and save", "@Managed, Int", "value(forKey:)",
+    "insert and save", "generated property, Int", "generated property, String", "@Managed, Int",
+    "@Managed, String", "value(forKey:)",
   ]
 
   private static let rows = 10_000

@@ -1,7 +1,7 @@
-import OpenCoreData
+public import OpenCoreData
 
-/// The parent of moods.
-final class Country: NSManagedObject {
+/// The parent of moods, public because generated properties are.
+public final class Country: NSManagedObject {
   var name: String {
     get { value(forKey: "name") as? String ?? "" }
     set { setValue(newValue, forKey: "name") }

@@ -24,6 +24,32 @@ struct AccessWorkloads {
     }
   }
 
+  /// What the build plugin writes for `Moods.xcdatamodel`, the same model as `BenchModel` makes.
+  func generatedInteger() throws -> Workload {
+    try workload(
+      "generated property, Int", 4.2, integers, try generated()
+    ) { objects, repeats in
+      var sum: Int64 = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.rank } }
+      use(sum)
+    }
+  }
+
+  func generatedText() throws -> Workload {
+    try workload(
+      "generated property, String", 4.4, texts, try generated()
+    ) { objects, repeats in
+      var sum = 0
+      for _ in 0..<repeats { for object in objects { sum &+= object.name?.utf8.count ?? 0 } }
+      use(sum)
+    }
+  }
+
+  private func generated() throws -> HeldObjects<GeneratedMood> {
+    MoodsModel.registerClasses()
+    return try held(GeneratedMood.self)
+  }
+
   func computedInteger() throws -> Workload {
     try workload(
       "computed property, Int", nil, integers, try held(Mood.self)

@@ -30,6 +30,8 @@ struct Plan {
       Entry(name: "insert and save", make: insert.make),
       Entry(name: "fault from the row cache", make: lookups.faultFromRowCache),
       Entry(name: "registered object by ID", make: lookups.registeredObject),
+      Entry(name: "generated property, Int", make: access.generatedInteger),
+      Entry(name: "generated property, String", make: access.generatedText),
       Entry(name: "@Managed, Int", make: access.managedInteger),
       Entry(name: "@Managed, String", make: access.managedText),
       Entry(name: "computed property, Int", make: access.computedInteger),
