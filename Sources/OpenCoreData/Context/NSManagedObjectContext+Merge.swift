@@ -33,6 +33,7 @@ extension NSManagedObjectContext {
         let changes = MergedChanges(changeNotificationData, from: nil, for: context)
         guard let store = context.firstStore else { return }
         if forgotten.insert(ObjectIdentifier(store)).inserted { store.forget(changes) }
+        context.advanceGeneration()
         context.reload(changes.updated)
         context.merge(changes)
       }
@@ -66,6 +67,7 @@ extension NSManagedObjectContext {
   /// Merges what somebody else has saved.
   final func merge(_ saved: MergedChanges) {
     endBurst()
+    advanceGeneration()
     var told = MergedChanges()
     for identity in saved.inserted where identity.primaryKey > 0 {
       let object = registered(identity.layout, identity.primaryKey)
@@ -112,10 +114,11 @@ extension NSManagedObjectContext {
     func ids(_ identities: [FetchedIdentity]) -> Set<NSManagedObjectID> {
       Set(identities.map { objectID(of: $0) })
     }
-    let userInfo: [AnyHashable: Any] = [
+    var userInfo: [AnyHashable: Any] = [
       NSInsertedObjectIDsKey: ids(merged.inserted), NSRefreshedObjectIDsKey: ids(merged.updated),
       NSDeletedObjectIDsKey: ids(merged.deleted),
     ]
+    userInfo[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken
     post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
   }
 
@@ -134,7 +137,7 @@ extension NSManagedObjectContext {
       do {
         try read(store) { reader in
           let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
-          for fetched in rows { store.install(fetched, commit: reader.commit).release() }
+          for fetched in rows { reader.install(fetched).release() }
         }
       } catch {
         noteFailure(error, "the rows of a merge could not be read")

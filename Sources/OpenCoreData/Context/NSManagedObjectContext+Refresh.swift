@@ -22,7 +22,10 @@ extension NSManagedObjectContext {
   }
 
   /// Refreshes every registered object; unsaved changes are kept.
+  ///
+  /// A context that is pinned to a query generation moves to the newest.
   public final func refreshAllObjects() {
+    advanceGeneration()
     var objects: [NSManagedObject] = []
     registry.forEach { objects.append($0) }
     for object in objects { refresh(object, mergeChanges: true) }
@@ -30,9 +33,12 @@ extension NSManagedObjectContext {
 
   /// Lets go of every object and every change; objects still held elsewhere must not be used again.
   ///
-  /// Posts did-change with `NSInvalidatedAllObjectsKey`, unless there was nothing to let go.
+  /// The undo stack is emptied, a pinned context moves to the newest query generation, and did-change
+  /// is posted with `NSInvalidatedAllObjectsKey`, unless there was nothing to let go.
   public final func reset() {
     endBurst()
+    advanceGeneration()
+    forgetUndo()
     changes.removeAll()
     let hadObjects = registry.count > 0
     promotedKeys = [:]
@@ -44,10 +50,11 @@ extension NSManagedObjectContext {
 
   /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
   ///
-  /// Posts did-change, in which the new objects are deleted and the others
+  /// The undo stack is emptied. Posts did-change, in which the new objects are deleted and the others
   /// refreshed.
   public final func rollback() {
     endBurst()
+    forgetUndo()
     let inserted = changes.inserted.array
     let saved = changes.all.filter { !$0.isInserted }
     changes.removeAll()
@@ -79,8 +86,11 @@ extension NSManagedObjectContext {
     do {
       if parent != nil { return try parentRow(of: object) }
       guard let store = store(for: object) else { return nil }
-      if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
-      return try storedRow(of: object, in: store)
+      let row =
+        try pinnedToken == nil
+        ? cachedRow(of: object, in: store, notBefore: -.infinity)
+        : pinnedRow(of: object, in: store)
+      return try row ?? storedRow(of: object, in: store)
     } catch {
       noteFailure(error, "\(object.objectID) could not be refreshed")
       return nil

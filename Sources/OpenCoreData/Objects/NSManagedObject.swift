@@ -120,7 +120,7 @@ open class NSManagedObject: NSObject {
   /// its other side. Call `super`.
   open func awakeFromFetch() {}
 
-  /// Called after several values were put back at once: by a refresh that merged, or a rollback.
+  /// Called after several values were put back at once: by a refresh that merged, a rollback, undo or redo.
   ///
   /// - Parameter flags: What put them back.
   open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}

@@ -14,6 +14,8 @@ final class MemoryReader: StoreReader {
     self.commit = commit
   }
 
+  var generation: StoreGeneration? { nil }
+
   var isFresh: Bool {
     store.commitNumber == commit
   }
