@@ -42,6 +42,7 @@ extension NSManagedObjectContext {
 
   /// Runs a body under a call site, unless one was set for everything.
   final func located<R>(_ file: String, _ line: Int, _ body: () throws -> R) rethrows -> R {
+    checkQueue()
     guard scope.callSite == nil else { return try body() }
     scope.callSite = CallSite(file: file, line: line)
     defer { scope.callSite = nil }

@@ -50,6 +50,7 @@ extension NSManagedObjectContext {
   public final func delete(_ object: NSManagedObject) {
     guard !object.isDeleted else { return }
     precondition(object.context === self, "an object is deleted in its own context")
+    checkQueue()
     recorder?.remember(object)
     changes.deleted.insert(object)
     changes.unpropagated.append(object)
@@ -61,6 +62,7 @@ extension NSManagedObjectContext {
   ///
   /// Runs by itself before a save and at the end of each `perform` block.
   public final func processPendingChanges() {
+    checkQueue()
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
     registerUndo()
     guard changes.hasEvents else { return }
@@ -79,6 +81,8 @@ extension NSManagedObjectContext {
 
   /// Notes a new object.
   final func noteInsertion(of object: NSManagedObject) {
+    checkQueue()
+    object.state.formUnion(faultState.subtracting(.fault))
     changes.inserted.insert(object)
     changes.eventInserted.insert(object)
     changes.serial += 1

@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
   /// has no values but its own, stays as it is. The next did-change tells the object as refreshed.
   /// Cost: none for a clean object; the row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+    checkQueue()
     endBurst()
     guard !object.isInserted, !object.isFault || object.hasChanges else { return }
     changes.eventRefreshed.insert(object)
@@ -36,6 +37,7 @@ extension NSManagedObjectContext {
   /// The undo stack is emptied, a pinned context moves to the newest query generation, and did-change
   /// is posted with `NSInvalidatedAllObjectsKey`, unless there was nothing to let go.
   public final func reset() {
+    checkQueue()
     endBurst()
     advanceGeneration()
     forgetUndo()
@@ -53,6 +55,7 @@ extension NSManagedObjectContext {
   /// The undo stack is emptied. Posts did-change, in which the new objects are deleted and the others
   /// refreshed.
   public final func rollback() {
+    checkQueue()
     endBurst()
     forgetUndo()
     let inserted = changes.inserted.array

@@ -58,6 +58,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let followers = ContextFollowers()
   var mergesAutomatically = false
   let scope: ProfileScope
+  /// What a new fault of this context is: watched when queues are guarded.
+  final let faultState: ObjectState = QueueGuard.isOn ? .watched : .fault
   /// What a burst of faults reads from.
   var burst: (any StoreReader)?
   /// What has changed since the last save, and since the last notification.

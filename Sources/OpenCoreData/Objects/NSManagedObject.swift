@@ -232,6 +232,13 @@ struct ObjectState: OptionSet, Sendable {
   static let restored = ObjectState(rawValue: 1 << 17)
   static let rewritten: ObjectState = [.overwritten, .restored]
 
+  /// Each access asks whether it is on the context's queue; see `QueueGuard`.
+  static let guarded = ObjectState(rawValue: 1 << 18)
+  /// What makes an access look twice.
+  static let watched: ObjectState = [.fault, .guarded]
+  /// What an object is for good.
+  static let lasting: ObjectState = [.fixedSlots, .guarded]
+
   static let changed: ObjectState = [.inserted, .updated, .deleted]
   static let noted: ObjectState = [
     .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,
