@@ -38,6 +38,14 @@ struct QueueTests {
     }
   }
 
+  @Test("S-D13 a context keeps its coordinator: taking it away traps")
+  func coordinatorTakenAway() async {
+    await #expect(processExitsWith: .failure) {
+      let context = try ContextBed(.memory).context()
+      context.persistentStoreCoordinator = nil
+    }
+  }
+
   @Test("A guarded program that keeps to its queues runs as any other")
   func onQueue() async {
     await #expect(processExitsWith: .success) {
