@@ -54,12 +54,14 @@ extension NSManagedObjectContext {
   }
 
   /// Has the contexts that merge by themselves take over what was saved here.
-  final func tellFollowers(_ saved: MergedChanges) {
-    guard !saved.isEmpty else { return }
+  final func tellFollowers(_ changes: () -> MergedChanges) {
     let siblings = parent?.followers ?? coordinator?.followers
     // What a child has saved its parent has only been given.
     let others = parent == nil ? siblings?.contexts ?? [] : []
-    for follower in others + followers.contexts where follower !== self {
+    let listening = (others + followers.contexts).filter { $0 !== self }
+    guard !listening.isEmpty else { return }
+    let saved = changes()
+    for follower in listening {
       follower.perform { follower.merge(saved) }
     }
   }

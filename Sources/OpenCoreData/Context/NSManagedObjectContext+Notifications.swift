@@ -27,10 +27,11 @@ extension NSManagedObjectContext {
     identities[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken
     post(.NSManagedObjectContextDidSave, objects)
     post(.NSManagedObjectContextDidSaveObjectIDs, identities)
-    tellFollowers(
+    tellFollowers {
       MergedChanges(
         inserted: inserted.map(\.identity), updated: updated.map(\.identity),
-        deleted: deleted.map(\.identity)))
+        deleted: deleted.map(\.identity))
+    }
   }
 
   /// The IDs of objects of this context, those included that have just left it.

@@ -196,6 +196,17 @@ struct GenerationTests {
     }
   }
 
+  @Test("A fetch that fails leaves the generation as it is", arguments: StoreKind.allCases)
+  func failure(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    pair.pinned.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.predicate = NSPredicate(format: "nothing == 1")
+      #expect(throws: NSError.self) { try pair.pinned.fetch(request) }
+    }
+    #expect(try pair.count() == 3)
+  }
+
   @Test("Rows that a generation alone has go with their objects", arguments: StoreKind.allCases)
   func rest(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
