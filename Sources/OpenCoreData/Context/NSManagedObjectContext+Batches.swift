@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
     let saved = ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })
     return try read(store) { reader in
       let rows = try reader.rows(saved, of: plan.layout, pageSize: plan.batchSize, in: scope)
-      let loaded = materialise(rows, from: store, commit: reader.commit, plan)
+      let loaded = materialise(rows, from: reader, plan)
       // Rows come in the order of their keys, the page is in the order of the fetch; a row that is
       // gone leaves a fault in its place.
       let page = withExtendedLifetime(loaded) {

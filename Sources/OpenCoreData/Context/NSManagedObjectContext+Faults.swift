@@ -37,17 +37,25 @@ extension NSManagedObjectContext {
     return finish(event, of: object, in: store, with: row, from: source)
   }
 
-  /// Fills a fault of a child, or the first one of another context.
+  /// Fills a fault of a child or a pinned context, or the first one of another.
   private func fillIndirectly(_ object: NSManagedObject) throws -> Bool {
     let store = store(for: object.layout)
-    guard parent != nil else {
+    let isChild = parent != nil
+    guard isChild || pinnedToken != nil else {
       directStore = store
       return try fill(object)
     }
     let event = scope.begin(.objectFault)
     do {
-      let row = try parentRow(of: object)
-      return finish(event, of: object, in: store, with: row, from: .parent)
+      if isChild {
+        let row = try parentRow(of: object)
+        return finish(event, of: object, in: store, with: row, from: .parent)
+      }
+      let known = try pinnedRow(of: object, in: store)
+      tellLookup(known != nil, of: object, in: store)
+      let row = try known ?? storedRow(of: object, in: store)
+      return finish(
+        event, of: object, in: store, with: row, from: known == nil ? .database : .rowCache)
     } catch {
       scope.abandon(event)
       throw error
@@ -129,7 +137,7 @@ extension NSManagedObjectContext {
   private func currentBurst(of store: RowStore) throws -> any StoreReader {
     if let burst, burst.store === store, readDepth > 0 || burst.isFresh { return burst }
     endBurst()
-    let fresh = try store.beginReading()
+    let fresh = try beginReading(store)
     burst = fresh
     return fresh
   }
@@ -162,7 +170,7 @@ extension NSManagedObjectContext {
       source = .parent
       found = try parentDestinations(of: relationship, of: object)
     } else {
-      found = cachedDestinations(key, in: store)
+      found = try cachedDestinations(key, in: store)
       if found == nil {
         source = .database
         found = try storedDestinations(of: relationship, of: object, key: key, in: store)
@@ -178,7 +186,10 @@ extension NSManagedObjectContext {
 
   private func cachedDestinations(
     _ key: ToManyCache.Key, in store: RowStore
-  ) -> [FetchedIdentity]? {
+  ) throws -> [FetchedIdentity]? {
+    if let generation = try generation(of: store) {
+      return store.withShared { $0.destinations(key, of: generation) }
+    }
     let oldest = oldestAccepted
     return store.withShared { shared in
       shared.toMany.destinations(
@@ -199,7 +210,7 @@ extension NSManagedObjectContext {
         // A damaged row of another entity of the table may name this owner.
         found.removeAll { !$0.layout.entity.isKind(of: destination) }
       }
-      store.remember(found, for: key, commit: reader.commit)
+      reader.remember(found, for: key)
       return found
     }
   }
@@ -231,7 +242,7 @@ extension NSManagedObjectContext {
         fetched.row.release()
         return nil
       }
-      return store.install(fetched, commit: reader.commit)
+      return reader.install(fetched)
     }
   }
 

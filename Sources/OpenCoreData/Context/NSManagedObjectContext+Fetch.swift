@@ -42,6 +42,7 @@ extension NSManagedObjectContext {
 
   /// Runs a body under a call site, unless one was set for everything.
   final func located<R>(_ file: String, _ line: Int, _ body: () throws -> R) rethrows -> R {
+    checkQueue()
     guard scope.callSite == nil else { return try body() }
     scope.callSite = CallSite(file: file, line: line)
     defer { scope.callSite = nil }
@@ -56,7 +57,7 @@ extension NSManagedObjectContext {
       var objects: [NSManagedObject]
       if plan.includesPropertyValues {
         let rows = try reader.rows(plan, in: scope)
-        objects = materialise(rows, from: reader.store, commit: reader.commit, plan)
+        objects = materialise(rows, from: reader, plan)
       } else {
         objects = register(try reader.identities(plan, in: scope), from: reader.store)
       }
@@ -82,7 +83,7 @@ extension NSManagedObjectContext {
       let ids: [NSManagedObjectID]
       if plan.includesPropertyValues {
         let rows = try reader.rows(plan, in: scope)
-        store.cache(rows, commit: reader.commit)
+        reader.cache(rows)
         ids = rows.map {
           NSManagedObjectID(owning: $0.layout, primaryKey: $0.primaryKey, store: store)
         }
@@ -142,7 +143,7 @@ extension NSManagedObjectContext {
 
   /// The objects of fetched rows, registered and, when asked for, filled.
   final func materialise(
-    _ rows: [FetchedRow], from store: RowStore, commit: UInt64, _ plan: FetchPlan
+    _ rows: [FetchedRow], from reader: any StoreReader, _ plan: FetchPlan
   ) -> [NSManagedObject] {
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(rows.count)
@@ -152,7 +153,7 @@ extension NSManagedObjectContext {
       objects.append(object)
       isNew.append(new)
     }
-    let current = store.install(rows, owning: isNew, commit: commit)
+    let current = reader.install(rows, owning: isNew)
     for (object, row) in zip(objects, current) {
       if object.isFault, !plan.returnsObjectsAsFaults {
         object.fill(with: row)

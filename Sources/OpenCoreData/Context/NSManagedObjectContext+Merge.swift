@@ -33,6 +33,7 @@ extension NSManagedObjectContext {
         let changes = MergedChanges(changeNotificationData, from: nil, for: context)
         guard let store = context.firstStore else { return }
         if forgotten.insert(ObjectIdentifier(store)).inserted { store.forget(changes) }
+        context.advanceGeneration()
         context.reload(changes.updated)
         context.merge(changes)
       }
@@ -53,12 +54,14 @@ extension NSManagedObjectContext {
   }
 
   /// Has the contexts that merge by themselves take over what was saved here.
-  final func tellFollowers(_ saved: MergedChanges) {
-    guard !saved.isEmpty else { return }
+  final func tellFollowers(_ changes: () -> MergedChanges) {
     let siblings = parent?.followers ?? coordinator?.followers
     // What a child has saved its parent has only been given.
     let others = parent == nil ? siblings?.contexts ?? [] : []
-    for follower in others + followers.contexts where follower !== self {
+    let listening = (others + followers.contexts).filter { $0 !== self }
+    guard !listening.isEmpty else { return }
+    let saved = changes()
+    for follower in listening {
       follower.perform { follower.merge(saved) }
     }
   }
@@ -66,6 +69,7 @@ extension NSManagedObjectContext {
   /// Merges what somebody else has saved.
   final func merge(_ saved: MergedChanges) {
     endBurst()
+    advanceGeneration()
     var told = MergedChanges()
     for identity in saved.inserted where identity.primaryKey > 0 {
       let object = registered(identity.layout, identity.primaryKey)
@@ -112,10 +116,11 @@ extension NSManagedObjectContext {
     func ids(_ identities: [FetchedIdentity]) -> Set<NSManagedObjectID> {
       Set(identities.map { objectID(of: $0) })
     }
-    let userInfo: [AnyHashable: Any] = [
+    var userInfo: [AnyHashable: Any] = [
       NSInsertedObjectIDsKey: ids(merged.inserted), NSRefreshedObjectIDsKey: ids(merged.updated),
       NSDeletedObjectIDsKey: ids(merged.deleted),
     ]
+    userInfo[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken
     post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
   }
 
@@ -134,7 +139,7 @@ extension NSManagedObjectContext {
       do {
         try read(store) { reader in
           let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
-          for fetched in rows { store.install(fetched, commit: reader.commit).release() }
+          for fetched in rows { reader.install(fetched).release() }
         }
       } catch {
         noteFailure(error, "the rows of a merge could not be read")

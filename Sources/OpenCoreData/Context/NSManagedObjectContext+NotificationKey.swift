@@ -23,6 +23,8 @@ extension NSManagedObjectContext {
   public enum NotificationKey: String, Sendable, CaseIterable {
     /// The context that made the change; the notification's own `object` says the same.
     case sourceContext = "managedObjectContext"
+    /// The query generation read from after the save or merge.
+    case queryGeneration = "newQueryGenerationToken"
     /// Everything was let go by `reset`.
     case invalidatedAllObjects = "invalidatedAll"
     /// A set of new objects.

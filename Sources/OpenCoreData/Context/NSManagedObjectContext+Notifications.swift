@@ -14,20 +14,24 @@ extension NSManagedObjectContext {
   final func announceSave(
     inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]
   ) {
-    let objects: [AnyHashable: Any] = [
+    advanceGeneration()
+    var objects: [AnyHashable: Any] = [
       NSInsertedObjectsKey: Set(inserted), NSUpdatedObjectsKey: Set(updated),
       NSDeletedObjectsKey: Set(deleted),
     ]
-    let identities: [AnyHashable: Any] = [
+    var identities: [AnyHashable: Any] = [
       NSInsertedObjectIDsKey: objectIDs(of: inserted),
       NSUpdatedObjectIDsKey: objectIDs(of: updated), NSDeletedObjectIDsKey: objectIDs(of: deleted),
     ]
+    objects[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken
+    identities[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken
     post(.NSManagedObjectContextDidSave, objects)
     post(.NSManagedObjectContextDidSaveObjectIDs, identities)
-    tellFollowers(
+    tellFollowers {
       MergedChanges(
         inserted: inserted.map(\.identity), updated: updated.map(\.identity),
-        deleted: deleted.map(\.identity)))
+        deleted: deleted.map(\.identity))
+    }
   }
 
   /// The IDs of objects of this context, those included that have just left it.

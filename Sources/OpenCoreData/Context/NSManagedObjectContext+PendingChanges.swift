@@ -50,6 +50,8 @@ extension NSManagedObjectContext {
   public final func delete(_ object: NSManagedObject) {
     guard !object.isDeleted else { return }
     precondition(object.context === self, "an object is deleted in its own context")
+    checkQueue()
+    recorder?.remember(object)
     changes.deleted.insert(object)
     changes.unpropagated.append(object)
     changes.eventDeleted.insert(object)
@@ -60,7 +62,9 @@ extension NSManagedObjectContext {
   ///
   /// Runs by itself before a save and at the end of each `perform` block.
   public final func processPendingChanges() {
+    checkQueue()
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
+    registerUndo()
     guard changes.hasEvents else { return }
     let (inserted, updated) = (changes.eventInserted.members, changes.eventUpdated.members)
     let userInfo: [AnyHashable: Any] = [
@@ -77,15 +81,19 @@ extension NSManagedObjectContext {
 
   /// Notes a new object.
   final func noteInsertion(of object: NSManagedObject) {
+    checkQueue()
+    object.state.formUnion(faultState.subtracting(.fault))
     changes.inserted.insert(object)
     changes.eventInserted.insert(object)
     changes.serial += 1
+    recorder?.noteInsertion(of: object)
   }
 
   /// Notes that a property of an object is being set.
   final func noteChange(of object: NSManagedObject) {
     changes.serial += 1
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
+      recorder?.remember(object)
       // What an earlier event has left is what the changes of this one are told from.
       if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
       changes.eventUpdated.insert(object)

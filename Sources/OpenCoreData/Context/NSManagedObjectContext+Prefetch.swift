@@ -80,11 +80,12 @@ extension NSManagedObjectContext {
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: RowStore
   ) throws -> [FetchedIdentity] {
-    let keys = store.destinationKeys(of: relationship.name, from: sources)
-    guard !keys.isEmpty, let destination = relationship.destinationEntity else { return [] }
+    guard let destination = relationship.destinationEntity else { return [] }
     return try read(store) { reader in
+      let keys = reader.destinationKeys(of: relationship.name, from: sources)
+      guard !keys.isEmpty else { return [] }
       let rows = try reader.rows(keys, of: .of(destination), pageSize: nil, in: scope)
-      return own(rows, owner, reader.commit, in: store)
+      return own(rows, owner, reader)
     }
   }
 
@@ -97,16 +98,16 @@ extension NSManagedObjectContext {
     return try read(store) { reader in
       var links: [Int64: [FetchedIdentity]] = [:]
       let rows = try reader.linkedRows(of: relationship, owners, in: scope, links: &links)
-      store.remember(links, of: relationship.name, owners: owners, commit: reader.commit)
-      return own(rows, owner, reader.commit, in: store)
+      reader.remember(links, of: relationship.name, owners: owners)
+      return own(rows, owner, reader)
     }
   }
 
   /// Puts prefetched rows into the row cache, owned by the fetch.
   private func own(
-    _ rows: [FetchedRow], _ owner: PrefetchedRows, _ commit: UInt64, in store: RowStore
+    _ rows: [FetchedRow], _ owner: PrefetchedRows, _ reader: any StoreReader
   ) -> [FetchedIdentity] {
-    store.cache(rows, commit: commit)
+    reader.cache(rows)
     var byRoot: [Int: [Int64]] = [:]
     for row in rows { byRoot[row.layout.rootIndex, default: []].append(row.primaryKey) }
     for (rootIndex, keys) in byRoot { owner.add(keys, rootIndex: rootIndex) }

@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
   /// has no values but its own, stays as it is. The next did-change tells the object as refreshed.
   /// Cost: none for a clean object; the row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+    checkQueue()
     endBurst()
     guard !object.isInserted, !object.isFault || object.hasChanges else { return }
     changes.eventRefreshed.insert(object)
@@ -22,7 +23,10 @@ extension NSManagedObjectContext {
   }
 
   /// Refreshes every registered object; unsaved changes are kept.
+  ///
+  /// A context that is pinned to a query generation moves to the newest.
   public final func refreshAllObjects() {
+    advanceGeneration()
     var objects: [NSManagedObject] = []
     registry.forEach { objects.append($0) }
     for object in objects { refresh(object, mergeChanges: true) }
@@ -30,9 +34,13 @@ extension NSManagedObjectContext {
 
   /// Lets go of every object and every change; objects still held elsewhere must not be used again.
   ///
-  /// Posts did-change with `NSInvalidatedAllObjectsKey`, unless there was nothing to let go.
+  /// The undo stack is emptied, a pinned context moves to the newest query generation, and did-change
+  /// is posted with `NSInvalidatedAllObjectsKey`, unless there was nothing to let go.
   public final func reset() {
+    checkQueue()
     endBurst()
+    advanceGeneration()
+    forgetUndo()
     changes.removeAll()
     let hadObjects = registry.count > 0
     promotedKeys = [:]
@@ -44,10 +52,12 @@ extension NSManagedObjectContext {
 
   /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
   ///
-  /// Posts did-change, in which the new objects are deleted and the others
+  /// The undo stack is emptied. Posts did-change, in which the new objects are deleted and the others
   /// refreshed.
   public final func rollback() {
+    checkQueue()
     endBurst()
+    forgetUndo()
     let inserted = changes.inserted.array
     let saved = changes.all.filter { !$0.isInserted }
     changes.removeAll()
@@ -79,8 +89,11 @@ extension NSManagedObjectContext {
     do {
       if parent != nil { return try parentRow(of: object) }
       guard let store = store(for: object) else { return nil }
-      if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
-      return try storedRow(of: object, in: store)
+      let row =
+        try pinnedToken == nil
+        ? cachedRow(of: object, in: store, notBefore: -.infinity)
+        : pinnedRow(of: object, in: store)
+      return try row ?? storedRow(of: object, in: store)
     } catch {
       noteFailure(error, "\(object.objectID) could not be refreshed")
       return nil

@@ -38,7 +38,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Set at first need.
   @exclusivity(unchecked) final var knownStore: RowStore?
   /// The store whose row cache this context reads as it is, known from the first fault on; nil for a
-  /// child.
+  /// child, and while the context is pinned to a query generation.
   @exclusivity(unchecked) final var directStore: RowStore?
   /// Where this context reads and saves instead of the coordinator's stores.
   private var parentContext: NSManagedObjectContext?
@@ -46,12 +46,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let hasChildren = Atomic<Bool>(false)
   /// The permanent keys of objects that children may know by their temporary ones.
   var promotedKeys: [Int64: Int64] = [:]
+  /// What the context is pinned to; nil when it reads whatever is newest.
+  var pinnedToken: NSQueryGenerationToken?
+  /// The undo manager, when there is one.
+  var undoing: UndoRegistration?
+  /// What has changed since the last `processPendingChanges`, while there is an undo manager.
+  final var recorder: UndoRecorder?
   /// Whether a block of this context has asked the parent for something.
   var hasAskedParent = false
   /// The child contexts that merge by themselves.
   let followers = ContextFollowers()
   var mergesAutomatically = false
   let scope: ProfileScope
+  /// What a new fault of this context is: watched when queues are guarded.
+  final let faultState: ObjectState = QueueGuard.isOn ? .watched : .fault
   /// What a burst of faults reads from.
   var burst: (any StoreReader)?
   /// What has changed since the last save, and since the last notification.

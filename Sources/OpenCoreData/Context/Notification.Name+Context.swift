@@ -48,3 +48,5 @@ public let NSDeletedObjectIDsKey = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
 /// Key of the set of invalidated objects' IDs in a notification's `userInfo`.
 public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
+/// Key of the query generation that a pinned context reads from after a save or merge, in `userInfo`.
+public let NSManagedObjectContextQueryGenerationKey = "newQueryGenerationToken"

@@ -6,7 +6,7 @@ extension NSManagedObject {
   /// Every access goes through here.
   @inline(__always)
   final func willAccess() {
-    if state.contains(.fault) { fire() }
+    if !state.isDisjoint(with: .watched) { lookTwice() }
   }
 
   /// Turns a new, empty instance into a fault of a row.
@@ -14,7 +14,7 @@ extension NSManagedObject {
     self.primaryKey = primaryKey
     self.context = context
     row = layout.faultRow
-    state = state.intersection(.fixedSlots).union(.fault)
+    state = state.intersection(.fixedSlots).union(context.faultState)
   }
 
   /// Takes over a row; the object owns the count that comes with it.
@@ -69,13 +69,13 @@ extension NSManagedObject {
     row = layout.faultRow
     values = nil
     prefetched = nil
-    state = state.intersection(.noted.union(.fixedSlots)).union(.fault)
+    state = state.intersection(.noted.union(.lasting)).union(.fault)
     didTurnIntoFault()
   }
 
   /// Makes a fault whose row is gone say that it is deleted; its values are nil.
   final func becomeInaccessible() {
-    state = state.intersection(.changed.union(.noted).union(.fixedSlots)).union(.inaccessible)
+    state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
   /// Lets go of related objects and of rows loaded ahead, because the object leaves its context: two
@@ -83,6 +83,11 @@ extension NSManagedObject {
   final func dropRelated() {
     values?.forgetObjects()
     prefetched = nil
+  }
+
+  private func lookTwice() {
+    if state.contains(.guarded) { context?.checkQueue() }
+    if state.contains(.fault) { fire() }
   }
 
   private func fire() {

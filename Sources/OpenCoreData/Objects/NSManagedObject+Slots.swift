@@ -179,6 +179,6 @@ nonisolated(unsafe) private let noText: UnsafePointer<String?> = {
 
 extension ObjectState {
   /// Whether a clean slot's value is the row's, and the row is there.
-  @inlinable var isClean: Bool { rawValue & 17 == 0 }
+  @inlinable var isClean: Bool { rawValue & (1 << 18 | 17) == 0 }
   @inlinable var hasFixedSlots: Bool { rawValue & 32 != 0 }
 }

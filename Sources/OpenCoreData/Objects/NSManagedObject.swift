@@ -120,7 +120,7 @@ open class NSManagedObject: NSObject {
   /// its other side. Call `super`.
   open func awakeFromFetch() {}
 
-  /// Called after several values were put back at once: by a refresh that merged, or a rollback.
+  /// Called after several values were put back at once: by a refresh that merged, a rollback, undo or redo.
   ///
   /// - Parameter flags: What put them back.
   open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
@@ -231,6 +231,13 @@ struct ObjectState: OptionSet, Sendable {
   /// The next save writes a row anew that is gone from the store.
   static let restored = ObjectState(rawValue: 1 << 17)
   static let rewritten: ObjectState = [.overwritten, .restored]
+
+  /// Each access asks whether it is on the context's queue; see `QueueGuard`.
+  static let guarded = ObjectState(rawValue: 1 << 18)
+  /// What makes an access look twice.
+  static let watched: ObjectState = [.fault, .guarded]
+  /// What an object is for good.
+  static let lasting: ObjectState = [.fixedSlots, .guarded]
 
   static let changed: ObjectState = [.inserted, .updated, .deleted]
   static let noted: ObjectState = [

@@ -59,6 +59,12 @@ struct RowCache: ~Copyable {
     return row
   }
 
+  /// The row of a key without a count; nil when there is none from before that commit.
+  func row(rootIndex: Int, key: Int64, before commit: UInt64) -> Row? {
+    guard let entry = tables[rootIndex].find(key), entry.pointee.commit < commit else { return nil }
+    return entry.pointee.row
+  }
+
   /// Reads from a key's row without taking a count; nil when there is no row.
   func peek<R>(rootIndex: Int, key: Int64, _ body: (Row) -> R?) -> R? {
     guard let row = tables[rootIndex].find(key)?.pointee.row else { return nil }

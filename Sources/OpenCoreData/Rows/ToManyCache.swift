@@ -33,6 +33,12 @@ struct ToManyCache: ~Copyable, LinkTable {
     return entry.destinations
   }
 
+  /// The destinations as they were known before a commit; nil when they were not, or have changed.
+  func destinations(_ key: Key, before commit: UInt64) -> [FetchedIdentity]? {
+    guard let entry = entries[key], entry.commit < commit else { return nil }
+    return entry.destinations
+  }
+
   /// Keeps what was read, unless something newer is there.
   mutating func install(_ entry: Entry, for key: Key) {
     if let present = entries[key], present.commit > entry.commit { return }

@@ -14,6 +14,8 @@ final class MemoryReader: StoreReader {
     self.commit = commit
   }
 
+  var generation: StoreGeneration? { nil }
+
   var isFresh: Bool {
     store.commitNumber == commit
   }
@@ -83,6 +85,7 @@ final class MemoryReader: StoreReader {
 
   /// What a fetch's predicate holds for, in the order of the keys.
   func records(_ plan: FetchPlan) throws -> [MemoryRecord] {
+    unknownKey = nil
     let rows = tables.rows[plan.layout.rootIndex].values
       .filter { plan.covers($0.layout) }
       .sorted { $0.primaryKey < $1.primaryKey }

@@ -39,6 +39,15 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
     return MemoryReader(store: self, tables: contents.withLock { $0.tables }, commit: commit)
   }
 
+  /// A copy of the tables, whose rows are as near as the row cache's.
+  override func openGeneration() throws -> StoreGeneration {
+    contents.withLock { contents in
+      let commit = countCommit()
+      let reader = MemoryReader(store: self, tables: contents.tables, commit: commit)
+      return StoreGeneration(store: self, commit: commit, reader: reader, sharesCache: false)
+    }
+  }
+
   /// No statement: a counter for each root entity.
   override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     contents.withLock { contents in

@@ -45,22 +45,21 @@ extension RowStore {
   }
 
   /// The distinct keys that a to-one leads to, as the cached rows of the sources say, in the order
-  /// of the sources.
+  /// of the sources; of a generation's rows when one is named.
   final func destinationKeys(
-    of name: String, from sources: [FetchedIdentity]
+    of name: String, from sources: [FetchedIdentity], generation: StoreGeneration? = nil
   ) -> ContiguousArray<Int64> {
     withShared { shared in
       var seen: Set<Int64> = []
       var keys: ContiguousArray<Int64> = []
       for source in sources {
         guard case .slot(let index)? = source.layout.place(of: name),
-          let key = shared.rows.peek(
-            rootIndex: source.layout.rootIndex, key: source.primaryKey,
-            { row in
-              let slot = source.layout.slots[index]
-              return row.isNull(slot) ? nil : row.int64(slot)
-            })
+          let row = shared.row(
+            rootIndex: source.layout.rootIndex, key: source.primaryKey, of: generation)
         else { continue }
+        let slot = source.layout.slots[index]
+        guard !row.isNull(slot) else { continue }
+        let key = row.int64(slot)
         if seen.insert(key).inserted { keys.append(key) }
       }
       return keys

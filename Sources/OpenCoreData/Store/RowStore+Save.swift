@@ -84,6 +84,11 @@ extension RowStore {
   final func remember(_ plan: SavePlan, rows: [Row], commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
     return withShared { shared in
+      if !shared.generations.isEmpty {
+        for object in plan.updated + plan.deleted {
+          shared.preserve(rootIndex: object.layout.rootIndex, key: object.primaryKey)
+        }
+      }
       for object in plan.written { object.followLinks(in: &shared.toMany, commit: commit) }
       for object in plan.deleted {
         shared.rows.forget(

@@ -20,6 +20,8 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
   struct SharedRows: ~Copyable {
     var rows: RowCache
     var toMany = ToManyCache()
+    /// The query generations, the newest last.
+    var generations: [WeakGeneration] = []
 
     /// `Z_OPT` of a cached row; nil when there is none.
     func rowVersion(rootIndex: Int, key: Int64) -> Int64? {
@@ -43,6 +45,11 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
   /// Begins to read: everything that comes from one reader is of one snapshot.
   func beginReading() throws -> any StoreReader {
     preconditionFailure("\(Swift.type(of: self)) does not say how it is read")
+  }
+
+  /// Makes a query generation of the present state, while no save is writing.
+  func openGeneration() throws -> StoreGeneration {
+    preconditionFailure("\(Swift.type(of: self)) does not say how a state of it is kept")
   }
 
   /// Reserves primary keys for new objects and gives them to the objects.
@@ -122,6 +129,7 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
         shared.rows.disown(rootIndex: rootIndex, key: key)
         if !shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
           shared.toMany.forget(rootIndex: rootIndex, key: key)
+          if !shared.generations.isEmpty { shared.dropPinned(rootIndex: rootIndex, key: key) }
         }
       }
     }

@@ -52,6 +52,20 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
     return try SQLiteReader(store: self)
   }
 
+  override func openGeneration() throws -> StoreGeneration {
+    guard !isReadOnly else { return try makeGeneration() }
+    // Between two saves, so that the row cache is of the same state as the file.
+    return try pool.withWriter { _ in try makeGeneration() }
+  }
+
+  private func makeGeneration() throws -> StoreGeneration {
+    let reader = try SQLiteReader(store: self)
+    // A transaction sees what is there at its first read.
+    _ = try reader.connection.values("SELECT count(*) FROM sqlite_master", [])
+    return StoreGeneration(
+      store: self, commit: countCommit(), reader: reader, sharesCache: true)
+  }
+
   override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     try reserve(for: objects, in: scope)
   }

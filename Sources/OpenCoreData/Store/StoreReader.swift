@@ -10,6 +10,8 @@ protocol StoreReader: AnyObject {
   var store: RowStore { get }
   /// The store's commit number when the snapshot was taken, or a lower one.
   var commit: UInt64 { get }
+  /// The query generation that is read; nil for the newest state.
+  var generation: StoreGeneration? { get }
   /// Whether another read may use the same snapshot.
   var isFresh: Bool { get }
   /// Gives the snapshot up; a second call does nothing.

@@ -192,8 +192,34 @@ struct MergeTests {
     }
   }
 
+  @Test("S10-2, S10-3, S-G13, S-G14 an ID goes to another coordinator as a URI; rows are read anew")
+  func otherCoordinatorsID() async throws {
+    let pair = try Pair(.sqlite)
+    // The same model, so that the ID itself would fit.
+    let second = try pair.bed.secondCoordinator(sharingModel: true)
+    let other = pair.bed.context(second)
+    let held = try pair.reader.performAndWait {
+      try pair.reader.existingObject(with: pair.ids[0])
+    }
+    pair.reader.performAndWait { #expect(held.name == "p1") }
+    try other.performAndWait {
+      let error = #expect(throws: NSError.self) { try other.existingObject(with: pair.ids[0]) }
+      #expect(error?.code == NSManagedObjectReferentialIntegrityError)
+      let id = second.managedObjectID(forURIRepresentation: pair.ids[0].uriRepresentation())
+      let person = other.object(with: try #require(id))
+      #expect(person.name == "p1")
+      #expect(other.counters.misses == 1 && other.counters.hits == 0)
+      #expect(other.counters.selects == 1)
+    }
+    await #expect(processExitsWith: .failure) {
+      let pair = try Pair(.sqlite)
+      let other = pair.bed.context(try pair.bed.secondCoordinator(sharingModel: true))
+      other.performAndWait { _ = other.object(with: pair.ids[0]) }
+    }
+  }
+
   @Test(
-    "S10-13, S-G13, S10-2, S10-3 IDs of another coordinator's save are converted, rows read again")
+    "S10-13 IDs of another coordinator's save are converted, its rows read again")
   func otherCoordinator() throws {
     let pair = try Pair(.sqlite)
     let other = pair.bed.context(try pair.bed.secondCoordinator())

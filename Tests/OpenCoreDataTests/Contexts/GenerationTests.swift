@@ -1,0 +1,227 @@
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Query generations")
+struct GenerationTests {
+  /// Three people, a context A that is pinned when asked for, and a writer B.
+  private struct Pair {
+    let bed: ContextBed
+    let ids: [NSManagedObjectID]
+    let pinned: NSManagedObjectContext
+    let writer: NSManagedObjectContext
+
+    init(_ kind: StoreKind, pins: Bool = true) throws {
+      bed = try ContextBed(kind)
+      ids = try bed.addPeople(3)
+      pinned = bed.context()
+      writer = bed.context()
+      if pins { try pinned.performAndWait { try pinned.setQueryGenerationFrom(.current) } }
+    }
+
+    func write(_ change: (NSManagedObjectContext) -> Void) throws -> Notification? {
+      let saved = NoteList(writer, .NSManagedObjectContextDidSave)
+      try writer.performAndWait {
+        change(writer)
+        try writer.save()
+      }
+      return saved.notes.last
+    }
+
+    func insert() throws -> Notification? {
+      try write { _ = $0.make("Person", ["name": "new", "number": Int64(99)]) }
+    }
+
+    func count() throws -> Int {
+      try pinned.performAndWait { try pinned.people().count }
+    }
+  }
+
+  @Test(
+    "S11-15, S11-16, S11-17 what others save is seen at once, or after a merge that pins anew",
+    arguments: StoreKind.allCases)
+  func inserts(_ kind: StoreKind) throws {
+    for pins in [false, true] {
+      let pair = try Pair(kind, pins: pins)
+      #expect(try pair.count() == 3)
+      let note = try #require(try pair.insert())
+      #expect(try pair.count() == (pins ? 3 : 4))
+      pair.pinned.performAndWait { pair.pinned.mergeChanges(fromContextDidSave: note) }
+      #expect(try pair.count() == 4)
+      _ = try pair.insert()
+      #expect(try pair.count() == (pins ? 4 : 5))
+    }
+  }
+
+  @Test(
+    "S11-18, S11-19 a pinned fault reads what was, updated or deleted since",
+    arguments: StoreKind.allCases, [true, false])
+  func faults(_ kind: StoreKind, isCached: Bool) throws {
+    let pair = try Pair(kind)
+    let pinned = pair.pinned
+    let people = try pinned.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.includesPropertyValues = isCached
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      return try pinned.fetch(request)
+    }
+    _ = try pair.write { writer in
+      writer.object(with: pair.ids[0]).name = "changed"
+      writer.delete(writer.object(with: pair.ids[1]))
+    }
+    try pinned.performAndWait {
+      let before = pinned.counters
+      #expect(people.map(\.name) == ["p1", "p2", "p3"])
+      let cost = pinned.counters - before
+      // What the row cache had is kept for the generation; the rest is read from its snapshot.
+      #expect(cost.selects == (isCached ? 0 : pair.bed.selects(3)))
+      let team = people[0].value(forKey: "team") as? NSManagedObject
+      #expect((team?.value(forKey: "members") as? Set<NSManagedObject>)?.count == 3)
+      for person in people { pinned.refresh(person, mergeChanges: false) }
+      #expect(people.map(\.name) == ["p1", "p2", "p3"])
+      try pinned.setQueryGenerationFrom(nil)
+      for person in people { pinned.refresh(person, mergeChanges: false) }
+      #expect(people.map(\.name) == ["changed", nil, "p3"])
+    }
+  }
+
+  @Test(
+    "S11-20, S11-21 a save moves a pinned context on: its own rows are there, and others' too",
+    arguments: StoreKind.allCases)
+  func ownSave(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let pinned = pair.pinned
+    let gone = try pinned.performAndWait {
+      _ = try pinned.people()
+      return pinned.object(with: pair.ids[1])
+    }
+    _ = try pair.write { writer in
+      writer.delete(writer.object(with: pair.ids[1]))
+      _ = writer.make("Person", ["name": "theirs", "number": Int64(50)])
+    }
+    try pinned.performAndWait {
+      _ = pinned.make("Person", ["name": "mine", "number": Int64(60)])
+      try pinned.save()
+      #expect(gone.isFault && gone.name == nil && gone.isDeleted)
+      let names = try pinned.people().map(\.name)
+      #expect(names == ["p1", "p3", "theirs", "mine"])
+    }
+  }
+
+  @Test("A token shares its state; the state, and the log, go with the last token")
+  func tokens() throws {
+    let pair = try Pair(.sqlite)
+    let (pinned, other) = (pair.pinned, pair.bed.context())
+    #expect(try pair.count() == 3)
+    let store = try #require(pair.bed.store)
+    try pinned.performAndWait {
+      let token = try #require(pinned.queryGenerationToken)
+      #expect(token != .current && token.generation != nil)
+      try other.performAndWait {
+        try other.setQueryGenerationFrom(token)
+        #expect(other.queryGenerationToken == token)
+      }
+    }
+    _ = try pair.insert()
+    let seen = try other.performAndWait { try other.people().count }
+    #expect(seen == 3 && store.liveGenerationCount == 1)
+    let third = pair.bed.context()
+    try third.performAndWait {
+      try third.setQueryGenerationFrom(.current)
+      #expect(third.queryGenerationToken == .current)
+      let count = try third.people().count
+      #expect(count == 4)
+    }
+    #expect(store.liveGenerationCount == 2)
+    try pinned.performAndWait { try pinned.setQueryGenerationFrom(.unpinned) }
+    #expect(store.liveGenerationCount == 2)
+    try other.performAndWait { try other.setQueryGenerationFrom(nil) }
+    third.performAndWait { third.reset() }
+    #expect(store.liveGenerationCount == 0)
+    // Nothing holds the log back.
+    let sqlite = try #require(store as? SQLiteStore)
+    let result = try sqlite.pool.withWriter {
+      try $0.values("PRAGMA wal_checkpoint(TRUNCATE)", [])
+    }
+    #expect(result.first?.first == .integer(0))
+  }
+
+  @Test(
+    "A child reads its parent's generation and is not pinned itself", arguments: StoreKind.allCases)
+  func children(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let child = pair.bed.child(of: pair.pinned)
+    #expect(try pair.count() == 3)
+    _ = try pair.insert()
+    try child.performAndWait {
+      let count = try child.people().count
+      #expect(count == 3 && child.queryGenerationToken == nil)
+      #expect(throws: NSError.self) { try child.setQueryGenerationFrom(.current) }
+    }
+    let stranger = try ContextBed(kind).context()
+    pair.pinned.performAndWait {
+      let token = pair.pinned.queryGenerationToken
+      #expect(throws: NSError.self) { try stranger.setQueryGenerationFrom(token) }
+    }
+  }
+
+  @Test(
+    "S11-22, S11-23, S11-24 a fault of a deleted row: deleted with nil values, or a trap",
+    arguments: StoreKind.allCases)
+  func inaccessible(_ kind: StoreKind) async throws {
+    let pair = try Pair(kind, pins: false)
+    let reader = pair.pinned
+    let fault = reader.performAndWait { reader.object(with: pair.ids[0]) }
+    _ = try pair.write { $0.delete($0.object(with: pair.ids[0])) }
+    try reader.performAndWait {
+      #expect(fault.name == nil && fault.number == nil && fault.isDeleted)
+      #expect(fault.value(forKey: "team") == nil)
+      #expect((fault.value(forKey: "minions") as? Set<NSManagedObject>)?.isEmpty == true)
+      reader.object(with: pair.ids[1]).name = "changed"
+      // Nothing of it is validated, and nothing is written.
+      try reader.save()
+    }
+    await #expect(processExitsWith: .failure) {
+      let pair = try Pair(.memory, pins: false)
+      let reader = pair.pinned
+      let fault = reader.performAndWait { reader.object(with: pair.ids[0]) }
+      _ = try pair.write { $0.delete($0.object(with: pair.ids[0])) }
+      reader.performAndWait {
+        reader.shouldDeleteInaccessibleFaults = false
+        _ = fault.name
+      }
+    }
+  }
+
+  @Test("A fetch that fails leaves the generation as it is", arguments: StoreKind.allCases)
+  func failure(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    pair.pinned.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.predicate = NSPredicate(format: "nothing == 1")
+      #expect(throws: NSError.self) { try pair.pinned.fetch(request) }
+    }
+    #expect(try pair.count() == 3)
+  }
+
+  @Test("Rows that a generation alone has go with their objects", arguments: StoreKind.allCases)
+  func rest(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    #expect(try pair.count() == 3)
+    _ = try pair.write { writer in
+      for id in pair.ids { writer.object(with: id).name = "changed" }
+    }
+    let (pinned, writer) = (pair.pinned, pair.writer)
+    let found = try pinned.performAndWait { try pinned.people().map(\.name) }
+    #expect(found == ["p1", "p2", "p3"])
+    pinned.performAndWait { #expect(pinned.registeredCount == 0) }
+    writer.performAndWait { #expect(writer.registeredCount == 0) }
+    let store = try #require(pair.bed.store)
+    #expect(store.withShared { $0.rows.ownerCount } == 0)
+    let token = pinned.performAndWait { pinned.queryGenerationToken }
+    #expect(token?.generation?.rows.isEmpty == true)
+  }
+}

@@ -1,0 +1,200 @@
+import Dispatch
+import OpenCoreData
+import SQLiteDriver
+import Synchronization
+import Testing
+
+@testable import OpenCoreData
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("Queues of contexts")
+struct QueueTests {
+  @Test("S10-27, S-G15 a guarded context traps when it or an object is used off its queue")
+  func offQueue() async {
+    await #expect(processExitsWith: .failure) {
+      setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
+      let context = try ContextBed(.memory).context()
+      _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+    }
+    await #expect(processExitsWith: .failure) {
+      setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
+      let bed = try ContextBed(.memory)
+      let context = bed.context()
+      let id = try bed.addPeople(1)[0]
+      let person = context.performAndWait {
+        let person = context.object(with: id)
+        _ = person.name
+        return person
+      }
+      _ = person.name
+    }
+    await #expect(processExitsWith: .failure) {
+      setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
+      let context = try ContextBed(.memory).context()
+      _ = context.make("Person")
+    }
+  }
+
+  @Test("S-D13 a context keeps its coordinator: taking it away traps")
+  func coordinatorTakenAway() async {
+    await #expect(processExitsWith: .failure) {
+      let context = try ContextBed(.memory).context()
+      context.persistentStoreCoordinator = nil
+    }
+  }
+
+  @Test("A guarded program that keeps to its queues runs as any other")
+  func onQueue() async {
+    await #expect(processExitsWith: .success) {
+      setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
+      #expect(QueueGuard.isOn)
+      let bed = try ContextBed(.sqlite)
+      let ids = try bed.addPeople(3)
+      let parent = bed.context()
+      let child = bed.child(of: parent)
+      try child.performAndWait {
+        for person in try child.people() { person.name = "child" }
+        _ = child.make("Person", ["name": "new"])
+        child.delete(child.object(with: ids[1]))
+        try child.save()
+        try parent.performAndWait {
+          try parent.save()
+          parent.refreshAllObjects()
+        }
+        child.reset()
+      }
+      parent.performAndWait { parent.reset() }
+    }
+  }
+
+  @Test("The guard is asked for by Apple's argument or by the environment")
+  func askedFor() {
+    let flag = "-com.apple.CoreData.ConcurrencyDebug"
+    #expect(QueueGuard.isAskedFor(["program", flag, "1"], nil))
+    #expect(!QueueGuard.isAskedFor(["program", flag, "0"], nil))
+    #expect(!QueueGuard.isAskedFor(["program", flag], nil))
+    #expect(QueueGuard.isAskedFor([], "1"))
+    #expect(!QueueGuard.isAskedFor([], "0") && !QueueGuard.isAskedFor([], nil))
+  }
+
+  @Test("S10-28 readers do not wait for a writer")
+  func readersBesideAWriter() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(2)
+    let store = try #require(bed.store as? SQLiteStore)
+    let read = DispatchSemaphore(value: 0)
+    let hold = DispatchSemaphore(value: 0)
+    let isWriting = DispatchSemaphore(value: 0)
+    let written = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async {
+      // A save that is in the middle of writing.
+      store.pool.withWriter { connection in
+        try? connection.execute("BEGIN IMMEDIATE")
+        try? connection.execute("UPDATE ZTEAM SET ZNAME = 'half'")
+        isWriting.signal()
+        hold.wait()
+        try? connection.execute("ROLLBACK")
+      }
+      written.signal()
+    }
+    isWriting.wait()
+    for _ in 0..<2 {
+      let reader = bed.context()
+      reader.perform {
+        let names = (try? reader.people().compactMap { $0.value(forKeyPath: "team.name") }) ?? []
+        #expect(names as? [String] == ["t", "t"])
+        read.signal()
+      }
+    }
+    for _ in 0..<2 { #expect(read.wait(timeout: .now() + .seconds(20)) == .success) }
+    hold.signal()
+    written.wait()
+  }
+
+  @Test("Blocks cross between parents, children and siblings without waiting for themselves")
+  func crossings() throws {
+    let bed = try ContextBed(.memory)
+    try bed.addPeople(2)
+    let (parent, other) = (bed.context(), bed.context())
+    let (child, sibling) = (bed.child(of: parent), bed.child(of: parent))
+    let done = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async {
+      parent.performAndWait {
+        child.performAndWait {
+          _ = try? child.people().map(\.name)
+          parent.performAndWait {
+            sibling.performAndWait {
+              _ = try? sibling.people().map(\.name)
+              other.performAndWait { child.performAndWait { _ = try? child.save() } }
+            }
+          }
+        }
+      }
+      done.signal()
+    }
+    #expect(done.wait(timeout: .now() + .seconds(20)) == .success)
+  }
+
+  @Test("Children, their parent and writers beside them work at once")
+  func manyChildren() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(20)
+    let parent = bed.context()
+    let contexts = (0..<6).map { $0 < 4 ? bed.child(of: parent) : bed.context() }
+    for context in contexts[4...] {
+      context.performAndWait { context.automaticallyMergesChangesFromParent = true }
+    }
+    try contexts[5].performAndWait { try contexts[5].setQueryGenerationFrom(.current) }
+    let saved = Atomic<Int>(0)
+    let deadline = Date().addingTimeInterval(ConcurrentContextTests.seconds / 2)
+    DispatchQueue.concurrentPerform(iterations: 6) { worker in
+      var random = SeededRandom(seed: UInt64(worker))
+      let context = contexts[worker]
+      while Date() < deadline {
+        context.performAndWait {
+          guard let people = try? context.people(), !people.isEmpty else { return }
+          for person in people {
+            #expect(person.name != nil)
+            _ = person.value(forKeyPath: "team.members")
+          }
+          guard worker != 3 else { return context.reset() }
+          let person = people[Int.random(in: 0..<people.count, using: &random)]
+          person.name = "w\(worker)"
+          do {
+            try context.save()
+            saved.add(1, ordering: .relaxed)
+            if worker < 4 { parent.performAndWait { (try? parent.save()) ?? parent.rollback() } }
+          } catch {
+            context.rollback()
+          }
+        }
+      }
+    }
+    #expect(saved.load(ordering: .relaxed) > 0)
+    parent.performAndWait { parent.reset() }
+  }
+
+  @Test("Objects whose last reference goes away on another thread leave in peace")
+  func lastReleases() throws {
+    let bed = try ContextBed(.sqlite)
+    try bed.addPeople(50)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    for _ in 0..<20 {
+      nonisolated(unsafe) var held = try child.performAndWait { try child.people() }
+      let released = DispatchSemaphore(value: 0)
+      DispatchQueue.global().async {
+        withExtendedLifetime(held) { held = [] }
+        released.signal()
+      }
+      child.performAndWait { _ = child.registeredCount }
+      released.wait()
+    }
+    child.performAndWait { #expect(child.registeredCount == 0) }
+    parent.performAndWait { #expect(parent.registeredCount == 0) }
+    #expect(bed.store?.withShared { $0.rows.ownerCount } == 0)
+  }
+}

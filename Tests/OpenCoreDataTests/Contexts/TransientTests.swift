@@ -1,0 +1,102 @@
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+/// A person whose full name is made of the others, and kept.
+private final class NamedPerson: NSManagedObject {
+  /// State of the program's own, which no model knows.
+  var settings = 0
+
+  var fullName: String? {
+    get { value(forKey: "fullName") as? String }
+    set {
+      settings += 1
+      setValue(newValue, forKey: "fullName")
+    }
+  }
+}
+
+@Suite("Transient properties under undo and refresh")
+struct TransientTests {
+  private func coordinator(_ kind: StoreKind) throws -> (NSPersistentStoreCoordinator, TestStack) {
+    NamedPerson.registerClass(named: "NamedPerson")
+    let person = NSEntityDescription()
+    person.name = "Person"
+    person.managedObjectClassName = "NamedPerson"
+    person.properties = ["first", "last", "fullName"].map { name in
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.attributeType = .stringAttributeType
+      attribute.isOptional = true
+      attribute.isTransient = name == "fullName"
+      return attribute
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [person]
+    let stack = try TestStack(model: model)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(
+      type: kind == .sqlite ? .sqlite : .inMemory, at: stack.storeURL)
+    return (coordinator, stack)
+  }
+
+  private func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    return context
+  }
+
+  @Test(
+    "S-D19 a merging refresh keeps a transient that has become wrong",
+    arguments: StoreKind.allCases)
+  func threeNames(_ kind: StoreKind) throws {
+    let (coordinator, stack) = try coordinator(kind)
+    let (first, second) = (context(coordinator), context(coordinator))
+    let id = try first.performAndWait {
+      let person = first.make("Person", ["first": "Sarit", "last": "Smith"])
+      try first.save()
+      return person.objectID
+    }
+    let mine = second.performAndWait {
+      let mine = second.object(with: id)
+      mine.setValue("Jones", forKey: "last")
+      mine.setValue("Sarit Jones", forKey: "fullName")
+      return mine
+    }
+    try first.performAndWait {
+      first.object(with: id).setValue("Fiona", forKey: "first")
+      try first.save()
+    }
+    second.performAndWait {
+      second.refresh(mine, mergeChanges: true)
+      #expect(mine.value(forKey: "first") as? String == "Fiona")
+      #expect(mine.value(forKey: "last") as? String == "Jones")
+      #expect(mine.value(forKey: "fullName") as? String == "Sarit Jones")
+    }
+    withExtendedLifetime(stack) {}
+  }
+
+  @Test(
+    "S-B15 undo puts a transient back without its setter, and leaves state that no model knows",
+    arguments: StoreKind.allCases)
+  func undo(_ kind: StoreKind) throws {
+    let (coordinator, stack) = try coordinator(kind)
+    let context = context(coordinator)
+    context.performAndWait { context.undoManager = UndoManager() }
+    let person = try context.performAndWait {
+      let person = try #require(context.make("Person") as? NamedPerson)
+      person.fullName = "before"
+      try context.save()
+      return person
+    }
+    context.performAndWait { person.fullName = "after" }
+    context.performAndWait {
+      context.undo()
+      #expect(person.fullName == "before" && person.settings == 2)
+      context.redo()
+      #expect(person.fullName == "after" && person.settings == 2)
+    }
+    withExtendedLifetime(stack) {}
+  }
+}

@@ -1,0 +1,235 @@
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Undo and redo")
+struct UndoTests {
+  private func undoing(_ bed: ContextBed) -> NSManagedObjectContext {
+    let context = bed.context()
+    context.performAndWait {
+      #expect(context.undoManager == nil)
+      context.undoManager = UndoManager()
+    }
+    return context
+  }
+
+  @Test(
+    "S7.08 a hundred changes of a block are one notification and one undo",
+    arguments: StoreKind.allCases)
+  func coalescing(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let context = undoing(bed)
+    let changes = NoteList(context)
+    let person = context.performAndWait { context.object(with: ids[0]) }
+    context.performAndWait { for index in 0..<100 { person.number = Int64(index) } }
+    #expect(changes.notes.count == 1)
+    context.performAndWait { person.name = "second" }
+    context.performAndWait {
+      #expect(context.undoManager?.undoCount == 2)
+      context.undo()
+      #expect(person.name == "p1" && person.number == 99 && person.hasChanges)
+      context.undo()
+      #expect(person.number == 1 && !person.hasChanges && !context.hasChanges)
+      context.undo()
+      context.redo()
+      context.redo()
+      #expect(person.name == "second" && person.number == 99 && context.hasChanges)
+      context.redo()
+    }
+  }
+
+  @Test(
+    "Insertions, deletions and relationships are taken back and made again",
+    arguments: StoreKind.allCases)
+  func graph(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let context = undoing(bed)
+    let (first, second) = context.performAndWait {
+      (context.object(with: ids[0]), context.object(with: ids[1]))
+    }
+    func members(_ team: Any?) -> Set<NSManagedObject>? {
+      (team as? NSManagedObject)?.value(forKey: "members") as? Set<NSManagedObject>
+    }
+    let old = context.performAndWait { first.value(forKey: "team") as? NSManagedObject }
+    let made = context.performAndWait {
+      let made = context.make("Team", ["name": "new"])
+      first.setValue(made, forKey: "team")
+      second.setValue(first, forKey: "boss")
+      return made
+    }
+    context.performAndWait { context.delete(first) }
+    context.performAndWait {
+      #expect(first.isDeleted && second.value(forKey: "boss") == nil)
+      context.undo()
+      #expect(!first.isDeleted && first.name == "p1")
+      #expect(second.value(forKey: "boss") as? NSManagedObject === first)
+      #expect(members(made) == [first] && members(old) == [second])
+      context.undo()
+      #expect(made.managedObjectContext == nil && context.insertedObjects.isEmpty)
+      #expect(first.value(forKey: "team") as? NSManagedObject === old)
+      #expect(members(old) == [first, second] && second.value(forKey: "boss") == nil)
+      #expect(!context.hasChanges)
+      context.redo()
+      #expect(context.insertedObjects == [made] && made.name == "new")
+      #expect(members(made) == [first] && members(old) == [second])
+      context.redo()
+      #expect(first.isDeleted && members(made) == [])
+    }
+    try context.performAndWait { try context.save() }
+    let check = bed.context()
+    let found38 = try check.performAndWait { try check.people().map(\.name) }
+    #expect(found38 == ["p2"])
+  }
+
+  @Test("What was saved is taken back by the next save", arguments: StoreKind.allCases)
+  func afterSave(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let context = undoing(bed)
+    let (first, second) = context.performAndWait {
+      (context.object(with: ids[0]), context.object(with: ids[1]))
+    }
+    let made = try context.performAndWait {
+      let made = context.make("Person", ["name": "new", "number": Int64(3)])
+      made.setValue(first.value(forKey: "team"), forKey: "team")
+      first.name = "changed"
+      context.delete(second)
+      try context.save()
+      return made
+    }
+    try context.performAndWait {
+      context.undo()
+      #expect(first.name == "p1" && first.isUpdated && made.isDeleted && second.isInserted)
+      #expect(second.name == "p2" && second.managedObjectContext === context)
+      try context.save()
+    }
+    let check = bed.context()
+    try check.performAndWait {
+      let people = try check.people()
+      #expect(people.map(\.name) == ["p1", "p2"])
+      let team = people[0].value(forKey: "team") as? NSManagedObject
+      #expect((team?.value(forKey: "members") as? Set<NSManagedObject>) == Set(people))
+    }
+    try context.performAndWait {
+      context.redo()
+      try context.save()
+    }
+    let found19 = try check.performAndWait { try check.people().map(\.objectID).count }
+    #expect(found19 == 2)
+  }
+
+  @Test(
+    "S6.49, S-D07, S-D08 the manager holds what was changed, until it is told to forget",
+    arguments: StoreKind.allCases)
+  func retention(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(3)
+    for way in ["removeAllActions", "nil", "reset", "rollback"] {
+      let context = undoing(bed)
+      try context.performAndWait {
+        for id in ids { context.object(with: id).name = way }
+        try context.save()
+      }
+      context.performAndWait { #expect(context.registeredCount(ofEntity: "Person") == 3) }
+      context.performAndWait {
+        switch way {
+        case "removeAllActions": context.undoManager?.removeAllActions()
+        case "nil": context.undoManager = nil
+        case "reset": context.reset()
+        default: context.rollback()
+        }
+        #expect(context.undoManager?.canUndo != true)
+      }
+      context.performAndWait { #expect(context.registeredCount == 0) }
+    }
+    let context = undoing(bed)
+    context.performAndWait { context.object(with: ids[0]).name = "for a while" }
+    context.performAndWait { context.undo() }
+    context.performAndWait {
+      #expect(!context.hasChanges)
+      context.undoManager?.removeAllActions()
+    }
+    context.performAndWait { #expect(context.registeredCount == 0) }
+  }
+
+  @Test("A manager of its own: groups, levels, names, targets that are gone")
+  func manager() {
+    final class Counter {
+      var value = 0
+      func set(_ value: Int, _ manager: UndoManager) {
+        let old = self.value
+        manager.registerUndo(withTarget: self) { $0.set(old, manager) }
+        self.value = value
+      }
+    }
+    let manager = UndoManager()
+    let names = LineList()
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSUndoManagerDidUndoChange, object: manager, queue: nil
+    ) { _ in names.add("did undo") }
+    defer { NotificationCenter.default.removeObserver(token) }
+    let counter = Counter()
+    for value in 1...3 {
+      manager.beginUndoGrouping()
+      counter.set(value * 10, manager)
+      manager.beginUndoGrouping()
+      counter.set(value, manager)
+      manager.endUndoGrouping()
+      manager.setActionName("Step \(value)")
+      manager.endUndoGrouping()
+    }
+    #expect(manager.undoCount == 3 && manager.undoMenuItemTitle == "Undo Step 3")
+    manager.undo()
+    #expect(counter.value == 2 && manager.canRedo && manager.redoActionName == "Step 3")
+    manager.undo()
+    manager.redo()
+    #expect(counter.value == 2 && names.lines.count == 2)
+    manager.disableUndoRegistration()
+    counter.set(7, manager)
+    manager.enableUndoRegistration()
+    #expect(manager.undoCount == 2 && manager.canRedo)
+    // One registered outside of a group begins its own, and there is nothing to redo any more.
+    counter.set(8, manager)
+    #expect(manager.groupingLevel == 1 && !manager.canRedo)
+    manager.undo()
+    #expect(counter.value == 7 && manager.groupingLevel == 0)
+    manager.levelsOfUndo = 1
+    #expect(manager.undoCount == 1)
+    var other: Counter? = Counter()
+    other?.set(1, manager)
+    other = nil
+    manager.undo()
+    #expect(counter.value == 7)
+    manager.removeAllActions(withTarget: counter)
+    #expect(!manager.canUndo)
+  }
+
+  @Test("A new change empties the redo stack; a group of the user's own takes several blocks")
+  func ownGroups() throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let context = undoing(bed)
+    let person = context.performAndWait { context.object(with: ids[0]) }
+    context.performAndWait { context.undoManager?.beginUndoGrouping() }
+    context.performAndWait { person.name = "one" }
+    context.performAndWait { person.number = 7 }
+    context.performAndWait {
+      context.undoManager?.endUndoGrouping()
+      context.undo()
+      #expect(person.name == "p1" && person.number == 1)
+      #expect(context.undoManager?.canRedo == true)
+    }
+    context.performAndWait { person.name = "other" }
+    context.performAndWait {
+      #expect(context.undoManager?.canRedo == false)
+      // A manager that is asked itself takes what is pending with it.
+      person.number = 9
+      context.undoManager?.undo()
+      #expect(person.number == 1 && person.name == "other")
+    }
+  }
+}
