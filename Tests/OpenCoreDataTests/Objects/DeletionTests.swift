@@ -178,4 +178,63 @@ struct DeletionTests {
       }
     }
   }
+
+  @Test(
+    "S-E23 a fault whose row is gone becomes deleted with nil values, required ones too",
+    arguments: StoreKind.allCases)
+  func inaccessible(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: DrivingModel.make())
+    let writer = try stack.context()
+    try writer.performAndWait {
+      _ = writer.make("Car", ["name": "c"])
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Car")
+      request.includesPropertyValues = false
+      let car = try #require(try context.fetch(request).first)
+      try writer.performAndWait {
+        for car in try writer.all("Car") { writer.delete(car) }
+        try writer.save()
+      }
+      #expect(context.shouldDeleteInaccessibleFaults && car.isFault && !car.isDeleted)
+      #expect(car.value(forKey: "name") == nil && car.isDeleted)
+      #expect(context.saveError() == nil)
+    }
+  }
+
+  @Test("S-B01 what was not saved is gone with its stack")
+  func unsaved() throws {
+    let stack = try stack(.sqlite)
+    let context = try stack.context()
+    context.performAndWait {
+      let cost = costs(of: context) { _ = context.make("Tag", ["name": "t"]) }
+      #expect(cost.inserts == 0)
+    }
+    let other = try stack.context()
+    try other.performAndWait {
+      let tags = try other.all("Tag")
+      #expect(tags.isEmpty)
+    }
+  }
+
+  @Test(
+    "S-B02 a temporary ID's URI has no store, a saved one's has; the object is the same",
+    arguments: StoreKind.allCases)
+  func identifiers(kind: StoreKind) throws {
+    let context = try stack(kind).context()
+    try context.performAndWait {
+      let tag = context.make("Tag", ["name": "t"])
+      let temporary = tag.objectID
+      let before = temporary.uriRepresentation()
+      #expect(temporary.isTemporaryID && before.scheme == "x-coredata")
+      #expect((before.host ?? "").isEmpty && before.path.hasPrefix("/Tag/t"))
+      try context.save()
+      let after = tag.objectID.uriRepresentation()
+      #expect(!tag.objectID.isTemporaryID && tag.objectID != temporary)
+      #expect(after.path == "/Tag/p1" && after.host?.isEmpty == false)
+      #expect(context.object(with: tag.objectID) === tag)
+    }
+  }
 }
