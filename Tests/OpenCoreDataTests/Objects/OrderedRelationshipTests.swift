@@ -5,6 +5,12 @@ import Testing
 
 @testable import OpenCoreData
 
+/// A list whose class declares its songs.
+final class DeclaringList: NSManagedObject {
+  @Managed("songs") var songs: NSOrderedSet
+  @Managed("tags") var tags: NSOrderedSet?
+}
+
 @Suite("Ordered relationships")
 struct OrderedRelationshipTests {
   /// A list with songs of these names, saved.
@@ -199,6 +205,23 @@ struct OrderedRelationshipTests {
       context.refreshAllObjects()
       #expect(countries[0].names("sights") == "su")
       #expect(countries.map { $0.names("visitors") } == ["", "q"])
+    }
+  }
+
+  @Test("An ordered relationship is declared as NSOrderedSet")
+  func declared() throws {
+    DeclaringList.registerClass()
+    let model = try KinshipModel.make()
+    model.entitiesByName["List"]?.managedObjectClassName = "DeclaringList"
+    let context = try GraphStack(.sqlite, model: model).context()
+    try context.performAndWait {
+      let list = try #require(context.make("List", ["name": "l"]) as? DeclaringList)
+      let songs = "ba".map { context.make("Song", ["name": "\($0)"]) }
+      list.songs = NSOrderedSet(array: songs)
+      #expect(list.songs.array as? [NSManagedObject] == songs && list.tags?.count == 0)
+      try context.save()
+      context.refresh(list, mergeChanges: false)
+      #expect(list.songs.count == 2 && list.names("songs") == "ba")
     }
   }
 }
