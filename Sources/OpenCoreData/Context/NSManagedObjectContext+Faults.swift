@@ -142,9 +142,37 @@ extension NSManagedObjectContext {
     return fresh
   }
 
+  /// The IDs of a to-many's destinations as the store has them: one relationship fault, no objects.
+  ///
+  /// One that cannot be read has none.
+  final func destinationIDs(
+    of relationship: NSRelationshipDescription, of object: NSManagedObject
+  ) -> [NSManagedObjectID] {
+    let store = store(for: object.layout)
+    do {
+      return try destinationIdentities(of: relationship, of: object).map {
+        NSManagedObjectID(layout: $0.layout, primaryKey: $0.primaryKey, store: store)
+      }
+    } catch {
+      noteFailure(error, "'\(relationship.name)' of \(object.objectID) could not be read")
+      return []
+    }
+  }
+
   private func destinations(
     of relationship: NSRelationshipDescription, of object: NSManagedObject
   ) throws -> [NSManagedObject] {
+    let found = try destinationIdentities(of: relationship, of: object)
+    sweepBeforeLoad()
+    return found.map { identity in
+      known(identity.layout, identity.primaryKey)
+        ?? registered(identity.layout, identity.primaryKey)
+    }
+  }
+
+  private func destinationIdentities(
+    of relationship: NSRelationshipDescription, of object: NSManagedObject
+  ) throws -> [FetchedIdentity] {
     let store = store(for: object.layout)
     let key = ToManyCache.Key(
       rootIndex: object.layout.rootIndex, primaryKey: object.primaryKey,
@@ -176,12 +204,7 @@ extension NSManagedObjectContext {
         found = try storedDestinations(of: relationship, of: object, key: key, in: store)
       }
     }
-    sweepBeforeLoad()
-    let objects = (found ?? []).map { identity in
-      known(identity.layout, identity.primaryKey)
-        ?? registered(identity.layout, identity.primaryKey)
-    }
-    return objects
+    return found ?? []
   }
 
   private func cachedDestinations(

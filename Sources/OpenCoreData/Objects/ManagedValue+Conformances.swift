@@ -87,3 +87,13 @@ extension Set: ManagedValue where Element: NSManagedObject {
     Set<NSManagedObject>(map { $0 })
   }
 }
+
+extension ManagedValue where Self: NSOrderedSet {
+  /// The objects of an ordered to-many; nil is none.
+  public init?(managedValue: Any?) {
+    guard let same = managedValue as? Self else { return nil }
+    self = same
+  }
+}
+
+extension NSOrderedSet: ManagedValue {}

@@ -43,7 +43,8 @@ extension NSManagedObject {
     var result: [String: Any] = [:]
     for slot in layout.slots {
       let was = values.earlier?.changed[slot.index] == true
-      guard was || values.isChanged(slot.index), rawValue(slot) != earlierRawValue(slot) else {
+      guard was || values.isChanged(slot.index), !rawValue(slot).isSame(as: earlierRawValue(slot))
+      else {
         continue
       }
       result[slot.name] = earlierValue(slot) ?? NSNull()

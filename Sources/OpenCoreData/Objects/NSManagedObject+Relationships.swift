@@ -179,7 +179,7 @@ extension NSManagedObject {
   }
 
   /// The state of a to-many that is about to change: an ordered one is read first.
-  private func changeable(
+  final func changeable(
     _ relationship: NSRelationshipDescription, at place: PropertyPlace
   ) -> ToManyValue {
     let index = layout.holdingIndex(place)

@@ -7,7 +7,10 @@ extension NSManagedObject {
   final func followLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     let own = FetchedIdentity(layout: layout, primaryKey: primaryKey)
     for slot in changedSlots() where slot.kind.isToOne {
-      guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany else { continue }
+      // The owner of an ordered list says itself what is in it, and where.
+      guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany,
+        !inverse.isOrdered
+      else { continue }
       if !isInserted, !row.isNull(slot) {
         edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
       }
@@ -21,6 +24,21 @@ extension NSManagedObject {
       else { continue }
       let key = ToManyCache.Key(
         rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
+      if relationship.inverseRelationship == nil {
+        // A destination has one column for it: who takes it, takes it from another.
+        for other in value.added {
+          links.removeEverywhere(
+            FetchedIdentity(layout: other.layout, primaryKey: other.primaryKey),
+            relationship: relationship.name)
+        }
+      }
+      if let list = value.list {
+        let identities = list.filter { !$0.isDeleted }.map {
+          FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey)
+        }
+        links.replace(key, by: identities, commit: commit)
+        continue
+      }
       for other in value.removed {
         links.edit(key, adding: nil, removing: other.primaryKey, commit: commit)
       }
@@ -40,7 +58,8 @@ extension NSManagedObject {
     // Where the rule changed the other ends, they say so themselves.
     for relationship in layout.toMany where relationship.deleteRule == .noActionDeleteRule {
       guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
-      links.removeEverywhere(primaryKey, relationship: inverse.name)
+      links.removeEverywhere(
+        FetchedIdentity(layout: layout, primaryKey: primaryKey), relationship: inverse.name)
     }
   }
 

@@ -37,7 +37,7 @@ extension NSManagedObject {
 
   /// The error for a value of which its transformer makes no bytes: it would be saved as nil.
   private func transformationFailure(_ place: PropertyPlace, _ key: String) -> NSError? {
-    guard case .slot(let index) = place, let values,
+    guard layout.hasTransformers, case .slot(let index) = place, let values,
       case .transformed(let value) = values[index], values.isChanged(index),
       value.rawValue == .null
     else { return nil }
@@ -137,6 +137,14 @@ extension NSManagedObject {
 /// changed is.
 private func hasSameBytes(_ first: Any?, _ second: Any?) -> Bool {
   withUnsafeBytes(of: first) { first in
-    withUnsafeBytes(of: second) { second in first.elementsEqual(second) }
+    withUnsafeBytes(of: second) { second in
+      for offset in stride(from: 0, to: MemoryLayout<Any?>.size, by: 8)
+      where first.load(fromByteOffset: offset, as: UInt64.self)
+        != second.load(fromByteOffset: offset, as: UInt64.self)
+      {
+        return false
+      }
+      return true
+    }
   }
 }

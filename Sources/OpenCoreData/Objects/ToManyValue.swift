@@ -18,6 +18,8 @@ final class ToManyValue {
   private(set) var isReordered = false
   /// The list as it is given out, until it changes.
   private var shownList: NSOrderedSet?
+  /// The list's proxy, which is told of its changes.
+  weak var mirror: MutableRelationshipList?
   /// What had been changed when the present event began.
   private var earlier = Difference()
   private let isOrdered: Bool
@@ -63,9 +65,11 @@ final class ToManyValue {
     self.objects = objects
     guard isOrdered else { return }
     shownList = nil
-    list =
+    let list =
       destinations.filter { !removed.contains($0) }
       + added.subtracting(destinations).sorted { $0.primaryKey < $1.primaryKey }
+    self.list = list
+    mirror?.noteList(list)
   }
 
   /// Adds a destination; to an ordered relationship at a place, or at the end.
@@ -76,6 +80,7 @@ final class ToManyValue {
     }
     guard isNew, let count = list?.count else { return }
     list?.insert(object, at: index ?? count)
+    mirror?.noteInsertion(of: object, at: index ?? count)
     // What comes back may come back to another place.
     if index.map({ $0 < count }) ?? false || !added.contains(object) { isReordered = true }
     shownList = nil
@@ -86,6 +91,7 @@ final class ToManyValue {
     if added.remove(object) == nil { removed.insert(object) }
     if let index = list?.firstIndex(of: object) {
       list?.remove(at: index)
+      mirror?.noteRemoval(at: index)
       shownList = nil
     }
   }
@@ -94,6 +100,7 @@ final class ToManyValue {
   func order(as order: [NSManagedObject]) {
     guard let list, list != order else { return }
     self.list = order
+    mirror?.noteList(order)
     isReordered = true
     shownList = nil
   }

@@ -22,6 +22,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// The slots whose values may be in files beside the store.
   let externalSlots: [RowSlot]
   let toMany: [NSRelationshipDescription]
+  /// Whether one of them is ordered.
+  let hasLists: Bool
   /// Transient attributes live in the object alone.
   let transients: [NSAttributeDescription]
   /// The uniqueness constraints, inherited ones included.
@@ -79,6 +81,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     externalSlots = slots.filter { $0.kind == .external }
     self.fixedSize = geometry.fixedSize
     self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
+    self.hasLists = toMany.contains(where: \.isOrdered)
     self.transients = entity.attributesByName.values.filter(\.isTransient)
       .sorted { $0.name < $1.name }
     var places: [String: PropertyPlace] = [:]

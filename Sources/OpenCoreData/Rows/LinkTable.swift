@@ -2,8 +2,10 @@
 protocol LinkTable: ~Copyable {
   /// Follows a saved change of one destination of one owner.
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)
+  /// Takes over the saved list of an ordered relationship of one owner.
+  mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64)
   /// Takes a destination out of a relationship of every owner.
-  mutating func removeEverywhere(_ destination: Int64, relationship: String)
+  mutating func removeEverywhere(_ destination: FetchedIdentity, relationship: String)
 }
 
 /// One to-many relationship of one owner.

@@ -58,6 +58,14 @@ struct ToManyCache: ~Copyable, LinkTable {
     entries[key] = entry
   }
 
+  /// Takes over a saved list, where the relationship is known.
+  mutating func replace(_ key: Key, by list: [FetchedIdentity], commit: UInt64) {
+    guard var entry = entries[key] else { return }
+    entry.destinations = list
+    entry.commit = commit
+    entries[key] = entry
+  }
+
   /// Says that what is known of one owner holds for its newly saved row too.
   mutating func adopt(version: Int64, rootIndex: Int, key: Int64) {
     guard !names.isEmpty,
@@ -69,9 +77,9 @@ struct ToManyCache: ~Copyable, LinkTable {
   }
 
   /// Takes a destination out of a relationship of every owner.
-  mutating func removeEverywhere(_ destination: Int64, relationship: String) {
+  mutating func removeEverywhere(_ destination: FetchedIdentity, relationship: String) {
     for key in entries.keys where key.relationship == relationship {
-      entries[key]?.destinations.removeAll { $0.primaryKey == destination }
+      entries[key]?.destinations.removeAll { $0.isSameRow(as: destination) }
     }
   }
 

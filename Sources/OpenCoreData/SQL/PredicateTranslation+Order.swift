@@ -21,6 +21,11 @@ extension PredicateTranslation {
       return name + (try collation(descriptor, key, isText: isText))
         + (descriptor.ascending ? "" : "DESC")
     }
+    if let place = root.entity.column(named: key)?.orderColumn, let start = root.start {
+      // The order of the list that the to-one leads back to.
+      let alias = root.alias(of: start, isRequired: false)
+      return "\(alias).\(SQLNames.quoted(place))" + (descriptor.ascending ? "" : " DESC")
+    }
     let path = PredicateKeyPath(key)
     var column: SQLFragment
     var isText = false

@@ -74,10 +74,18 @@ final class MemoryReader: StoreReader {
     return rows
   }
 
+  /// A descriptor by a to-one with an ordered inverse sorts by the places in that inverse's list.
+  private func placed(_ descriptor: NSSortDescriptor, _ plan: FetchPlan) -> NSSortDescriptor {
+    guard let key = descriptor.key,
+      plan.entity.relationshipsByName[key]?.inverseRelationship?.isOrdered == true
+    else { return descriptor }
+    return NSSortDescriptor(key: MemoryRecord.placeKey + key, ascending: descriptor.ascending)
+  }
+
   /// The rows that a fetch asks for, in its order; in the order of their keys where it says none.
   private func matches(_ plan: FetchPlan) throws -> [MemoryRow] {
     var records = try records(plan)
-    if !plan.sort.isEmpty { records = records.sorted(using: plan.sort) }
+    if !plan.sort.isEmpty { records = records.sorted(using: plan.sort.map { placed($0, plan) }) }
     try checkKeys()
     let skipped = records.dropFirst(plan.offset)
     return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.row)

@@ -17,13 +17,15 @@ final class MemoryRecord: PredicateRecord {
     switch layout.place(of: key) {
     case .slot(let index):
       let slot = layout.slots[index]
-      return slot.kind.isToOne ? destination(slot) : row.row.value(slot)
+      return slot.kind.isToOne ? destination(slot) : layout.value(slot, in: row.row)
     case .toMany(let index):
       return destinations(layout.toMany[index])
     case .transient, nil:
       switch key {
       case "objectID": return objectID
       case "entity": return layout.entity
+      case _ where key.hasPrefix(MemoryRecord.placeKey):
+        return place(inInverseOf: String(key.dropFirst(MemoryRecord.placeKey.count)))
       default:
         if reader.unknownKey == nil { reader.unknownKey = (key, layout.entity.name ?? "") }
         return nil
@@ -64,6 +66,21 @@ final class MemoryRecord: PredicateRecord {
 
   var objectID: NSManagedObjectID {
     NSManagedObjectID(layout: row.layout, primaryKey: row.primaryKey, store: reader.store)
+  }
+
+  /// Before the name of a to-one, it asks for the place in the list that leads here.
+  static let placeKey = "Z_FOK_"
+
+  private func place(inInverseOf name: String) -> Int? {
+    guard case .slot(let index)? = row.layout.place(of: name) else { return nil }
+    let slot = row.layout.slots[index]
+    guard !row.row.isNull(slot), let inverse = slot.relationship.inverseRelationship,
+      let entity = slot.relationship.destinationEntity
+    else { return nil }
+    let key = ToManyKey(
+      rootIndex: EntityLayout.of(entity).rootIndex, primaryKey: row.row.int64(slot),
+      relationship: inverse.name)
+    return reader.tables.links[key]?.firstIndex { $0.primaryKey == row.primaryKey }
   }
 
   private func destination(_ slot: RowSlot) -> MemoryRecord? {

@@ -36,9 +36,13 @@ struct MemoryTables: LinkTable, Sendable {
     }
   }
 
-  mutating func removeEverywhere(_ destination: Int64, relationship: String) {
+  mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64) {
+    links[key] = list
+  }
+
+  mutating func removeEverywhere(_ destination: FetchedIdentity, relationship: String) {
     for key in links.keys where key.relationship == relationship {
-      links[key]?.removeAll { $0.primaryKey == destination }
+      links[key]?.removeAll { $0.isSameRow(as: destination) }
     }
   }
 }

@@ -15,6 +15,8 @@ final class RowWriter {
   private var updating: (slots: [Int], prepared: Prepared)?
   private var deleting: Prepared?
   private var changed: [NSManagedObject] = []
+  /// The places in ordered relationships; those that are written with a row are taken from here.
+  var placed = PlacedLinks()
 
   /// A statement of one shape for the objects of one entity.
   private final class Prepared {
@@ -59,12 +61,16 @@ final class RowWriter {
       object.state.contains(.overwritten)
       ? Array(object.layout.slots.indices) : object.changedSlotIndices()
     let prepared: Prepared
-    if let updating, updating.prepared.layout === object.layout, updating.slots == slots {
+    if let updating, updating.prepared.layout === object.layout, updating.slots == slots,
+      !object.state.contains(.overwritten)
+    {
       prepared = updating.prepared
     } else {
       let entity = store.entity(object.layout)
       prepared = try Prepared(
-        object.layout, entity, store.statements.update(entity, slots: slots), connection)
+        object.layout, entity,
+        store.statements.update(entity, slots: slots, moved: object.changedSlotIndices()),
+        connection)
       updating = (slots, prepared)
     }
     let count = try run(
@@ -183,7 +189,8 @@ final class RowWriter {
         if case .toOne(_, let number) = object.rawValue(object.layout.slots[slot]) {
           try statement.bind(number, at: index)
         }
-      case .order: break
+      case .order(ofSlot: let slot):
+        if let place = placed.take(object, slot: slot) { try statement.bind(place, at: index) }
       }
     }
     while try statement.step() {}
@@ -205,7 +212,8 @@ final class RowWriter {
           ?? object.rawValue(object.layout.slots[index]).sqliteValue
       case .entity(ofSlot: let index):
         object.rawValue(object.layout.slots[index]).destinationEntityNumber
-      case .order: .null
+      case .order(ofSlot: let slot):
+        placed.place(of: object, slot: slot).map { .integer($0) } ?? .null
       }
     }
   }

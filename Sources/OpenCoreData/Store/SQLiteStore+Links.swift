@@ -13,7 +13,7 @@ extension SQLiteStore {
     for (mapped, value) in changedLinks(of: object) {
       for other in value.removed {
         if let sql = translator.updateHiddenInverse(mapped) {
-          try point(other, nil, sql, connection, scope)
+          try point(other, nil, mapped, sql, connection, scope)
         } else {
           try pair(translator.deleteJoinRow(mapped), .delete, object, other, connection, scope)
         }
@@ -25,10 +25,10 @@ extension SQLiteStore {
   func addLinks(
     of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws {
-    for (mapped, value) in changedLinks(of: object) {
+    for (mapped, value) in changedLinks(of: object) where mapped.orderColumn == nil {
       for other in value.added {
         if let sql = translator.updateHiddenInverse(mapped) {
-          try point(other, object, sql, connection, scope)
+          try point(other, object, mapped, sql, connection, scope)
         } else {
           try pair(translator.insertJoinRow(mapped), .insert, object, other, connection, scope)
         }
@@ -49,11 +49,13 @@ extension SQLiteStore {
     }
   }
 
-  /// Both ends of a many-to-many note each pair; the end that comes first by name writes it.
+  /// Both ends of a many-to-many note each pair; the ordered end writes it, or the one that comes
+  /// first by name.
   private func writesPairs(_ relationship: NSRelationshipDescription) -> Bool {
     guard let inverse = relationship.inverseRelationship, inverse !== relationship else {
       return true
     }
+    if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
     let own = (relationship.entity?.name ?? "", relationship.name)
     return own < (inverse.entity?.name ?? "", inverse.name)
   }
@@ -69,12 +71,14 @@ extension SQLiteStore {
   }
 
   private func point(
-    _ other: NSManagedObject, _ object: NSManagedObject?, _ sql: String, _ connection: Connection,
-    _ scope: ProfileScope
+    _ other: NSManagedObject, _ object: NSManagedObject?, _ mapped: SQLToMany, _ sql: String,
+    _ connection: Connection, _ scope: ProfileScope
   ) throws {
     guard !other.isDeleted else { return }
+    var binds: [SQLiteValue] = [object.map { .integer($0.primaryKey) } ?? .null]
+    if mapped.orderColumn != nil { binds.append(.null) }
     try change(
-      sql, [object.map { .integer($0.primaryKey) } ?? .null, .integer(other.primaryKey)],
-      kind: .update, for: other.layout.entity.name, on: connection, in: scope)
+      sql, binds + [.integer(other.primaryKey)], kind: .update, for: other.layout.entity.name,
+      on: connection, in: scope)
   }
 }

@@ -81,11 +81,13 @@ extension SQLiteStore {
     in scope: ProfileScope
   ) throws {
     let writer = RowWriter(self, connection, outside, scope)
+    writer.placed = try placedLinks(of: plan, on: connection, in: scope)
     for object in plan.inserted { try writer.insert(object) }
     for object in plan.updated { try writer.update(object) }
     // All that was removed first: what one object gives up another may have taken.
     for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
+    try writePlaces(writer.placed, on: connection, in: scope)
     for object in plan.deleted { try writer.delete(object) }
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
@@ -99,12 +101,14 @@ extension SQLiteStore {
     in scope: ProfileScope
   ) throws {
     let writer = RowWriter(self, connection, outside, scope)
+    writer.placed = try placedLinks(of: plan, on: connection, in: scope)
     for object in plan.deleted { try writer.delete(object) }
     for object in plan.updated { try writer.park(object) }
     for object in plan.updated { try writer.update(object) }
     for object in plan.inserted { try writer.insert(object) }
     for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
+    try writePlaces(writer.placed, on: connection, in: scope)
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
     if hasUnsavedMetadata { try writeMetadata(on: connection) }

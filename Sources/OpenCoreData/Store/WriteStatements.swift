@@ -5,6 +5,7 @@ final class WriteStatements: @unchecked Sendable {  // used by whoever has the w
   private struct UpdateShape: Hashable {
     let entity: Int
     let slots: [Int]
+    let moved: [Int]
   }
 
   private let translator: SQLTranslator
@@ -30,11 +31,15 @@ final class WriteStatements: @unchecked Sendable {  // used by whoever has the w
     return statement
   }
 
-  /// `slots` in ascending order.
-  func update(_ entity: SQLEntity, slots: [Int]) -> RowStatement {
-    let shape = UpdateShape(entity: entity.number, slots: slots)
+  /// - Parameters:
+  ///   - slots: The slots to write, in ascending order.
+  ///   - moved: The slots whose value changes: a to-one that does has another place in its inverse's
+  ///     list, or none.
+  func update(_ entity: SQLEntity, slots: [Int], moved: [Int]) -> RowStatement {
+    let moved = moved.filter { entity.columns[$0].orderColumn != nil }
+    let shape = UpdateShape(entity: entity.number, slots: slots, moved: moved)
     if let known = updates[shape] { return known }
-    let statement = translator.update(entity: entity, slots: slots)
+    let statement = translator.update(entity: entity, slots: slots, orderedSlots: moved)
     updates[shape] = statement
     return statement
   }

@@ -69,6 +69,8 @@ extension NSManagedObject {
       object.read(rest, index, trail)
     } else if let objects = value as? Set<NSManagedObject> {
       for object in objects { object.read(rest, index, trail) }
+    } else if let objects = value as? NSOrderedSet {
+      for case let object as NSManagedObject in objects { object.read(rest, index, trail) }
     }
   }
 }

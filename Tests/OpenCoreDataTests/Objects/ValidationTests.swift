@@ -66,6 +66,19 @@ struct ValidationTests {
     }
   }
 
+  @Test("S-B04 a required nil is refused before SQL", arguments: StoreKind.allCases)
+  func mandatory(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: DrivingModel.make()).context()
+    context.performAndWait {
+      let car = context.make("Car")
+      let cost = costs(of: context) {
+        #expect(context.saveError()?.code == NSValidationMissingMandatoryPropertyError)
+      }
+      #expect(cost.inserts == 0 && cost.selects == 0 && cost.transactions == 0)
+      #expect(car.objectID.isTemporaryID && context.insertedObjects == [car])
+    }
+  }
+
   @Test("S-F11 S5.12 nil passes the bounds of an optional, and fails where a value is required")
   func nils() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()

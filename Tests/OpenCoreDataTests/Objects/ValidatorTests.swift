@@ -8,15 +8,18 @@ final class CarefulDriver: NSManagedObject {
   nonisolated(unsafe) static var wraps = false
   nonisolated(unsafe) static var forgetsSuper = false
   nonisolated(unsafe) static var refusesDeletion = false
+  nonisolated(unsafe) static var neverSettles = false
   nonisolated(unsafe) static var calls: [String] = []
 
   static func reset() {
-    (wraps, forgetsSuper, refusesDeletion, calls) = (false, false, false, [])
+    (wraps, forgetsSuper, refusesDeletion, neverSettles) = (false, false, false, false)
+    calls = []
   }
 
   override func validateValue(_ value: inout Any?, forKey key: String) throws {
     try super.validateValue(&value, forKey: key)
     if key == "longitude" { try validateLongitude(&value) }
+    if key == "name", CarefulDriver.neverSettles { value = "\(value ?? "")." }
   }
 
   func validateLongitude(_ value: inout Any?) throws {
@@ -90,6 +93,23 @@ struct ValidatorTests {
       #expect(driver.value(forKey: "longitude") as? Double == 170)
       driver.setValue(nil, forKey: "longitude")
       #expect(context.saveError() == nil && !context.hasChanges)
+    }
+  }
+
+  @Test("S-F05 a change made while validating takes a second pass; one at every pass is an error")
+  func passes() throws {
+    let context = try context()
+    context.performAndWait {
+      CarefulDriver.wraps = true
+      let driver = context.make("Driver", ["longitude": 200.0])
+      #expect(context.saveError() == nil)
+      #expect(CarefulDriver.calls == ["insert", "insert"])
+      CarefulDriver.neverSettles = true
+      driver.setValue("a", forKey: "name")
+      let cost = costs(of: context) {
+        #expect(context.saveError()?.localizedDescription.contains("1000 rounds") == true)
+      }
+      #expect(cost.updates == 0 && context.hasChanges)
     }
   }
 

@@ -1,0 +1,227 @@
+import CoreDataCosts
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+/// A list whose class declares its songs.
+final class DeclaringList: NSManagedObject {
+  @Managed("songs") var songs: NSOrderedSet
+  @Managed("tags") var tags: NSOrderedSet?
+}
+
+@Suite("Ordered relationships")
+struct OrderedRelationshipTests {
+  /// A list with songs of these names, saved.
+  private func list(
+    _ names: String, in context: NSManagedObjectContext
+  ) throws -> NSManagedObject {
+    let list = context.make("List", ["name": "l"])
+    for name in names { add(String(name), to: list, in: context) }
+    try context.save()
+    return list
+  }
+
+  private func add(_ name: String, to list: NSManagedObject, in context: NSManagedObjectContext) {
+    list.mutableOrderedSetValue(forKey: "songs").add(context.make("Song", ["name": name]))
+  }
+
+  private func places(_ stack: GraphStack) throws -> [[SQLiteValue]] {
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    return try connection.values(
+      "SELECT ZNAME, Z_FOK_LIST FROM ZSONG WHERE ZLIST IS NOT NULL ORDER BY Z_FOK_LIST", [])
+  }
+
+  @Test(
+    "S4.12 S-E19 an ordered relationship keeps its order, sorts a fetch, and has nothing twice",
+    arguments: StoreKind.allCases)
+  func order(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let writer = try stack.context()
+    try writer.performAndWait {
+      let list = try list("edcab", in: writer)
+      let songs = list.mutableOrderedSetValue(forKey: "songs")
+      songs.add(songs.object(at: 0))
+      #expect(songs.count == 5 && list.names("songs") == "edcab")
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let list = try #require(try context.all("List").first)
+      let cost = costs(of: context) { #expect(list.set("songs").count == 5) }
+      #expect(cost.selects == stack.statements(1) && cost.hits == 1)
+      #expect(list.names("songs") == "edcab")
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Song")
+      for (ascending, names) in [(true, "edcab"), (false, "bacde")] {
+        request.sortDescriptors = [NSSortDescriptor(key: "list", ascending: ascending)]
+        let fetched = try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+        #expect(fetched.joined() == names)
+      }
+    }
+    let prefetching = try stack.context()
+    try prefetching.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "List")
+      request.relationshipKeyPathsForPrefetching = ["songs"]
+      let list = try #require(try prefetching.fetch(request).first)
+      let cost = costs(of: prefetching) { #expect(list.names("songs") == "edcab") }
+      #expect(cost.selects == 0)
+    }
+  }
+
+  @Test(
+    "The list changes by every way there is, and other contexts see the order of the last save",
+    arguments: StoreKind.allCases)
+  func changes(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let context = try stack.context()
+    try context.performAndWait {
+      let list = try list("abcd", in: context)
+      func saved(_ change: (NSMutableOrderedSet) throws -> Void) throws -> String {
+        try change(list.mutableOrderedSetValue(forKey: "songs"))
+        try context.save()
+        let other = try stack.context()
+        let stored = try other.performAndWait { try other.all("List").first?.names("songs") }
+        #expect(stored == list.names("songs"))
+        context.refresh(list, mergeChanges: false)
+        return list.names("songs")
+      }
+      #expect(try saved { $0.exchangeObject(at: 0, withObjectAt: 3) } == "dbca")
+      #expect(try saved { $0.moveObjects(at: [2, 3], to: 0) } == "cadb")
+      #expect(try saved { $0.removeObject(at: 1) } == "cdb")
+      #expect(try saved { $0.insert(context.make("Song", ["name": "x"]), at: 1) } == "cxdb")
+      #expect(
+        try saved { $0.replaceObject(at: 0, with: context.make("Song", ["name": "y"])) }
+          == "yxdb")
+      #expect(
+        try saved { songs in
+          songs.sort { first, second in
+            let names = [first, second].map { ($0 as? NSManagedObject)?.value(forKey: "name") }
+            return (names[0] as? String ?? "").compare(names[1] as? String ?? "")
+          }
+        } == "bdxy")
+      #expect(
+        try saved { songs in
+          (songs.object(at: 2) as? NSManagedObject)?.setValue(nil, forKey: "list")
+          context.make("Single", ["name": "z"]).setValue(list, forKey: "list")
+        } == "bdyz")
+      #expect(
+        try saved { songs in
+          list.setValue(songs.reversed, forKey: "songs")
+          if let song = songs.object(at: 0) as? NSManagedObject { context.delete(song) }
+        } == "ydb")
+      let kept = try saved { $0.removeAllObjects() }
+      #expect(kept.isEmpty && list.set("songs").isEmpty)
+    }
+  }
+
+  @Test(
+    "Places begin with 2048, grow by 1024, halve between, and are numbered anew when none is left")
+  func places() throws {
+    let stack = try GraphStack(.sqlite, model: KinshipModel.make())
+    let context = try stack.context()
+    try context.performAndWait {
+      let list = try list("abc", in: context)
+      func row(_ name: String, _ place: Int64) -> [SQLiteValue] { [.text(name), .integer(place)] }
+      #expect(try places(stack) == [row("a", 2048), row("b", 3072), row("c", 4096)])
+      let songs = list.mutableOrderedSetValue(forKey: "songs")
+      songs.insert(context.make("Song", ["name": "x"]), at: 1)
+      songs.insert(context.make("Song", ["name": "y"]), at: 0)
+      add("z", to: list, in: context)
+      let cost = try costs(of: context) { try context.save() }
+      // Three songs come, the list's version grows; no other song is written.
+      #expect(cost.inserts == 3 && cost.updates == 1 && cost.selects == 1)
+      #expect(
+        try places(stack) == [
+          row("y", 1024), row("a", 2048), row("x", 2560), row("b", 3072), row("c", 4096),
+          row("z", 5120),
+        ])
+      songs.moveObjects(at: [5], to: 0)
+      let move = try costs(of: context) { try context.save() }
+      #expect(move.updates == 2 && move.inserts == 0)
+      #expect(try places(stack).first == row("z", 512))
+      for number in 0..<12 {
+        songs.insert(context.make("Song", ["name": "\(number)"]), at: 0)
+        try context.save()
+      }
+      let numbers = try places(stack)
+      #expect(numbers.count == 18 && Set(numbers.map(\.description)).count == 18)
+      let names = numbers.compactMap { row -> String? in
+        if case .text(let name) = row[0] { name } else { nil }
+      }
+      #expect(names.joined() == list.names("songs"))
+    }
+  }
+
+  @Test(
+    "New places ascend and leave as many as possible alone",
+    arguments: [
+      ([nil, nil, nil], [2048, 3072, 4096]), ([2048, nil], [nil, 3072]),
+      ([nil, 2048], [1024, nil]), ([2048, nil, 3072], [nil, 2560, nil]),
+      ([nil, nil, nil, 8], [2, 4, 6, nil]), ([nil, 1], [2048, 3072]),
+      ([5, nil, 6], [2048, 3072, 4096]), ([3072, 2048], [1024, nil]),
+      ([4096, 2048, 3072], [1024, nil, nil]), ([], []),
+    ] as [([Int64?], [Int64?])])
+  func placeChanges(present: [Int64?], changes: [Int64?]) {
+    #expect(OrderPlaces.changes(present) == changes)
+  }
+
+  @Test(
+    "An ordered end of a many-to-many, both ends ordered, and one without inverse keep their order",
+    arguments: StoreKind.allCases)
+  func otherKinds(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let writer = try stack.context()
+    try writer.performAndWait {
+      let tags = "abc".map { writer.make("Tag", ["name": "\($0)"]) }
+      let lists = "xy".map { writer.make("List", ["name": "\($0)"]) }
+      lists[0].setValue([tags[2], tags[0], tags[1]], forKey: "tags")
+      tags[1].setValue(Set(lists), forKey: "lists")
+      tags[2].mutableSetValue(forKey: "lists").add(lists[1])
+      let people = "pq".map { writer.make("Person", ["name": "\($0)"]) }
+      let countries = "mn".map { writer.make("Country", ["name": "\($0)"]) }
+      people[0].setValue([countries[1], countries[0]], forKey: "visited")
+      countries[1].mutableOrderedSetValue(forKey: "visitors").insert(people[1], at: 0)
+      let sights = "stu".map { writer.make("Sight", ["name": "\($0)"]) }
+      countries[0].setValue([sights[1], sights[2], sights[0]], forKey: "sights")
+      try writer.save()
+      countries[0].mutableOrderedSetValue(forKey: "sights").moveObjects(at: [2], to: 0)
+      people[0].mutableOrderedSetValue(forKey: "visited").exchangeObject(at: 0, withObjectAt: 1)
+      lists[1].mutableOrderedSetValue(forKey: "tags").exchangeObject(at: 0, withObjectAt: 1)
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let lists = try context.all("List")
+      #expect(lists.map { $0.names("tags") } == ["cab", "cb"])
+      let people = try context.all("Person")
+      #expect(people.map { $0.names("visited") } == ["mn", "n"])
+      let countries = try context.all("Country")
+      #expect(countries.map { $0.names("visitors") } == ["p", "qp"])
+      #expect(countries[0].names("sights") == "stu")
+      countries[0].mutableOrderedSetValue(forKey: "sights").removeObject(at: 1)
+      people[0].setValue([], forKey: "visited")
+      try context.save()
+      context.refreshAllObjects()
+      #expect(countries[0].names("sights") == "su")
+      #expect(countries.map { $0.names("visitors") } == ["", "q"])
+    }
+  }
+
+  @Test("An ordered relationship is declared as NSOrderedSet")
+  func declared() throws {
+    DeclaringList.registerClass()
+    let model = try KinshipModel.make()
+    model.entitiesByName["List"]?.managedObjectClassName = "DeclaringList"
+    let context = try GraphStack(.sqlite, model: model).context()
+    try context.performAndWait {
+      let list = try #require(context.make("List", ["name": "l"]) as? DeclaringList)
+      let songs = "ba".map { context.make("Song", ["name": "\($0)"]) }
+      list.songs = NSOrderedSet(array: songs)
+      #expect(list.songs.array as? [NSManagedObject] == songs && list.tags?.count == 0)
+      try context.save()
+      context.refresh(list, mergeChanges: false)
+      #expect(list.songs.count == 2 && list.names("songs") == "ba")
+    }
+  }
+}

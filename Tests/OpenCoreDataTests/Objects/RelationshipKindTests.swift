@@ -1,0 +1,323 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite("Relationships of every kind")
+struct RelationshipKindTests {
+  private func context(_ kind: StoreKind) throws -> (GraphStack, NSManagedObjectContext) {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    return (stack, try stack.context())
+  }
+
+  private func people(_ names: String, _ context: NSManagedObjectContext) -> [NSManagedObject] {
+    names.map { context.make("Person", ["name": "\($0)"]) }
+  }
+
+  @Test(
+    "S4.13 two relationships to one entity, one to itself and a one-to-one stay apart",
+    arguments: StoreKind.allCases)
+  func several(kind: StoreKind) throws {
+    let (stack, writer) = try context(kind)
+    try writer.performAndWait {
+      let people = people("abc", writer)
+      let countries = "xy".map { writer.make("Country", ["name": "\($0)"]) }
+      people[0].setValuesForKeys([
+        "residentOf": countries[0], "citizenOf": countries[1], "mayorOf": countries[0],
+      ])
+      people[1].setValuesForKeys(["parent": people[0], "spouse": people[2]])
+      people[2].setValue(people[0], forKey: "parent")
+      try writer.save()
+      people[0].setValue(people[2], forKey: "spouse")
+      #expect(people[1].one("spouse") == nil && people[2].one("spouseOf") === people[0])
+      people[2].setValue(countries[0], forKey: "mayorOf")
+      #expect(people[0].one("mayorOf") == nil && countries[0].one("mayor") === people[2])
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let (people, countries) = (try context.all("Person"), try context.all("Country"))
+      #expect(countries[0].set("residents") == [people[0]])
+      #expect(countries[0].set("citizens").isEmpty && countries[1].set("citizens") == [people[0]])
+      #expect(people[0].set("children") == [people[1], people[2]])
+      #expect(people[0].one("spouse") === people[2] && people[2].one("spouseOf") === people[0])
+      #expect(people[1].one("spouse") == nil && countries[0].one("mayor") === people[2])
+    }
+  }
+
+  @Test(
+    "S-E11 a many-to-many of an entity with itself is right on both sides",
+    arguments: StoreKind.allCases)
+  func reflexive(kind: StoreKind) throws {
+    let (stack, writer) = try context(kind)
+    try writer.performAndWait {
+      let people = people("abcd", writer)
+      people[0].setValue(Set([people[2], people[3]]), forKey: "reports")
+      people[3].mutableSetValue(forKey: "managers").add(people[1])
+      try writer.save()
+      people[2].mutableSetValue(forKey: "managers").remove(people[0])
+      people[2].mutableSetValue(forKey: "managers").add(people[2])
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let people = try context.all("Person")
+      #expect(people[0].set("reports") == [people[3]] && people[0].set("managers").isEmpty)
+      #expect(people[1].set("reports") == [people[3]])
+      #expect(people[2].set("managers") == [people[2]] && people[2].set("reports") == [people[2]])
+      #expect(people[3].set("managers") == [people[0], people[1]])
+    }
+  }
+
+  @Test(
+    "S-E13 friendships are an entity: one way or both, and gone with either person",
+    arguments: StoreKind.allCases)
+  func friends(kind: StoreKind) throws {
+    let (stack, context) = try context(kind)
+    try context.performAndWait {
+      let people = people("abc", context)
+      func befriend(_ source: Int, _ friend: Int, _ ranking: Int16) {
+        _ = context.make(
+          "FriendInfo",
+          ["source": people[source], "friend": people[friend], "ranking": ranking])
+      }
+      befriend(0, 1, 5)
+      befriend(1, 0, 2)
+      befriend(0, 2, 1)
+      try context.save()
+      let friends = people[0].value(forKeyPath: "friends.friend") as? [Any] ?? []
+      #expect(Set(friends.compactMap { $0 as? NSManagedObject }) == [people[1], people[2]])
+      #expect((people[2].value(forKeyPath: "befriendedBy.source") as? [Any])?.count == 1)
+      context.delete(people[1])
+      try context.save()
+      #expect(try context.all("FriendInfo", by: "ranking").count == 1)
+      #expect(people[0].set("friends").count == 1 && people[0].set("befriendedBy").isEmpty)
+    }
+    let cold = try stack.context()
+    try cold.performAndWait {
+      let counts = try cold.all("Person").map { $0.set("friends").count }
+      #expect(counts == [1, 0])
+    }
+  }
+
+  @Test("S4.11 only a many-to-many gets a table of its own")
+  func joinTables() throws {
+    let (stack, context) = try context(.sqlite)
+    try context.performAndWait { try context.save() }
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    let joins = try connection.values(
+      "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'", [])
+    // Managers and reports, visited and visitors, tags and lists.
+    #expect(joins == [[.integer(3)]])
+    let columns = try connection.values(
+      "SELECT count(*) FROM pragma_table_info('ZPERSON') WHERE name IN ('ZPARENT', 'ZSPOUSE')", [])
+    #expect(columns == [[.integer(2)]])
+  }
+
+  @Test("S-E10 a many-to-many is a row of two keys a pair, and is read through a join")
+  func joinRows() throws {
+    let stack = try TestStack(model: TestModels.library())
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      let tags = (0..<3).map { writer.make("Tag", ["name": "\($0)"]) }
+      let articles = (0..<2).map { _ in writer.make("Article", ["tags": Set(tags)]) }
+      #expect(try costs(of: writer) { try writer.save() }.inserts == 5 + 6)
+      articles[0].mutableSetValue(forKey: "tags").remove(tags[0])
+      let cost = try costs(of: writer) { try writer.save() }
+      #expect(cost.deletes == 1 && cost.inserts == 0)
+    }
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let tags = try context.all("Tag")
+      #expect(tags.map { $0.set("articles").count } == [1, 2, 2])
+    }
+    #expect(events.statements(.select).last?.contains(" JOIN ") == true)
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    let columns = try connection.values(
+      "SELECT count(*) FROM sqlite_master m, pragma_table_info(m.name) "
+        + "WHERE m.type = 'table' AND m.name GLOB 'Z_[0-9]*'", [])
+    #expect(columns == [[.integer(2)]])
+  }
+
+  @Test(
+    "S4.09 nullify empties, cascade deletes, deny refuses, no action leaves a dangling reference",
+    arguments: StoreKind.allCases)
+  func deleteRules(kind: StoreKind) throws {
+    let (stack, context) = try context(kind)
+    try context.performAndWait {
+      let list = context.make("List", ["name": "l"])
+      let song = context.make("Song", ["name": "s", "list": list])
+      let tag = context.make("Tag", ["name": "t"])
+      list.setValue([tag], forKey: "tags")
+      let loose = context.make("Kept", ["name": "k", "looseList": list])
+      loose.setValue(list, forKey: "list")
+      try context.save()
+      context.delete(list)
+      context.processPendingChanges()
+      #expect(context.deletedObjects == [list, song] && tag.set("lists").isEmpty)
+      let cost = costs(of: context) {
+        #expect(context.saveError()?.code == NSValidationRelationshipDeniedDeleteError)
+      }
+      #expect(cost.deletes == 0 && cost.transactions == 0)
+      context.rollback()
+      #expect(tag.set("lists") == [list] && list.names("songs") == "s")
+      loose.setValue(nil, forKey: "list")
+      try context.save()
+      context.delete(list)
+      let deletion = try costs(of: context) { try context.save() }
+      // The list, its song, and the pair with its tag.
+      #expect(deletion.deletes == stack.statements(3))
+    }
+    let cold = try stack.context()
+    try cold.performAndWait {
+      #expect(try cold.all("Song").isEmpty && cold.all("List").isEmpty)
+      let loose = try #require(try cold.all("Kept").first)
+      let dangling = try #require(loose.one("looseList"))
+      #expect(dangling.value(forKey: "name") == nil && dangling.isDeleted)
+    }
+  }
+
+  @Test(
+    "S4.14 S-E09 without an inverse a delete leaves a reference that cannot be filled",
+    arguments: StoreKind.allCases)
+  func unidirectional(kind: StoreKind) throws {
+    let (stack, writer) = try context(kind)
+    try writer.performAndWait {
+      let people = people("ab", writer)
+      people[0].setValue(people[1], forKey: "idol")
+      try writer.save()
+      writer.delete(people[1])
+      let cost = try costs(of: writer) { try writer.save() }
+      #expect(cost.updates == 0)
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let idol = try #require(try context.all("Person").first?.one("idol"))
+      #expect(idol.isFault)
+      #expect(throws: NSError.self) { try context.existingObject(with: idol.objectID) }
+      #expect(idol.value(forKey: "name") == nil && idol.isDeleted)
+    }
+    guard kind == .sqlite else { return }
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    let rows = try connection.values(
+      "SELECT count(*) FROM ZPERSON a LEFT JOIN ZPERSON b ON a.ZIDOL = b.Z_PK "
+        + "WHERE a.ZIDOL IS NOT NULL AND b.Z_PK IS NULL", [])
+    #expect(rows == [[.integer(1)]])
+  }
+
+  @Test(
+    "S4.15 S-E20 a set's proxy dirties the owner, keeps the inverse and records one change",
+    arguments: StoreKind.allCases)
+  func proxies(kind: StoreKind) throws {
+    let (stack, writer) = try context(kind)
+    try writer.performAndWait {
+      let people = people("abc", writer)
+      people[0].setValue(Set([people[1]]), forKey: "children")
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let people = try context.all("Person")
+      let children = people[0].mutableSetValue(forKey: "children")
+      let cost = costs(of: context) { children.add(people[2]) }
+      #expect(cost.selects == 0 && cost.faults == 2 && cost.hits == 2)
+      #expect(people[0].hasFault(forRelationshipNamed: "children"))
+      #expect(people[0].isUpdated && people[2].one("parent") === people[0])
+      #expect(people[0].changedValues().keys.sorted() == ["children"])
+      #expect(children.count == 2 && children.contains(people[1]) && children.contains(people[2]))
+      children.remove(people[1])
+      #expect(people[1].one("parent") == nil && children.allObjects.count == 1)
+      context.processPendingChanges()
+      let changed = people[0].changedValues()["children"] as? Set<NSManagedObject>
+      #expect(changed == [people[2]])
+      #expect(
+        people[0].committedValues(forKeys: ["children"])["children"] as? Set<NSManagedObject>
+          == [people[1]])
+      children.minus([people[2]])
+      children.union([people[1]])
+      #expect(!people[0].hasPersistentChangedValues)
+      #expect(people[0].set("children") == [people[1]] && people[2].one("parent") == nil)
+    }
+  }
+
+  @Test(
+    "S4.08 S-E07 the other side of a relationship follows at once, from either side",
+    arguments: StoreKind.allCases)
+  func inverseAtOnce(kind: StoreKind) throws {
+    let (_, context) = try context(kind)
+    context.performAndWait {
+      let people = people("abc", context)
+      people[1].setValue(people[0], forKey: "parent")
+      #expect(people[0].set("children") == [people[1]])
+      people[0].mutableSetValue(forKey: "children").add(people[2])
+      #expect(people[2].one("parent") === people[0])
+      context.processPendingChanges()
+      #expect(people[0].set("children") == [people[1], people[2]])
+    }
+  }
+
+  @Test(
+    "S-E05 S-E06 either side makes the same graph; a move leaves the old set and joins the new",
+    arguments: StoreKind.allCases)
+  func moving(kind: StoreKind) throws {
+    let (stack, context) = try context(kind)
+    try context.performAndWait {
+      let countries = "xy".map { context.make("Country", ["name": "\($0)"]) }
+      let people = people("ab", context)
+      people[0].setValue(countries[0], forKey: "residentOf")
+      countries[0].mutableSetValue(forKey: "residents").add(people[1])
+      #expect(countries[0].set("residents") == Set(people))
+      #expect(people.allSatisfy { $0.one("residentOf") === countries[0] })
+      try context.save()
+      people[0].setValue(countries[1], forKey: "residentOf")
+      #expect(countries[0].set("residents") == [people[1]])
+      #expect(countries[1].set("residents") == [people[0]])
+      try context.save()
+      context.refreshAllObjects()
+      #expect(people[0].one("residentOf") === countries[1])
+      #expect(countries[0].set("residents") == [people[1]])
+    }
+    let cold = try stack.context()
+    try cold.performAndWait {
+      let counts = try cold.all("Country").map { $0.set("residents").count }
+      #expect(counts == [1, 1])
+    }
+  }
+
+  @Test(
+    "IDs of a relationship come without its objects", arguments: StoreKind.allCases)
+  func objectIDs(kind: StoreKind) throws {
+    let (stack, writer) = try context(kind)
+    try writer.performAndWait {
+      let people = people("abcd", writer)
+      people[0].setValue(Set([people[1], people[2]]), forKey: "children")
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+      request.predicate = NSPredicate(format: "name IN {'a', 'd'}")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      request.returnsObjectsAsFaults = false
+      let people = try context.fetch(request)
+      var ids: [NSManagedObjectID] = []
+      let cost = costs(of: context) {
+        ids = people[0].objectIDs(forRelationshipNamed: "children")
+      }
+      #expect(ids.count == 2 && cost.selects == stack.statements(1) && cost.faults == 1)
+      #expect(ids.allSatisfy { context.registeredObject(for: $0) == nil })
+      #expect(people[0].hasFault(forRelationshipNamed: "children"))
+      people[0].mutableSetValue(forKey: "children").add(people[1])
+      #expect(
+        Set(people[0].objectIDs(forRelationshipNamed: "children"))
+          == Set(ids + [people[1].objectID]))
+      #expect(people[1].objectIDs(forRelationshipNamed: "parent") == [people[0].objectID])
+      #expect(people[0].objectIDs(forRelationshipNamed: "parent").isEmpty)
+    }
+  }
+}
