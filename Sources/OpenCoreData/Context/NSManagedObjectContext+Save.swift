@@ -32,7 +32,8 @@ extension NSManagedObjectContext {
       }
       scope.counters.saves += 1
       scope.end(event) { $0.rows = plan.written.count + plan.deleted.count }
-      for object in plan.written + plan.deleted { object.didSave() }
+      for object in plan.written { object.didSave() }
+      for object in plan.deleted { object.didSave() }
       announceSave(
         inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted + displaced)
       for object in plan.deleted { object.dropRelated() }
@@ -98,18 +99,17 @@ extension NSManagedObjectContext {
 
   /// What a save would write at present.
   final func savePlan() -> SavePlan {
-    var plan = SavePlan()
-    plan.inserted = changes.inserted.array.filter { !$0.isDeleted }
-    // Transient properties alone are nothing to write.
-    plan.updated = changes.updated.array.filter {
-      $0.state.isDisjoint(with: [.deleted, .inaccessible, .inserted, .transientOnly])
-    }
-    // What has no row any more needs no DELETE.
-    plan.deleted = changes.deleted.array.filter {
-      !$0.isInserted && !$0.state.contains(.inaccessible)
-    }
-    plan.locked = changes.locked.filter { !$0.hasChanges && $0.context === self }
-    return plan
+    SavePlan(
+      inserted: changes.inserted.array.filter { !$0.isDeleted },
+      // Transient properties alone are nothing to write.
+      updated: changes.updated.array.filter {
+        $0.state.isDisjoint(with: [.deleted, .inaccessible, .inserted, .transientOnly])
+      },
+      // What has no row any more needs no DELETE.
+      deleted: changes.deleted.array.filter {
+        !$0.isInserted && !$0.state.contains(.inaccessible)
+      },
+      locked: changes.locked.filter { !$0.hasChanges && $0.context === self })
   }
 }
 

@@ -96,11 +96,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Apple's framework ignores both in a child, as this does by default. No Apple counterpart.
   open var prefetchesThroughParent = false
 
-  /// Who saves, for the persistent history; nil says nothing.
-  open var transactionAuthor: String?
-
   /// Values of the application's own.
   open var userInfo: [AnyHashable: Any] = [:]
+
+  /// Who saves through this context, for the persistent history.
+  open var transactionAuthor: String? {
+    get { scope.author }
+    set { scope.author = newValue }
+  }
 
   /// A name for events, reports and debugging.
   open var name: String? {

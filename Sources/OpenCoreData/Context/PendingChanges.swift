@@ -33,8 +33,13 @@ struct PendingChanges {
 
   /// Every changed object once.
   var all: [NSManagedObject] {
-    var seen: Set<NSManagedObject> = []
-    return (inserted.array + updated.array + deleted.array).filter { seen.insert($0).inserted }
+    // The marks tell who is in several of them.
+    var result = inserted.array
+    for object in updated.array where !object.state.contains(.inserted) { result.append(object) }
+    for object in deleted.array where object.state.isDisjoint(with: [.inserted, .updated]) {
+      result.append(object)
+    }
+    return result
   }
 
   var isEmpty: Bool {

@@ -11,6 +11,8 @@ final class ProfileScope {
   var callSite: CallSite?
   /// The context's name.
   var contextName: String?
+  /// Who the history says that saves.
+  var author: String?
   @exclusivity(unchecked) private var parent = 0
 
   init(hub: EventHub) {

@@ -6,10 +6,10 @@ extension NSManagedObject {
   /// Carries this object's saved relationship changes over to the links of their owners.
   final func followLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     let own = FetchedIdentity(layout: layout, primaryKey: primaryKey)
-    for slot in changedSlots() where slot.kind.isToOne {
+    for slot in layout.slots where slot.kind.isToOne && values?.isChanged(slot.index) == true {
       // The owner of an ordered list says itself what is in it, and where.
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany,
-        !inverse.isOrdered
+        !inverse.isOrdered, rawValue(slot) != row.rawValue(slot)
       else { continue }
       if !isInserted, !row.isNull(slot) {
         edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)

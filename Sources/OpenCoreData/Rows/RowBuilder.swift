@@ -41,15 +41,19 @@ struct RowBuilder: ~Copyable {
   /// Copies every value of a row; slots set later replace them.
   mutating func copy(_ row: Row) {
     reset()
-    for slot in slots where !row.isNull(slot) {
-      switch slot.kind {
-      case .string, .uri, .decimal, .data, .uuid, .transformable, .external:
-        set(bytes: row.bytes(slot), at: slot)
-      case .toOnePolymorphic:
-        set(row.int64(slot), at: slot)
-        set(entityNumber: row.entityNumber(slot), at: slot)
-      default: set(row.int64(slot), at: slot)
-      }
+    for slot in slots { copy(slot, of: row) }
+  }
+
+  /// Copies one value of a row; nil leaves the slot as it is.
+  mutating func copy(_ slot: RowSlot, of row: Row) {
+    guard !row.isNull(slot) else { return }
+    switch slot.kind {
+    case .string, .uri, .decimal, .data, .uuid, .transformable, .external:
+      set(bytes: row.bytes(slot), at: slot)
+    case .toOnePolymorphic:
+      set(row.int64(slot), at: slot)
+      set(entityNumber: row.entityNumber(slot), at: slot)
+    default: set(row.int64(slot), at: slot)
     }
   }
 

@@ -83,6 +83,9 @@ struct ToManyCache: ~Copyable, LinkTable {
     }
   }
 
+  /// Whether nothing is known of any relationship.
+  var isEmpty: Bool { entries.isEmpty }
+
   /// Drops all relationships of every owner.
   mutating func removeAll() {
     entries = [:]

@@ -89,7 +89,9 @@ extension RowStore {
           shared.preserve(rootIndex: object.layout.rootIndex, key: object.primaryKey)
         }
       }
-      for object in plan.written { object.followLinks(in: &shared.toMany, commit: commit) }
+      if !shared.toMany.isEmpty {
+        for object in plan.written { object.followLinks(in: &shared.toMany, commit: commit) }
+      }
       for object in plan.deleted {
         shared.rows.forget(
           rootIndex: object.layout.rootIndex, key: object.primaryKey, commit: commit)
@@ -119,7 +121,14 @@ extension RowStore {
       while start < objects.count, objects[start].layout === layout {
         let object = objects[start]
         builder.reset()
-        for slot in layout.slots { builder.set(object.rawValue(slot), at: slot) }
+        let values = object.values
+        for slot in layout.slots {
+          if values?.isChanged(slot.index) == true {
+            builder.set(object.rawValue(slot), at: slot)
+          } else {
+            builder.copy(slot, of: object.row)
+          }
+        }
         rows.append(
           builder.finish(version: object.isInserted ? 1 : object.row.version &+ 1))
         start += 1

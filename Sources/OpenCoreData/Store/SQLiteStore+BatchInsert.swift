@@ -11,23 +11,44 @@ extension SQLiteStore {
     let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
     let updates =
       policy == .overwriteMergePolicyType || policy == .mergeByPropertyObjectTrumpMergePolicyType
-    return try batch(in: context) { connection in
+    return try batch(in: context) { connection, history in
       var outcome = BatchOutcome(store: self)
       let root = entity(layout).root
       let first = try lastKey(root, on: connection, in: context.scope)
       var next = first
+      var updated: Set<Int> = []
       try forEachRow(of: layout, in: source) { values in
         next += 1
         let inserted = try insert(
-          layout, next, values, updates: updates, returning: returning, on: connection,
-          in: context.scope)
+          layout, next, values, updates: updates, returning: returning || history != nil,
+          on: connection, in: context.scope)
         outcome.count += inserted.count
         outcome.identities += inserted.identities
+        if updates { updated.formUnion(values.given) }
       }
+      try record(
+        outcome, of: layout, after: first, updated.map { layout.slots[$0].name }, in: history)
       if next > first {
         try reserve(upTo: next, root: root, after: first, on: connection, in: context.scope)
       }
       return outcome
+    }
+  }
+
+  /// Records rows that were inserted, and those with an older key, which were updated.
+  private func record(
+    _ outcome: BatchOutcome, of layout: EntityLayout, after first: Int64, _ updated: [String],
+    in history: HistoryWriter?
+  ) throws {
+    guard let history else { return }
+    let keys = outcome.identities.map(\.primaryKey)
+    for (type, rows) in [
+      (NSPersistentHistoryChangeType.insert, keys.filter { $0 > first }),
+      (.update, keys.filter { $0 <= first }),
+    ] where !rows.isEmpty {
+      try history.record(
+        type, rowsOf: entity(layout), in: "SELECT * FROM _Z_intarray0", [],
+        [ContiguousArray(rows)], properties: updated)
     }
   }
 

@@ -20,8 +20,12 @@ extension SQLiteStore {
     let sql =
       "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
       + " WHERE Z_PK IN (\(query.keysText))"
-    return try batch(in: context) { connection in
-      try change(
+    return try batch(in: context) { connection, history in
+      // First: afterwards the rows may not be found any more.
+      try history?.record(
+        .update, rowsOf: entity, in: query.keysText, query.binds, query.intArrays,
+        properties: assignments.map(\.name))
+      return try change(
         sql, assignments.compactMap(\.bind) + query.binds, query.intArrays, returning: returning,
         kind: .update, entity, on: connection, in: context.scope)
     }
@@ -36,36 +40,58 @@ extension SQLiteStore {
     let query = try keys == nil ? self.keys(plan) : nil
     let text = query?.keysText ?? "SELECT * FROM _Z_intarray0"
     let references = references(to: entity)
-    return try batch(in: context) { connection in
+    return try batch(in: context) { connection, history in
+      let (binds, arrays) = (query?.binds ?? [], query?.intArrays ?? [keys ?? []])
+      try history?.record(.delete, rowsOf: entity, in: text, binds, arrays)
       let outcome = try change(
-        "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK IN (\(text))",
-        query?.binds ?? [], query?.intArrays ?? [keys ?? []],
+        "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK IN (\(text))", binds, arrays,
         returning: returning || !references.isEmpty, kind: .delete, entity, on: connection,
         in: context.scope)
-      guard outcome.count > 0, !references.isEmpty else { return outcome }
+      guard outcome.count > 0 else { return outcome }
       let gone = ContiguousArray(outcome.identities.map(\.primaryKey))
       for reference in references {
-        let changed = try change(
-          reference.sql, [], [gone], returning: false, kind: reference.kind, reference.entity,
-          on: connection, in: context.scope
-        ).count
-        if reference.isMandatory, changed > 0 {
-          throw NSError.coreData(
-            NSManagedObjectConstraintValidationError,
-            "\(changed) row(s) of '\(reference.entity.name)' must have a '\(reference.name)', which "
-              + "this batch deletion would take away. Delete or change them first.")
-        }
+        try clear(reference, to: gone, history, on: connection, in: context.scope)
       }
       return outcome
     }
   }
 
+  /// Makes what led to deleted rows lead nowhere.
+  private func clear(
+    _ reference: RowReference, to gone: ContiguousArray<Int64>, _ history: HistoryWriter?,
+    on connection: Connection, in scope: ProfileScope
+  ) throws {
+    let isRecorded = history != nil && reference.kind == .update
+    let outcome = try change(
+      reference.sql, [], [gone], returning: isRecorded, kind: reference.kind, reference.entity,
+      on: connection, in: scope)
+    if reference.isMandatory, outcome.count > 0 {
+      throw NSError.coreData(
+        NSManagedObjectConstraintValidationError,
+        "\(outcome.count) row(s) of '\(reference.entity.name)' must have a '\(reference.name)', "
+          + "which this batch deletion would take away. Delete or change them first.")
+    }
+    if isRecorded {
+      try history?.record(
+        .update, rowsOf: reference.entity, in: "SELECT * FROM _Z_intarray0", [],
+        [ContiguousArray(outcome.identities.map(\.primaryKey))], properties: [reference.name])
+    }
+  }
+
   /// A transaction of a batch request; what is known of to-many relationships is dropped after it.
   func batch(
-    in context: NSManagedObjectContext, _ body: (Connection) throws -> BatchOutcome
+    in context: NSManagedObjectContext,
+    _ body: (Connection, HistoryWriter?) throws -> BatchOutcome
   ) throws -> BatchOutcome {
     try pool.withWriter { connection in
-      let outcome = try transaction(on: connection, in: context.scope) { try body(connection) }
+      let outcome = try transaction(on: connection, in: context.scope) {
+        let history = try historyTables(on: connection).map {
+          try HistoryWriter(self, $0, connection, context.scope)
+        }
+        let outcome = try body(connection, history)
+        try history?.finish()
+        return outcome
+      }
       _ = countCommit()
       withShared { $0.toMany.removeAll() }
       return outcome
@@ -122,7 +148,7 @@ extension SQLiteStore {
   /// What a batch update sets, in the order of the columns.
   private func assignments(
     _ properties: [AnyHashable: Any], _ layout: EntityLayout
-  ) throws -> [(text: String, bind: SQLiteValue?)] {
+  ) throws -> [(name: String, text: String, bind: SQLiteValue?)] {
     let columns = entity(layout).columns
     var found: [Int: (String, SQLiteValue?)] = [:]
     for (key, value) in properties {
@@ -136,7 +162,9 @@ extension SQLiteStore {
       }
       found[slot.index] = ("\(column) = ?", try storedValue(value, slot, layout).sqliteValue)
     }
-    return found.sorted { $0.key < $1.key }.map { ($0.value.0, $0.value.1) }
+    return found.sorted { $0.key < $1.key }.map {
+      (layout.slots[$0.key].name, $0.value.0, $0.value.1)
+    }
   }
 
   /// The value of an attribute as a batch request gives it.

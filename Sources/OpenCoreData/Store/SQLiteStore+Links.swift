@@ -41,8 +41,8 @@ extension SQLiteStore {
     guard let values = object.values else { return [] }
     let layout = object.layout
     return layout.toMany.enumerated().compactMap { index, relationship in
-      guard let mapped = entity(layout).toMany[relationship.name],
-        case .toMany(let value) = values[layout.holdingIndex(.toMany(index))], value.hasChanges,
+      guard case .toMany(let value) = values[layout.holdingIndex(.toMany(index))],
+        value.hasChanges, let mapped = entity(layout).toMany[relationship.name],
         mapped.isManyToMany ? writesPairs(relationship) : relationship.inverseRelationship == nil
       else { return nil }
       return (mapped, value)

@@ -72,9 +72,11 @@ extension SQLiteStore {
       try checkModel(model, against: metadata, on: connection, url)
     }
     let mapping = try SQLModel(model: model, connection: connection)
-    return SQLiteStore(
+    let store = SQLiteStore(
       pool: pool, mapping: mapping, url: url, identifier: metadata.uuid, isReadOnly: isReadOnly,
       options: options, metadata: metadata.publicValues, derived: derived)
+    try store.openHistory()
+    return store
   }
 
   /// Compares our digests of the model with those the store was made with: its own, or our digests

@@ -92,6 +92,7 @@ extension SQLiteStore {
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
     if hasUnsavedMetadata { try writeMetadata(on: connection) }
+    try recordHistory(of: plan, on: connection, in: scope)
   }
 
   /// Writes a save in which values that must be unique change hands: rows that go and values that are
@@ -112,6 +113,7 @@ extension SQLiteStore {
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
     if hasUnsavedMetadata { try writeMetadata(on: connection) }
+    try recordHistory(of: plan, on: connection, in: scope)
   }
 
   /// Reads rows that are not what they were, after the rollback, and puts them into the row cache.

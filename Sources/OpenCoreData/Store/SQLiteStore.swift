@@ -16,6 +16,10 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   /// By layout index.
   private let entities: [SQLEntity]
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
+  /// The tables of the history, looked for once; the inner nil says that there are none.
+  let knownHistory = Mutex<HistoryTables??>(nil)
+  /// Watches the file for other writers, where the store was asked to tell of them.
+  let watcher = Mutex<StoreWatcher?>(nil)
 
   init(
     pool: ConnectionPool, mapping: SQLModel, url: URL, identifier: String, isReadOnly: Bool,
@@ -37,6 +41,7 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   }
 
   deinit {
+    watcher.withLock { $0?.stop() }
     pool.close()
   }
 

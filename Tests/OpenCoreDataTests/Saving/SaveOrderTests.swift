@@ -257,4 +257,44 @@ struct SaveOrderTests {
       #expect(try rows() == 0)
     }
   }
+
+  /// Calls a closure at the first INSERT that it hears of.
+  private final class InsertListener: EventSink {
+    private let body: Mutex<(@Sendable () -> Void)?>
+
+    init(_ body: @escaping @Sendable () -> Void) {
+      self.body = Mutex(body)
+    }
+
+    var detail: EventDetail { [] }
+
+    func record(_ event: Event) {
+      guard event.statement?.kind == .insert else { return }
+      let body = body.withLock { body in
+        defer { body = nil }
+        return body
+      }
+      body?()
+    }
+  }
+
+  @Test("S16-5 a fetch during a save's transaction gives the old state at once")
+  func fetchDuringSave() throws {
+    let stack = try stack(.sqlite)
+    let (writer, reader) = (stack.context(), stack.context())
+    let counts = Mutex<[Int]>([])
+    let listener = InsertListener {
+      let count = reader.performAndWait { try? reader.everyObject(of: "Item").count }
+      counts.withLock { $0.append(count ?? -1) }
+    }
+    try writer.performAndWait {
+      _ = writer.make("Item")
+      try writer.save()
+      stack.coordinator.eventHub.add(listener)
+      for _ in 0..<2 { _ = writer.make("Item") }
+      try writer.save()
+    }
+    #expect(counts.withLock { $0 } == [1])
+    #expect(try reader.performAndWait { try reader.everyObject(of: "Item").count } == 3)
+  }
 }

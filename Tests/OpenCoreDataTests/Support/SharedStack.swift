@@ -8,13 +8,16 @@ final class SharedStack {
   let events = EventList()
   private let files: TestStack
 
-  init(_ kind: StoreKind, _ model: NSManagedObjectModel) throws {
+  init(
+    _ kind: StoreKind, _ model: NSManagedObjectModel, options: [AnyHashable: Any]? = nil
+  ) throws {
     self.kind = kind
     files = try TestStack(model: model)
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     coordinator.eventHub.add(events)
     switch kind {
-    case .sqlite: try coordinator.addPersistentStore(type: .sqlite, at: files.storeURL)
+    case .sqlite:
+      try coordinator.addPersistentStore(type: .sqlite, at: files.storeURL, options: options)
     case .memory:
       try coordinator.addPersistentStore(
         ofType: NSInMemoryStoreType, configurationName: nil, at: nil)

@@ -1,0 +1,97 @@
+import ManagedModel
+import SQLiteDriver
+
+/// The tables of a store's persistent history, as the file has them.
+struct HistoryTables: Sendable {
+  /// Apple's numbers of the entities of the history.
+  static let changeEntity = 16_001
+  static let transactionEntity = 16_002
+  static let stringEntity = 16_003
+
+  /// Whether texts are kept once each in `ATRANSACTIONSTRING`; stores of 2017 have none.
+  let hasStrings: Bool
+  /// How many columns `ZTOMBSTONE0`, `ZTOMBSTONE1` and so on there are.
+  let tombstoneCount: Int
+
+  /// Finds the tables of a file; nil when it has no history.
+  static func find(on connection: Connection) throws -> HistoryTables? {
+    let names = try connection.values(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN "
+        + "('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING')")
+    guard names.contains([.text("ACHANGE")]), names.contains([.text("ATRANSACTION")]) else {
+      return nil
+    }
+    let columns = try connection.values(
+      "SELECT name FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMBSTONE%'")
+    return HistoryTables(
+      hasStrings: names.contains([.text("ATRANSACTIONSTRING")]), tombstoneCount: columns.count)
+  }
+
+  /// Makes the tables, or the columns that the model wants and the file lacks, in one transaction.
+  static func make(on connection: Connection, for model: SQLModel) throws {
+    let found = try find(on: connection)
+    let wanted = model.entities.map { $0.description.preservedAttributes.count }.max() ?? 0
+    if let found, found.tombstoneCount >= wanted { return }
+    try connection.execute("BEGIN EXCLUSIVE")
+    do {
+      for statement in statements(present: found, tombstones: wanted) {
+        try connection.execute(statement)
+      }
+      try connection.execute("COMMIT")
+    } catch {
+      // The error that led here is the one to tell.
+      try? connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  private static func statements(present: HistoryTables?, tombstones: Int) -> [String] {
+    if let present {
+      return (present.tombstoneCount..<tombstones).map {
+        "ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\($0)"
+      }
+    }
+    let columns = (0..<tombstones).map { ", ZTOMBSTONE\($0)" }.joined()
+    let indexes = ["AUTHORTS", "BUNDLEIDTS", "CONTEXTNAMETS", "PROCESSIDTS"].map {
+      "CREATE INDEX ATRANSACTION_Z\($0)_INDEX ON ATRANSACTION (Z\($0))"
+    }
+    return [
+      "CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
+        + "ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, "
+        + "ZCOLUMNS BLOB\(columns))",
+      "CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
+        + "ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, ZPROCESSIDTS INTEGER, "
+        + "ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, "
+        + "ZPROCESSID VARCHAR, ZQUERYGEN BLOB)",
+      "CREATE TABLE ATRANSACTIONSTRING (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
+        + "ZNAME VARCHAR)",
+      "CREATE INDEX ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)",
+    ] + indexes + [
+      "CREATE INDEX Z_TRANSACTION_TransactionAuthorIndex ON ATRANSACTION "
+        + "(ZAUTHOR COLLATE BINARY ASC)",
+      "CREATE INDEX Z_TRANSACTION_TransactionTimestampIndex ON ATRANSACTION "
+        + "(ZTIMESTAMP COLLATE BINARY ASC)",
+      "CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING "
+        + "(ZNAME COLLATE BINARY ASC)",
+      "INSERT OR IGNORE INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES"
+        + "(\(changeEntity), 'CHANGE', 0, 0), (\(transactionEntity), 'TRANSACTION', 0, 0), "
+        + "(\(stringEntity), 'TRANSACTIONSTRING', 0, 0)",
+    ]
+  }
+}
+
+extension NSEntityDescription {
+  /// The stored attributes whose last values the history keeps, in the order of their columns.
+  var preservedAttributes: [NSAttributeDescription] {
+    attributesByName.values
+      .filter { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
+      .sorted { $0.name < $1.name }
+  }
+
+  /// The stored properties in the order of the bits of `ZCOLUMNS`.
+  var historyProperties: [NSPropertyDescription] {
+    propertiesByName.values
+      .filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
+      .sorted { $0.name < $1.name }
+  }
+}

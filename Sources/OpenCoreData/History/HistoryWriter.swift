@@ -1,0 +1,176 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+
+/// Writes one transaction of the history, inside the transaction it tells of.
+///
+/// Its statements are housekeeping: they are told, and not counted as INSERTs of rows.
+final class HistoryWriter {
+  private let store: SQLiteStore
+  private let tables: HistoryTables
+  private let connection: Connection
+  private let scope: ProfileScope
+  private let transaction: Int64
+  private var lastChange: Int64
+  private let firstChange: Int64
+
+  /// Begins a transaction of the history: one read of `Z_PRIMARYKEY` for each table.
+  init(
+    _ store: SQLiteStore, _ tables: HistoryTables, _ connection: Connection, _ scope: ProfileScope
+  )
+    throws
+  {
+    self.store = store
+    self.tables = tables
+    self.connection = connection
+    self.scope = scope
+    transaction =
+      try HistoryWriter.last(HistoryTables.transactionEntity, "ATRANSACTION", connection) + 1
+    firstChange = try HistoryWriter.last(HistoryTables.changeEntity, "ACHANGE", connection)
+    lastChange = firstChange
+  }
+
+  /// The last key given out; a file may say less than its rows.
+  private static func last(
+    _ entity: Int, _ table: String, _ connection: Connection
+  ) throws -> Int64 {
+    let rows = try connection.values(
+      "SELECT MAX(IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
+        + "IFNULL((SELECT MAX(Z_PK) FROM \(table)), 0))", [.integer(Int64(entity))])
+    guard case .integer(let last)? = rows.first?.first else { return 0 }
+    return last
+  }
+
+  /// Records one row of a save.
+  func record(
+    _ type: NSPersistentHistoryChangeType, _ object: NSManagedObject
+  ) throws {
+    lastChange += 1
+    var columns: SQLiteValue = .null
+    if type == .update { columns = bits(object.writtenPropertyNames, object.layout.entity) }
+    var tombstones: [SQLiteValue] = []
+    if type == .delete, tables.tombstoneCount > 0 {
+      tombstones = object.layout.entity.preservedAttributes.prefix(tables.tombstoneCount).map {
+        guard case .slot(let slot)? = object.layout.place(of: $0.name) else { return .null }
+        return object.row.rawValue(object.layout.slots[slot]).sqliteValue
+      }
+    }
+    let names = (0..<tombstones.count).map { ", ZTOMBSTONE\($0)" }.joined()
+    let marks = String(repeating: ", ?", count: tombstones.count)
+    try run(
+      "INSERT INTO ACHANGE(Z_PK, Z_ENT, Z_OPT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, "
+        + "ZCOLUMNS\(names)) VALUES(?, \(HistoryTables.changeEntity), 1, ?, ?, ?, ?, ?\(marks))",
+      [
+        .integer(lastChange), .integer(Int64(type.rawValue)),
+        .integer(Int64(store.layouts.entityNumber(object.layout))), .integer(object.primaryKey),
+        .integer(transaction), columns,
+      ] + tombstones)
+  }
+
+  /// Records rows of an entity's table that a batch request changes: one statement for each of its
+  /// concrete entities.
+  ///
+  /// - Parameters:
+  ///   - condition: Which rows, behind `Z_PK IN`.
+  ///   - properties: What an update writes.
+  func record(
+    _ type: NSPersistentHistoryChangeType, rowsOf entity: SQLEntity, in condition: String,
+    _ binds: [SQLiteValue], _ intArrays: [ContiguousArray<Int64>], properties: [String] = []
+  ) throws {
+    for concrete in entity.root.family where !concrete.description.isAbstract {
+      for (index, values) in intArrays.enumerated() { try connection.bindIntArray(index, values) }
+      let preserved =
+        type == .delete
+        ? concrete.description.preservedAttributes.prefix(tables.tombstoneCount) : []
+      let names = preserved.indices.map { ", ZTOMBSTONE\($0)" }.joined()
+      let values = preserved.map { attribute in
+        ", " + (concrete.column(named: attribute.name).map { SQLNames.quoted($0.name) } ?? "NULL")
+      }.joined()
+      let columns = type == .update ? bits(properties, concrete.description) : .null
+      lastChange += Int64(
+        try run(
+          "INSERT INTO ACHANGE(Z_PK, Z_ENT, Z_OPT, ZCHANGETYPE, ZENTITY, ZENTITYPK, "
+            + "ZTRANSACTIONID, ZCOLUMNS\(names)) SELECT ? + row_number() OVER (ORDER BY Z_PK), "
+            + "\(HistoryTables.changeEntity), 1, ?, Z_ENT, Z_PK, ?, ?\(values) "
+            + "FROM \(SQLNames.quoted(entity.table)) WHERE Z_ENT = ? AND Z_PK IN (\(condition))",
+          [
+            .integer(lastChange), .integer(Int64(type.rawValue)), .integer(transaction), columns,
+            .integer(Int64(concrete.number)),
+          ] + binds))
+    }
+  }
+
+  /// Writes the transaction itself; one without changes leaves nothing.
+  func finish() throws {
+    guard lastChange > firstChange else { return }
+    let author = try text(scope.author)
+    let bundle = try text(HistoryWriter.bundle)
+    let name = try text(scope.contextName)
+    let process = try text(HistoryWriter.process)
+    try run(
+      "INSERT INTO ATRANSACTION(Z_PK, Z_ENT, Z_OPT, ZTIMESTAMP, "
+        + ["AUTHOR", "BUNDLEID", "CONTEXTNAME", "PROCESSID"]
+        .map { "Z\($0)\(tables.hasStrings ? "TS" : "")" }.joined(separator: ", ")
+        + ") VALUES(?, \(HistoryTables.transactionEntity), 1, ?, ?, ?, ?, ?)",
+      [
+        .integer(transaction), .real(Date.timeIntervalSinceReferenceDate), author, bundle, name,
+        process,
+      ])
+    try count(transaction, HistoryTables.transactionEntity)
+    try count(lastChange, HistoryTables.changeEntity)
+  }
+
+  private static let bundle =
+    CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+  private static let process = String(ProcessInfo.processInfo.processIdentifier)
+
+  /// A text as a transaction keeps it: the key of its row in the table of strings, or itself.
+  private func text(_ text: String?) throws -> SQLiteValue {
+    guard let text else { return .null }
+    guard tables.hasStrings else { return .text(text) }
+    let sql = "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?"
+    if let key = try connection.values(sql, [.text(text)]).first?.first { return key }
+    let key =
+      try HistoryWriter.last(HistoryTables.stringEntity, "ATRANSACTIONSTRING", connection) + 1
+    try run(
+      "INSERT INTO ATRANSACTIONSTRING(Z_PK, Z_ENT, Z_OPT, ZNAME) "
+        + "VALUES(?, \(HistoryTables.stringEntity), 1, ?)", [.integer(key), .text(text)])
+    try count(key, HistoryTables.stringEntity)
+    return .integer(key)
+  }
+
+  private func count(_ key: Int64, _ entity: Int) throws {
+    try run(
+      "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?",
+      [.integer(key), .integer(Int64(entity))])
+  }
+
+  /// A bit for each stored property, set for those that were written.
+  private func bits(_ names: [String], _ entity: NSEntityDescription) -> SQLiteValue {
+    let properties = entity.historyProperties
+    var bytes = [UInt8](repeating: 0, count: (properties.count + 7) / 8)
+    for (index, property) in properties.enumerated() where names.contains(property.name) {
+      bytes[index / 8] |= 1 << UInt8(index % 8)
+    }
+    return .blob(bytes)
+  }
+
+  @discardableResult
+  private func run(_ sql: String, _ binds: [SQLiteValue]) throws -> Int {
+    try store.change(sql, binds, kind: .housekeeping, on: connection, in: scope)
+  }
+}
+
+extension NSManagedObject {
+  /// The stored properties that the next save writes.
+  fileprivate var writtenPropertyNames: [String] {
+    if state.contains(.overwritten) { return layout.slots.map(\.name) }
+    var names = changedSlotIndices().map { layout.slots[$0].name }
+    for (index, relationship) in layout.toMany.enumerated() {
+      if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))], value.hasChanges {
+        names.append(relationship.name)
+      }
+    }
+    return names
+  }
+}

@@ -1,0 +1,137 @@
+import ManagedModel
+
+/// Asks for the history of the stores, or deletes a part of it.
+///
+/// Through `NSManagedObjectContext.execute(_:)`. Cost: one SELECT of transactions and one of changes;
+/// deleting costs two DELETEs in a transaction. Apple counterpart: the same.
+open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
+  /// Where in the history a request begins, or where it deletes up to.
+  enum Place {
+    case date(Date)
+    case token(NSPersistentHistoryToken?)
+  }
+
+  private let place: Place
+  private let deletes: Bool
+  /// What the result is.
+  open var resultType = NSPersistentHistoryResultType.transactionsAndChanges
+  /// Which transactions or changes are wanted: a request of `NSPersistentHistoryTransaction.fetchRequest`
+  /// or `NSPersistentHistoryChange.fetchRequest` with a predicate, sort descriptors or a limit.
+  open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
+
+  /// The place that the request was made with; nil for a date, and for the beginning.
+  public var token: NSPersistentHistoryToken? {
+    if case .token(let token) = place { return token }
+    return nil
+  }
+
+  private init(_ place: Place, deletes: Bool) {
+    self.place = place
+    self.deletes = deletes
+    super.init()
+  }
+
+  /// Everything that was written after a time.
+  public class func fetchHistory(after date: Date) -> NSPersistentHistoryChangeRequest {
+    NSPersistentHistoryChangeRequest(.date(date), deletes: false)
+  }
+
+  /// Everything behind a token; nil is everything.
+  public class func fetchHistory(
+    after token: NSPersistentHistoryToken?
+  ) -> NSPersistentHistoryChangeRequest {
+    NSPersistentHistoryChangeRequest(.token(token), deletes: false)
+  }
+
+  /// Everything behind a transaction; nil is everything.
+  public class func fetchHistory(
+    after transaction: NSPersistentHistoryTransaction?
+  ) -> NSPersistentHistoryChangeRequest {
+    fetchHistory(after: transaction?.token)
+  }
+
+  /// What a request for transactions or changes finds in the whole history.
+  public class func fetchHistory(
+    withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
+  ) -> NSPersistentHistoryChangeRequest {
+    let request = NSPersistentHistoryChangeRequest(.token(nil), deletes: false)
+    request.fetchRequest = fetchRequest
+    return request
+  }
+
+  /// Deletes what was written before a time.
+  public class func deleteHistory(before date: Date) -> NSPersistentHistoryChangeRequest {
+    NSPersistentHistoryChangeRequest(.date(date), deletes: true)
+  }
+
+  /// Deletes what is before a token, its own transaction excluded; nil deletes nothing.
+  public class func deleteHistory(
+    before token: NSPersistentHistoryToken?
+  ) -> NSPersistentHistoryChangeRequest {
+    NSPersistentHistoryChangeRequest(.token(token), deletes: true)
+  }
+
+  /// Deletes what is before a transaction, itself excluded; nil deletes nothing.
+  public class func deleteHistory(
+    before transaction: NSPersistentHistoryTransaction?
+  ) -> NSPersistentHistoryChangeRequest {
+    deleteHistory(before: transaction?.token)
+  }
+
+  override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    guard let store = context.requiredCoordinator.firstStore as? SQLiteStore else {
+      throw NSError.coreData(
+        NSPersistentStoreUnsupportedRequestTypeError, "Only SQLite stores have a history.")
+    }
+    do {
+      guard deletes else {
+        return NSPersistentHistoryResult(try result(store, context), resultType)
+      }
+      _ = try context.requiredCoordinator.writableStore()
+      context.endBurst()
+      let count = try store.deleteHistory(before: place, in: context)
+      return NSPersistentHistoryResult(resultType == .count ? count : true, resultType)
+    } catch {
+      throw NSError.from(error, store: store)
+    }
+  }
+
+  private func result(_ store: SQLiteStore, _ context: NSManagedObjectContext) throws -> Any {
+    let wantsTransactions = resultType == .transactionsOnly || resultType == .count
+    let filtersChanges = fetchRequest?.entity === HistoryEntities.change
+    var transactions = try store.history(
+      after: place, withChanges: !wantsTransactions || filtersChanges, in: context)
+    if !filtersChanges { transactions = try filtered(transactions) }
+    var changes = transactions.flatMap { $0.changes ?? [] }
+    if filtersChanges {
+      changes = try filtered(changes)
+      let wanted = Set(changes.compactMap { $0.transaction?.transactionNumber })
+      transactions.removeAll { !wanted.contains($0.transactionNumber) }
+    }
+    switch resultType {
+    case .statusOnly: return true
+    case .objectIDs: return changes.map(\.changedObjectID)
+    case .count: return transactions.count
+    case .transactionsOnly, .transactionsAndChanges: return transactions
+    case .changesOnly: return changes
+    }
+  }
+
+  /// Those that the fetch request finds, in its order.
+  private func filtered<T: NSObject & KeyValueReadable>(_ found: [T]) throws -> [T] {
+    guard let fetchRequest else { return found }
+    var result = found
+    if let predicate = fetchRequest.predicate {
+      do {
+        result = try result.filter { try predicate.evaluation(of: $0) }
+      } catch {
+        throw NSError.fetch("The predicate '\(predicate)' has no answer: \(error).")
+      }
+    }
+    if let sort = fetchRequest.sortDescriptors, !sort.isEmpty {
+      result = result.sorted(using: sort)
+    }
+    result.removeFirst(min(fetchRequest.fetchOffset, result.count))
+    return fetchRequest.fetchLimit > 0 ? Array(result.prefix(fetchRequest.fetchLimit)) : result
+  }
+}

@@ -1,0 +1,52 @@
+import ManagedModel
+
+/// A place in the history of stores: everything up to a transaction of each.
+///
+/// It can be archived and kept. Apple counterpart: the same.
+public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Sendable {
+  /// The number of the last transaction, by the store's identifier.
+  let transactions: [String: Int64]
+
+  init(_ transactions: [String: Int64]) {
+    self.transactions = transactions
+  }
+
+  /// True: it holds a dictionary of texts and numbers alone.
+  public static var supportsSecureCoding: Bool { true }
+
+  private static let key = "NSPersistentHistoryTokenTransactions"
+
+  /// Reads an archived token; nil when it is none.
+  public init?(coder: NSCoder) {
+    guard
+      let text = coder.decodeObject(of: NSString.self, forKey: NSPersistentHistoryToken.key),
+      let values = try? JSONDecoder().decode(
+        [String: Int64].self, from: Data((text as String).utf8))
+    else { return nil }
+    transactions = values
+  }
+
+  /// Writes the token into an archive.
+  public func encode(with coder: NSCoder) {
+    // A dictionary of texts and numbers always has a form in JSON.
+    let data = (try? JSONEncoder().encode(transactions)) ?? Data("{}".utf8)
+    coder.encode(
+      NSString(string: String(decoding: data, as: UTF8.self)), forKey: NSPersistentHistoryToken.key)
+  }
+
+  /// Itself: a token never changes.
+  public func copy(with zone: NSZone?) -> Any { self }
+
+  /// Equal tokens name the same place.
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? NSPersistentHistoryToken)?.transactions == transactions
+  }
+
+  /// Follows `isEqual`.
+  public override var hash: Int { transactions.hashValue }
+
+  /// The store's identifiers with their transactions.
+  public override var description: String {
+    "<NSPersistentHistoryToken \(transactions)>"
+  }
+}

@@ -1,0 +1,114 @@
+import ManagedModel
+import ProfileEvents
+import SQLiteDriver
+import Synchronization
+
+extension SQLiteStore {
+  /// Makes the tables of the history where the store was opened with history, and begins to watch the
+  /// file where it was asked to tell of other writers.
+  ///
+  /// A file that has a history keeps it, whatever the options say.
+  func openHistory() throws {
+    if !isReadOnly, options?[NSPersistentHistoryTrackingKey] as? Bool == true {
+      try pool.withWriter { try HistoryTables.make(on: $0, for: mapping) }
+    }
+    if options?[NSPersistentStoreRemoteChangeNotificationPostOptionKey] as? Bool == true,
+      let made = StoreWatcher(self)
+    {
+      watcher.withLock { $0 = made }
+    }
+  }
+
+  /// The tables of the history; nil when the file has none.
+  func historyTables(on connection: Connection) throws -> HistoryTables? {
+    if let known = knownHistory.withLock({ $0 }) { return known }
+    let found = try HistoryTables.find(on: connection)
+    knownHistory.withLock { $0 = .some(found) }
+    return found
+  }
+
+  /// Writes what a save changes into the history, where there is one.
+  func recordHistory(
+    of plan: SavePlan, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    guard let tables = try historyTables(on: connection) else { return }
+    let writer = try HistoryWriter(self, tables, connection, scope)
+    for object in plan.inserted { try writer.record(.insert, object) }
+    for object in plan.updated {
+      try writer.record(object.state.contains(.restored) ? .insert : .update, object)
+    }
+    for object in plan.deleted { try writer.record(.delete, object) }
+    try writer.finish()
+  }
+
+  /// The transactions behind a place, in their order.
+  ///
+  /// Its SELECTs are housekeeping and not counted.
+  func history(
+    after place: NSPersistentHistoryChangeRequest.Place, withChanges: Bool,
+    in context: NSManagedObjectContext
+  ) throws -> [NSPersistentHistoryTransaction] {
+    context.endBurst()
+    return try context.read(self) { reader in
+      guard let connection = (reader as? SQLiteReader)?.connection,
+        let tables = try historyTables(on: connection)
+      else { return [] }
+      let reading = HistoryReading(store: self, tables: tables, connection: connection)
+      return try reading.transactions(after: place, withChanges: withChanges)
+    }
+  }
+
+  /// Deletes the history before a place.
+  /// - Returns: The number of transactions deleted.
+  func deleteHistory(
+    before place: NSPersistentHistoryChangeRequest.Place, in context: NSManagedObjectContext
+  ) throws -> Int {
+    try pool.withWriter { connection in
+      guard try historyTables(on: connection) != nil else { return 0 }
+      let (condition, bind) = HistoryReading.condition(place, "<", in: identifier)
+      guard let bind else { return 0 }
+      return try transaction(on: connection, in: context.scope) {
+        try change(
+          "DELETE FROM ACHANGE WHERE ZTRANSACTIONID IN "
+            + "(SELECT Z_PK FROM ATRANSACTION WHERE \(condition))",
+          [bind], kind: .housekeeping, on: connection, in: context.scope)
+        return try change(
+          "DELETE FROM ATRANSACTION WHERE \(condition)", [bind], kind: .housekeeping,
+          on: connection, in: context.scope)
+      }
+    }
+  }
+
+  /// The number of the last transaction of the history; nil when there is none.
+  func lastTransaction(on connection: Connection) throws -> Int64? {
+    guard try historyTables(on: connection) != nil else { return nil }
+    let rows = try connection.values(
+      "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
+      [.integer(Int64(HistoryTables.transactionEntity))])
+    guard case .integer(let last)? = rows.first?.first else { return 0 }
+    return last
+  }
+}
+
+extension NSPersistentStoreCoordinator {
+  /// The place in the history behind the last transaction of the stores; nil when none has a history.
+  ///
+  /// - Parameter stores: The stores to ask; nil is all of them. Those of other coordinators are passed
+  ///   over.
+  public func currentPersistentHistoryToken(
+    fromStores stores: [Any]?
+  ) -> NSPersistentHistoryToken? {
+    var transactions: [String: Int64] = [:]
+    for store in stores ?? persistentStores {
+      guard let store = store as? SQLiteStore, persistentStores.contains(store),
+        let connection = try? store.pool.lease()
+      else { continue }
+      defer { store.pool.giveBack(connection) }
+      // A store that cannot be read has no place to tell.
+      if let last = try? store.lastTransaction(on: connection) {
+        transactions[store.identifier] = last
+      }
+    }
+    return transactions.isEmpty ? nil : NSPersistentHistoryToken(transactions)
+  }
+}

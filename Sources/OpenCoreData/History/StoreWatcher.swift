@@ -1,0 +1,115 @@
+import Dispatch
+import Glibc
+import ManagedModel
+import SQLiteDriver
+
+/// Watches a store's file and posts `NSPersistentStoreRemoteChange` when anybody has committed to it.
+///
+/// The kernel tells of writes to the log (`inotify`); a commit is seen by `PRAGMA data_version` of a
+/// connection of its own. The log's index, which makes a commit visible, is written after the log and
+/// without a word from the kernel, so each word is followed by a few looks.
+final class StoreWatcher: @unchecked Sendable {  // what changes is used on `queue` alone
+  private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
+  private let connection: Connection
+  private let source: any DispatchSourceRead
+  private let descriptor: Int32
+  private let fileName: String
+  private weak var store: SQLiteStore?
+  private var lastVersion: Int64
+  private var looks = 0
+  private var isStopped = false
+
+  /// Milliseconds after a write at which it is looked whether a commit can be seen.
+  private static let delays = [0, 5, 25, 100, 500]
+
+  /// Begins to watch; nil when the system cannot watch files.
+  init?(_ store: SQLiteStore) {
+    guard let url = store.url, let connection = try? Connection(path: url.path, access: .reading)
+    else { return nil }
+    let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+    let watch = inotify_add_watch(
+      descriptor, url.deletingLastPathComponent().path,
+      UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO))
+    guard descriptor >= 0, watch >= 0 else {
+      if descriptor >= 0 { close(descriptor) }
+      connection.close()
+      return nil
+    }
+    self.store = store
+    self.connection = connection
+    self.descriptor = descriptor
+    fileName = url.lastPathComponent
+    lastVersion = StoreWatcher.version(connection) ?? 0
+    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    source.setCancelHandler { close(descriptor) }
+    source.setEventHandler { [weak self] in self?.wordArrived() }
+    source.activate()
+  }
+
+  /// Ends the watching; nothing is posted afterwards.
+  func stop() {
+    queue.async { [self] in
+      isStopped = true
+      source.cancel()
+      connection.close()
+    }
+  }
+
+  private func wordArrived() {
+    guard drain() else { return }
+    looks += 1
+    let round = looks
+    for delay in StoreWatcher.delays {
+      queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
+        // A newer word has looks of its own.
+        guard let self, round == looks || delay == 0 else { return }
+        look()
+      }
+    }
+  }
+
+  /// Reads what the kernel has to say; true when it is about this store.
+  private func drain() -> Bool {
+    var isOurs = false
+    let header = MemoryLayout<inotify_event>.size
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        guard count > 0 else { return }
+        var offset = 0
+        while offset + header <= count {
+          // The struct's last field, `len`, is the length of the name behind it.
+          let length = Int(buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+          let end = min(offset + header + length, count)
+          let name = buffer[(offset + header)..<end].prefix { $0 != 0 }
+          if String(decoding: name, as: UTF8.self).hasPrefix(fileName) { isOurs = true }
+          offset += header + length
+        }
+      }
+    }
+    return isOurs
+  }
+
+  private func look() {
+    guard !isStopped, let version = StoreWatcher.version(connection), version != lastVersion,
+      let store
+    else { return }
+    lastVersion = version
+    var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier]
+    userInfo[NSPersistentStoreURLKey] = store.url
+    // A store without a history has no place to tell.
+    if let last = try? store.lastTransaction(on: connection) {
+      userInfo[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([store.identifier: last])
+    }
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreRemoteChange, object: store.persistentStoreCoordinator,
+      userInfo: userInfo)
+  }
+
+  /// A number that changes with each commit of another connection; nil when it cannot be read.
+  private static func version(_ connection: Connection) -> Int64? {
+    guard case .integer(let version)? = try? connection.values("PRAGMA data_version").first?.first
+    else { return nil }
+    return version
+  }
+}

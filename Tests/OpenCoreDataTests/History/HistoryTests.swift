@@ -1,0 +1,247 @@
+import CoreDataCosts
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite("Persistent history")
+struct HistoryTests {
+  private static let tracking = [NSPersistentHistoryTrackingKey: true]
+
+  /// A model of items whose name is kept in the history when a row goes.
+  private func model() -> NSManagedObjectModel {
+    let model = SavingModels.items()
+    model.entitiesByName["Item"]?.attributesByName["name"]?.preservesValueInHistoryOnDeletion =
+      true
+    return model
+  }
+
+  private func history(
+    _ request: NSPersistentHistoryChangeRequest, _ context: NSManagedObjectContext
+  ) throws -> [NSPersistentHistoryTransaction] {
+    let result = try context.execute(request) as? NSPersistentHistoryResult
+    return result?.result as? [NSPersistentHistoryTransaction] ?? []
+  }
+
+  /// Each change as `insert Item/p1 a b` with the names of what an update wrote.
+  private func described(_ transactions: [NSPersistentHistoryTransaction]) -> [[String]] {
+    transactions.map { transaction in
+      (transaction.changes ?? []).map { change in
+        let names = change.updatedProperties?.map(\.name).sorted().map { " " + $0 }.joined() ?? ""
+        return "\(change.changeType) \(change.changedObjectID.uriRepresentation().path)\(names)"
+      }
+    }
+  }
+
+  @Test("Each save is a transaction with its changes, its author and its context's name")
+  func saves() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context(.error, "importer")
+    context.transactionAuthor = "server"
+    try context.performAndWait {
+      let items = ["A", "B"].map { context.make("Item", ["name": $0]) }
+      try context.save()
+      items[0].setValue(1, forKey: "a")
+      items[0].setValue(2, forKey: "c")
+      context.delete(items[1])
+      context.transactionAuthor = nil
+      let cost = try costs(of: context) { try context.save() }
+      #expect(cost.inserts == 0 && cost.updates == 1 && cost.deletes == 1 && cost.transactions == 1)
+      let all = try history(.fetchHistory(after: nil as NSPersistentHistoryToken?), context)
+      #expect(
+        described(all) == [
+          ["insert /Item/p1", "insert /Item/p2"], ["update /Item/p1 a c", "delete /Item/p2"],
+        ])
+      #expect(all.map(\.author) == ["server", nil])
+      #expect(all.map(\.contextName) == ["importer", "importer"])
+      #expect(all.map(\.transactionNumber) == [1, 2])
+      #expect(all[1].changes?[1].tombstone as? [String: String] == ["name": "B"])
+      #expect(all[1].changes?[0].transaction === all[1])
+      #expect(abs(all[0].timestamp.timeIntervalSinceNow) < 60)
+      let ids = all[1].objectIDNotification().userInfo?["deleted_objectIDs"]
+      #expect((ids as? Set<NSManagedObjectID>)?.count == 1)
+    }
+  }
+
+  @Test("A request begins behind a token, a date, a transaction; a predicate picks authors")
+  func requests() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    try context.performAndWait {
+      var tokens: [NSPersistentHistoryToken?] = []
+      var dates: [Date] = []
+      for author in ["A", "B", "A"] {
+        context.transactionAuthor = author
+        _ = context.make("Item")
+        try context.save()
+        tokens.append(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        dates.append(Date())
+      }
+      func numbers(_ request: NSPersistentHistoryChangeRequest) throws -> [Int64] {
+        try history(request, context).map(\.transactionNumber)
+      }
+      #expect(try numbers(.fetchHistory(after: tokens[0])) == [2, 3])
+      #expect(try numbers(.fetchHistory(after: dates[1])) == [3])
+      let all = try history(.fetchHistory(after: nil as NSPersistentHistoryToken?), context)
+      #expect(try numbers(.fetchHistory(after: all[1])) == [3])
+      #expect(all[2].token == tokens[2])
+      let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+      fetch.predicate = NSPredicate(format: "author == %@", "A")
+      #expect(try numbers(.fetchHistory(withFetch: fetch)) == [1, 3])
+      let inserts = try #require(NSPersistentHistoryChange.fetchRequest)
+      inserts.predicate = NSPredicate(format: "changeID == 2")
+      let picked = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: inserts)
+      #expect(try numbers(picked) == [2])
+      picked.resultType = .objectIDs
+      let ids = (try context.execute(picked) as? NSPersistentHistoryResult)?.result
+      #expect((ids as? [NSManagedObjectID])?.count == 1)
+      let archived = try NSKeyedArchiver.archivedData(
+        withRootObject: #require(tokens[0]), requiringSecureCoding: true)
+      let restored = try NSKeyedUnarchiver.unarchivedObject(
+        ofClass: NSPersistentHistoryToken.self, from: archived)
+      #expect(restored == tokens[0])
+      #expect(try numbers(.fetchHistory(after: restored)) == [2, 3])
+    }
+  }
+
+  @Test("Deleting history takes what is before a place; numbers are never given twice")
+  func purge() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    try context.performAndWait {
+      for _ in 0..<3 {
+        _ = context.make("Item")
+        try context.save()
+      }
+      let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
+      try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: token))
+      let after = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+      #expect(try history(after, context).map(\.transactionNumber) == [3])
+      try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date()))
+      #expect(try history(after, context).isEmpty)
+      _ = context.make("Item")
+      try context.save()
+      let left = try history(after, context)
+      #expect(left.map(\.transactionNumber) == [4] && left[0].changes?[0].changeID == 4)
+    }
+  }
+
+  @Test("Batch requests are transactions too, written by INSERT … SELECT")
+  func batches() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    try context.performAndWait {
+      let insert = NSBatchInsertRequest(
+        entityName: "Item", objects: (0..<3).map { ["a": $0, "name": "n\($0)"] })
+      try context.execute(insert)
+      let update = NSBatchUpdateRequest(entityName: "Item")
+      update.predicate = NSPredicate(format: "a < 2")
+      update.propertiesToUpdate = ["a": 9]
+      try context.execute(update)
+      let fetch = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      fetch.predicate = NSPredicate(format: "a == 2")
+      try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
+      let all = try history(.fetchHistory(after: Date.distantPast), context)
+      #expect(
+        described(all) == [
+          ["insert /Item/p1", "insert /Item/p2", "insert /Item/p3"],
+          ["update /Item/p1 a", "update /Item/p2 a"], ["delete /Item/p3"],
+        ])
+      #expect(all.last?.changes?[0].tombstone as? [String: String] == ["name": "n2"])
+      // One that finds nothing leaves nothing.
+      try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
+      #expect(try history(.fetchHistory(after: Date.distantPast), context).count == 3)
+    }
+  }
+
+  @Test(
+    "A failed save leaves no history; a store without tracking has none, a tracked one keeps it")
+  func tracking() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    defer { connection.close() }
+    try connection.execute(
+      "CREATE TRIGGER stop BEFORE INSERT ON ZITEM WHEN NEW.ZA = 7 BEGIN "
+        + "SELECT RAISE(ABORT, 'no sevens'); END")
+    try context.performAndWait {
+      _ = context.make("Item", ["a": Int32(7)])
+      #expect(throws: NSError.self) { try context.save() }
+      #expect(stack.coordinator.currentPersistentHistoryToken(fromStores: nil)?.description != nil)
+      let transactions = try history(.fetchHistory(after: Date.distantPast), context)
+      #expect(transactions.isEmpty)
+    }
+    let plain = try stack.foreignContext()
+    try plain.performAndWait {
+      _ = plain.make("Item")
+      try plain.save()
+      #expect(try history(.fetchHistory(after: Date.distantPast), plain).count == 1)
+    }
+    let without = try SharedStack(.sqlite, model())
+    let other = without.context()
+    try other.performAndWait {
+      _ = other.make("Item")
+      try other.save()
+      #expect(without.coordinator.currentPersistentHistoryToken(fromStores: nil) == nil)
+      #expect(try history(.fetchHistory(after: Date.distantPast), other).isEmpty)
+    }
+    let memory = try SharedStack(.memory, model()).context()
+    memory.performAndWait {
+      let error = thrownError { _ = try history(.fetchHistory(after: Date()), memory) }
+      #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+    }
+  }
+
+  @Test("The tables have Apple's names, columns and numbers")
+  func tables() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    func columns(_ table: String) throws -> String {
+      try connection.values("SELECT name FROM pragma_table_info('\(table)')").flatMap { $0 }
+        .map { $0.description.replacing("\"", with: "") }.joined(separator: " ")
+    }
+    #expect(
+      try columns("ACHANGE")
+        == "Z_PK Z_ENT Z_OPT ZCHANGETYPE ZENTITY ZENTITYPK ZTRANSACTIONID ZCOLUMNS ZTOMBSTONE0")
+    #expect(
+      try columns("ATRANSACTION")
+        == "Z_PK Z_ENT Z_OPT ZAUTHORTS ZBUNDLEIDTS ZCONTEXTNAMETS ZPROCESSIDTS ZTIMESTAMP ZAUTHOR "
+        + "ZBUNDLEID ZCONTEXTNAME ZPROCESSID ZQUERYGEN")
+    #expect(try columns("ATRANSACTIONSTRING") == "Z_PK Z_ENT Z_OPT ZNAME")
+    #expect(
+      try connection.values("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == [
+        [.integer(16_001), .text("CHANGE")], [.integer(16_002), .text("TRANSACTION")],
+        [.integer(16_003), .text("TRANSACTIONSTRING")],
+      ])
+  }
+
+  @Test("Another coordinator's commit is told, with the place in the history")
+  func remoteChange() async throws {
+    let options = [
+      NSPersistentHistoryTrackingKey: true,
+      NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+    ]
+    let stack = try SharedStack(.sqlite, model(), options: options)
+    let notes = LineList()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreRemoteChange, object: stack.coordinator, queue: nil
+    ) { note in
+      let token = note.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
+      notes.add(token.map { "\($0)" } ?? "no token")
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    let other = try stack.foreignContext()
+    for round in 1...3 {
+      try other.performAndWait {
+        _ = other.make("Item")
+        try other.save()
+      }
+      let wanted = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
+      for _ in 0..<500 where notes.lines.last != "\(wanted)" {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(notes.lines.last == "\(wanted)", "commit \(round)")
+    }
+  }
+}

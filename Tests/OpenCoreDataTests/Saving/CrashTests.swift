@@ -1,0 +1,86 @@
+import Glibc
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+/// A process that saves until it is killed at a moment of its own choice.
+///
+/// `CDPROF_KILLS=200` kills that many; a few by default.
+@Suite("Processes killed while they save")
+struct CrashTests {
+  static let kills = ProcessInfo.processInfo.environment["CDPROF_KILLS"].flatMap(Int.init) ?? 4
+  /// Rows of one save.
+  static let rows = 40
+
+  @Test("S16-1 a save that returned is there, and none is there by half")
+  func killed() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("CrashTests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.path
+    var last = 0
+    for _ in 0..<CrashTests.kills {
+      await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+        try CrashTests.saveUntilKilled(in: URL(fileURLWithPath: path))
+      }
+      last = try check(folder, after: last)
+    }
+    #expect(last > 0, "nothing was saved before the first kill")
+  }
+
+  /// What the store has after a kill; the number of the last save that is there.
+  private func check(_ folder: URL, after previous: Int) throws -> Int {
+    let returned =
+      (try? String(contentsOf: folder.appendingPathComponent("returned"), encoding: .utf8))
+      .flatMap { Int($0.split(separator: "\n").last ?? "") } ?? 0
+    let store = folder.appendingPathComponent("Store.sqlite").path
+    let connection = try Connection(path: store, access: .writing)
+    defer { connection.close() }
+    #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]])
+    let saves = try connection.values("SELECT ZA, COUNT(*) FROM ZITEM GROUP BY ZA ORDER BY ZA")
+    #expect(saves.allSatisfy { $0[1] == .integer(Int64(CrashTests.rows)) }, "half a save")
+    #expect(saves.count >= returned, "save \(returned) had returned and is not there")
+    #expect(
+      try connection.values("SELECT COUNT(*) FROM ATRANSACTION") == [[.integer(Int64(saves.count))]]
+    )
+    #expect(
+      try connection.values("SELECT COUNT(*) FROM ACHANGE")
+        == [[.integer(Int64(saves.count * CrashTests.rows))]])
+    let keys = try connection.values(
+      "SELECT MAX(Z_PK) <= (SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Item') FROM ZITEM")
+    #expect(keys == [[.integer(1)]] || saves.isEmpty)
+    #expect(saves.count >= previous)
+    return saves.count
+  }
+
+  /// Saves one batch after another and notes each that has returned.
+  private static func saveUntilKilled(in folder: URL) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: folder.appendingPathComponent("Store.sqlite"),
+      options: [NSPersistentHistoryTrackingKey: true])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    let note = open(
+      folder.appendingPathComponent("returned").path, O_WRONLY | O_CREAT | O_APPEND, 0o644)
+    let delay = UInt32.random(in: 5_000...120_000)
+    Thread.detachNewThread {
+      usleep(delay)
+      _ = Glibc.kill(getpid(), SIGKILL)
+    }
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      request.sortDescriptors = [NSSortDescriptor(key: "a", ascending: false)]
+      request.fetchLimit = 1
+      var number = Int(try context.fetch(request).first?.value(forKey: "a") as? Int32 ?? 0)
+      while true {
+        number += 1
+        for _ in 0..<rows { _ = context.make("Item", ["a": Int32(number)]) }
+        try context.save()
+        let line = Array("\(number)\n".utf8)
+        _ = write(note, line, line.count)
+      }
+    }
+  }
+}
