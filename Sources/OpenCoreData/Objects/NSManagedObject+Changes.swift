@@ -43,7 +43,7 @@ extension NSManagedObject {
     var result: [String: Any] = [:]
     for slot in layout.slots {
       let was = values.earlier?.changed[slot.index] == true
-      guard was || values.isChanged(slot.index), !rawValue(slot).isSame(as: earlierRawValue(slot))
+      guard was || values.isChanged(slot.index), rawValue(slot) != earlierRawValue(slot)
       else {
         continue
       }
