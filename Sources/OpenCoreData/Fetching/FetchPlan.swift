@@ -17,6 +17,8 @@ struct FetchPlan {
   var prefetchPaths: [String]
   /// What dictionaries hold, nil for other results.
   let dictionary: DictionaryPlan?
+  /// Told now and then how many rows have been read; for an asynchronous fetch.
+  var rowsRead: ((Int) -> Void)?
 
   init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
     // An entity of another instance of the model stands for the one of that name here.

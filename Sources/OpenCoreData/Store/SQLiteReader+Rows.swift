@@ -3,7 +3,15 @@ import SQLiteDriver
 
 extension SQLiteReader {
   func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow] {
-    try rows(query(plan, .rows), for: plan.entityName, in: scope)
+    let query = try query(plan, .rows)
+    guard let rowsRead = plan.rowsRead else {
+      return try rows(query, for: plan.entityName, in: scope)
+    }
+    var count = 0
+    return try rows(query, for: plan.entityName, in: scope) { _ in
+      count += 1
+      if count.isMultiple(of: 100) { rowsRead(count) }
+    }
   }
 
   func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity] {

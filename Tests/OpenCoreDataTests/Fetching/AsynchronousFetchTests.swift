@@ -1,0 +1,106 @@
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Asynchronous fetches")
+struct AsynchronousFetchTests {
+  private func store(
+    _ kind: StoreKind, count: Int
+  ) throws -> (GraphStack, NSManagedObjectContext) {
+    let stack = try GraphStack(kind, model: TestModels.company())
+    let writer = try stack.context()
+    try writer.performAndWait {
+      for index in 0..<count {
+        let employee = NSEntityDescription.insertNewObject(
+          forEntityName: "Employee", into: writer)
+        employee.setValue(String(format: "e%05d", index), forKey: "name")
+      }
+      try writer.save()
+    }
+    return (stack, try stack.context())
+  }
+
+  private func request() -> NSFetchRequest<NSManagedObject> {
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+    request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+    return request
+  }
+
+  /// Executes a request and waits for its end.
+  private func run(
+    _ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>,
+    estimate: Int = 0,
+    _ begun: @escaping @Sendable (NSAsynchronousFetchResult<NSManagedObject>) -> Void = { _ in }
+  ) async throws -> NSAsynchronousFetchResult<NSManagedObject> {
+    nonisolated(unsafe) let request = request
+    return try await withCheckedThrowingContinuation { continuation in
+      context.perform {
+        let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request) {
+          continuation.resume(returning: $0)
+        }
+        asynchronous.estimatedResultCount = estimate
+        do {
+          let result = try context.execute(asynchronous)
+          guard let result = result as? NSAsynchronousFetchResult<NSManagedObject> else { return }
+          #expect(result.finalResult == nil)
+          begun(result)
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    }
+  }
+
+  @Test(
+    "execute returns before the callback, which gives what fetch gives, with one SELECT: S6.38",
+    arguments: StoreKind.allCases)
+  func givesWhatFetchGives(kind: StoreKind) async throws {
+    let (stack, context) = try store(kind, count: 450)
+    context.performAndWait {
+      _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
+    }
+    let result = try await run(context, request(), estimate: 450)
+    try context.performAndWait {
+      #expect(result.operationError == nil)
+      #expect(context.counters.selects == stack.statements(1))
+      #expect(context.counters.fetches == 1)
+      #expect(result.finalResult?.count == 451)
+      #expect(try context.fetch(request()) == result.finalResult)
+      #expect(result.progress?.completedUnitCount == 451)
+    }
+  }
+
+  @Test("A fetch that is cancelled gives nothing but the error 3072: S6.38 S-C28")
+  func cancelled() async throws {
+    let (stack, context) = try store(.sqlite, count: 20)
+    // Twenty rows each joined with all of a long series: far more work than a test may take.
+    let request = request()
+    request.predicate = NSPredicate(format: "ANY department.employees.name MATCHES '.*(x+x+)+y'")
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    try connection.execute("INSERT INTO ZDEPARTMENT(Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1)")
+    let name = String(repeating: "x", count: 26)
+    try connection.execute("UPDATE ZEMPLOYEE SET ZDEPARTMENT = 1, ZNAME = '\(name)'")
+    connection.close()
+    let result = try await run(context, request) { $0.cancel() }
+    context.performAndWait {
+      #expect(result.finalResult == nil)
+      #expect(result.operationError?.code == CocoaError.Code.userCancelled.rawValue)
+      #expect(context.registeredObjects.isEmpty)
+    }
+    #expect(result.progress?.isCancelled == true)
+  }
+
+  @Test("Rows are counted while they are read; an error is the result's: S-C28")
+  func progress() async throws {
+    let (_, context) = try store(.sqlite, count: 450)
+    let result = try await run(context, request())
+    #expect(result.progress?.totalUnitCount == 450)
+    let wrong = request()
+    wrong.predicate = NSPredicate(block: { _, _ in true })
+    let failed = try await run(context, wrong)
+    #expect(failed.finalResult == nil && failed.operationError?.code == NSCoreDataError)
+  }
+}
