@@ -9,6 +9,6 @@ struct CDProf: ParsableCommand {
     version: Messages.version,
     subcommands: [
       Run.self, Shell.self, Inspect.self, Doctor.self, Rows.self, Model.self, Diff.self,
-      Generate.self,
+      Generate.self, Predicate.self,
     ])
 }

@@ -24,6 +24,11 @@ struct ProgramTests {
     (["shell", "no.sqlite"], 66, "there is no file no.sqlite"),
     (["inspect", "no.sqlite"], 66, "there is no file no.sqlite"),
     (["inspect", "input"], 65, "input is empty"),
+    (["predicate", "a == 1", "--sql"], 64, "add --entity"),
+    (["predicate", "a == 1", "--entity", "Mood"], 64, "add --model"),
+    (["predicate", "a == 1 adn b == 2"], 65, "  a == 1 adn b == 2\n         ^"),
+    (["predicate", "a == 1", "--entity", "Mood", "--plan", "no.sqlite"], 66, "no.sqlite"),
+    (["predicate", "a == 1", "--entity", "Mood", "--model", "no.mom"], 66, "no.mom"),
     (["shell", "input"], 65, "input is empty"),
     (["model", "no.momd"], 66, "there is no file or folder no.momd"),
     (["model", "tmp"], 65, "The folder holds no model."),
@@ -168,6 +173,26 @@ struct ProgramTests {
     #expect(diff.status == 0 && diff.output.hasPrefix("A store of the first is migrated"))
     #expect(
       try program.run(["diff", old, PackageFiles.model, "--json"]).output.contains("lightweight"))
+  }
+
+  @Test func aPredicateIsExplained() throws {
+    let text = try program.run(["predicate", "hidden and not a == 'x'"])
+    #expect(text.status == 0)
+    #expect(text.output.hasPrefix("format  hidden == 1 AND NOT a == \"x\"\ntree    AND\n"))
+    let sql = try program.run([
+      "predicate", "date > CAST(2, 'NSDate')", "--model", PackageFiles.model, "--entity", "Mood",
+      "--sql",
+    ])
+    #expect(sql.output.contains("FROM ZMOOD t0 WHERE  t0.ZDATE > ?\nbinds   [0] 2.0\n"))
+    #expect(!sql.output.contains("tree"))
+  }
+
+  @Test(.enabled(if: PackageFiles.moody != nil))
+  func aPlanIsReadFromAStore() throws {
+    let store = try #require(PackageFiles.moody)
+    let outcome = try program.run(["predicate", "SELF == nil", "--entity", "Mood", "--plan", store])
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("plan    "))
   }
 
   @Test(.enabled(if: PackageFiles.moody != nil))

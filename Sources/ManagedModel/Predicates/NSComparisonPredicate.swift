@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// Compares the values of two expressions.
 ///
@@ -107,6 +107,38 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     options = []
     self.customSelectorName = customSelectorName
     super.init(kind: .comparison, depth: 1 + max(leftExpression.depth, rightExpression.depth))
+  }
+
+  /// Reads a comparison from an archive; nil when a part is missing.
+  public required init?(coder: NSCoder) {
+    typealias Key = PredicateArchiveKey
+    guard let left = coder.descending({ coder.archivedExpression(Key.left) }),
+      let right = coder.descending({ coder.archivedExpression(Key.right) }),
+      let type = UInt(exactly: coder.archivedInteger(Key.operatorType)).flatMap(Operator.init),
+      let modifier = UInt(exactly: coder.archivedInteger(Key.modifier)).flatMap(Modifier.init),
+      let options = UInt(exactly: coder.archivedInteger(Key.options))
+    else { return nil }
+    let selector = coder.archivedText(Key.selector)
+    guard (type == .customSelector) == (selector != nil) else { return nil }
+    leftExpression = left
+    rightExpression = right
+    comparisonPredicateModifier = modifier
+    predicateOperatorType = type
+    self.options = Options(rawValue: options)
+    customSelectorName = selector
+    super.init(decoded: .comparison, depth: 1 + max(left.depth, right.depth))
+  }
+
+  open override func encode(with coder: NSCoder) {
+    typealias Key = PredicateArchiveKey
+    coder.encode(leftExpression, forKey: Key.left)
+    coder.encode(rightExpression, forKey: Key.right)
+    coder.encode(Int(predicateOperatorType.rawValue), forKey: Key.operatorType)
+    coder.encode(Int(comparisonPredicateModifier.rawValue), forKey: Key.modifier)
+    coder.encode(Int(options.rawValue), forKey: Key.options)
+    if let customSelectorName {
+      coder.encode(NSString(string: customSelectorName), forKey: Key.selector)
+    }
   }
 
   /// A comparison like `comparison` between other expressions.

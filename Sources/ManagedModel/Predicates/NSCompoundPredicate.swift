@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// Joins predicates with AND, OR or NOT.
 ///
@@ -29,6 +29,26 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     compoundPredicateType = type
     predicates = subpredicates
     super.init(kind: .compound, depth: 1 + (subpredicates.lazy.map(\.depth).max() ?? 0))
+  }
+
+  /// Reads a compound from an archive; nil when a part is missing.
+  public required init?(coder: NSCoder) {
+    typealias Key = PredicateArchiveKey
+    guard
+      let type = UInt(exactly: coder.archivedInteger(Key.compoundType))
+        .flatMap(LogicalType.init),
+      let parts = coder.descending({ coder.archivedPredicates(Key.subpredicates) }),
+      type != .not || parts.count == 1
+    else { return nil }
+    compoundPredicateType = type
+    predicates = parts
+    super.init(decoded: .compound, depth: 1 + (parts.lazy.map(\.depth).max() ?? 0))
+  }
+
+  open override func encode(with coder: NSCoder) {
+    coder.encode(
+      Int(compoundPredicateType.rawValue), forKey: PredicateArchiveKey.compoundType)
+    coder.encode(NSArray(array: predicates), forKey: PredicateArchiveKey.subpredicates)
   }
 
   /// All of them hold.

@@ -7,7 +7,9 @@ public import Foundation
 /// be used from any thread.
 // Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
 // `@Sendable`.
-open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unchecked Sendable {
+open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInitializable,
+  @unchecked Sendable
+{
   /// What a predicate of this very class is.
   ///
   /// Subclasses of the framework say `.subclass`.
@@ -54,6 +56,38 @@ open class NSPredicate: NSObject, NSCopying, PredicateFormatInitializable, @unch
   init(kind: Kind, depth: Int) {
     self.kind = kind
     self.depth = depth
+  }
+
+  // MARK: Coding
+
+  /// Archives may be read without trust in them.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Reads `TRUEPREDICATE` or `FALSEPREDICATE` from an archive; the subclasses read their own.
+  public required init?(coder: NSCoder) {
+    guard coder.containsValue(forKey: PredicateArchiveKey.value) else { return nil }
+    kind = .constant(coder.decodeBool(forKey: PredicateArchiveKey.value))
+    depth = 1
+  }
+
+  /// For the framework's subclasses: the superclass's part of reading an archive.
+  ///
+  /// Nil when the tree that was read is higher than one that is parsed may be.
+  init?(decoded kind: Kind, depth: Int) {
+    guard depth <= PredicateParser.maximumDepth else { return nil }
+    self.kind = kind
+    self.depth = depth
+  }
+
+  /// Writes the predicate into an archive, under Apple's keys.
+  ///
+  /// Traps with a sentence, where Apple raises, for blocks and for constants that are no archivable
+  /// objects.
+  open func encode(with coder: NSCoder) {
+    guard case .constant(let value) = kind else {
+      preconditionFailure("\(self) cannot be archived")
+    }
+    coder.encode(value, forKey: PredicateArchiveKey.value)
   }
 
   /// Apple's canonical text.

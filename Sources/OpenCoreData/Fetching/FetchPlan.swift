@@ -24,8 +24,8 @@ struct FetchPlan {
     let entity = try given ?? FetchPlan.entity(named: request.entityName, in: model)
     self.entity = entity
     layout = EntityLayout.of(entity)
-    predicate = request.predicate
-    sort = request.sortDescriptors ?? []
+    predicate = try request.predicate?.withoutSwiftPredicates(for: entity)
+    sort = try request.swiftSort?(entity) ?? request.sortDescriptors ?? []
     limit = request.fetchLimit
     offset = request.fetchOffset
     batchSize = request.fetchBatchSize

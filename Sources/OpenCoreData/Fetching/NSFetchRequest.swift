@@ -47,7 +47,12 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   open var predicate: NSPredicate?
 
   /// The order of the result; nil leaves it to SQLite.
-  open var sortDescriptors: [NSSortDescriptor]?
+  open var sortDescriptors: [NSSortDescriptor]? {
+    didSet { swiftSort = nil }
+  }
+
+  /// Makes the descriptors for an entity, where they were given with Swift's key paths.
+  final var swiftSort: ((NSEntityDescription) throws -> [NSSortDescriptor])?
 
   /// The most objects to fetch; 0 is all.
   open var fetchLimit = 0

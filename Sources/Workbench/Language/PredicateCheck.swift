@@ -9,9 +9,18 @@ struct PredicateCheck {
   /// - Throws: a problem at the character the format goes wrong at, or at an unknown key.
   func check(_ format: String, at word: Word?) throws(LanguageProblem) {
     let word = word ?? Word(format, at: SourcePlace(line: 1, column: 1, length: format.count))
-    let predicate: NSPredicate
+    try checkPaths(of: PredicateCheck.predicate(format, at: word, arguments: []), in: word)
+  }
+
+  /// Reads a format.
+  ///
+  /// - Parameter arguments: of its placeholders; nil lets them stay.
+  /// - Throws: a problem at the character the format goes wrong at.
+  static func predicate(
+    _ format: String, at word: Word, arguments: [Any?]? = nil
+  ) throws(LanguageProblem) -> NSPredicate {
     do {
-      predicate = try NSPredicate.parse(format, arguments: [])
+      return try NSPredicate.parse(format, arguments: arguments)
     } catch {
       throw LanguageProblem(
         "the predicate cannot be read: \(error.message)", at: word.place(at: error.column - 1),
@@ -19,6 +28,12 @@ struct PredicateCheck {
         nextStep: error.expected.isEmpty
           ? "write it as `NSPredicate` takes it" : "expected here: \(error.expected)")
     }
+  }
+
+  /// Looks up the key paths that a predicate compares.
+  ///
+  /// - Throws: a problem at the first that the entity does not have.
+  func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
     for keyPath in PredicateCheck.keyPaths(of: predicate) {
       _ = try names.resolve(keyPath, from: entity, at: place(of: keyPath, in: word))
     }
@@ -30,16 +45,30 @@ struct PredicateCheck {
     return word.place(at: offset, length: keyPath.count)
   }
 
-  /// The key paths a predicate compares; those inside of `SUBQUERY` begin elsewhere and are left out.
+  /// The keys of the paths that a predicate compares, up to an operator such as `@count`.
+  ///
+  /// Those inside of `SUBQUERY` begin elsewhere and are left out.
   private static func keyPaths(of predicate: NSPredicate) -> [String] {
-    if let compound = predicate as? NSCompoundPredicate {
-      return compound.subpredicates.compactMap { $0 as? NSPredicate }.flatMap(keyPaths)
+    switch predicate.form {
+    case .compound(_, let predicates): predicates.flatMap { keyPaths(of: $0) }
+    case .comparison(let comparison):
+      keyPaths(of: comparison.leftExpression) + keyPaths(of: comparison.rightExpression)
+    case .constant, .block, .unknown: []
     }
-    guard let comparison = predicate as? NSComparisonPredicate else { return [] }
-    return keyPaths(of: comparison.leftExpression) + keyPaths(of: comparison.rightExpression)
   }
 
   private static func keyPaths(of expression: NSExpression) -> [String] {
-    expression.expressionType == .keyPath ? [expression.keyPath] : []
+    switch expression.node {
+    case .keyPath(let path):
+      // `%K` may be any key, and every object has an ID.
+      let keys = path.keys.filter { $0.lowercased() != "self" }
+      return keys.isEmpty || path.components.contains(.placeholder) || keys == ["objectID"]
+        ? [] : [keys.joined(separator: ".")]
+    case .subquery(let collection, _, _): return keyPaths(of: collection)
+    case .path(let operand, _): return keyPaths(of: operand)
+    case .conditional(let predicate, let yes, let no):
+      return keyPaths(of: predicate) + keyPaths(of: yes) + keyPaths(of: no)
+    default: return expression.node.children.flatMap { keyPaths(of: $0) }
+    }
   }
 }

@@ -69,7 +69,23 @@ extension ShellEngine {
         reason ?? "no plan", nextStep: "SQLite alone cannot explain this statement")
     }
     let verdict = PlanVerdict(sql: sql, lines: lines, count: group.count)
-    return ShellAnswer((ShellEngine.untreed(lines) + [verdict.sentence]).map { "  " + $0 })
+    let plan = ShellEngine.untreed(lines) + [verdict.sentence]
+    return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
+  }
+
+  /// What `cdprof predicate` says of a fetch's predicate, without the SQL that `last` shows.
+  private func explainedPredicate(of group: EventGroup, in session: Session) -> [String] {
+    guard group.word == "fetch" || group.word == "count",
+      let step = current.steps.last(where: { step in
+        session.recording.steps.contains {
+          $0.location == step.location && $0.text == step.text && group.firstEvent > $0.after
+            && group.firstEvent <= $0.through
+        }
+      }), case .predicate(let format)? = step.option(.predicate),
+      let explanation = try? PredicateExplanation(
+        format, entity: step.subject, model: session.model)
+    else { return [] }
+    return PredicateText.lines(explanation, [.format, .tree, .binds])
   }
 
   /// A plan of one line without the branch in front of it.

@@ -35,6 +35,60 @@ struct PredicateFuzzTests {
     #expect(parsed > 200, "seed \(seed): too few of the formats were correct: \(parsed)")
   }
 
+  /// Formats with characters changed, taken away and put in; `CDPROF_FUZZ_SECONDS` goes on longer.
+  @Test func damagedFormatsParseOrFailWithAPlace() throws {
+    let environment = ProcessInfo.processInfo.environment
+    let seconds = environment["CDPROF_FUZZ_SECONDS"].flatMap(Double.init) ?? 0
+    let first = environment["CDPROF_RANDOM_FIRST"].flatMap(UInt64.init) ?? 1
+    let end = ContinuousClock.now + .seconds(seconds)
+    var (seed, parsed) = (first, 0)
+    repeat {
+      var numbers = SplitMix(state: seed)
+      for _ in 0..<4_000 {
+        let format = Self.damaged(Self.format(&numbers), &numbers)
+        do throws(PredicateSyntaxError) {
+          let predicate = try NSPredicate.parse(format)
+          parsed += 1
+          let again = try NSPredicate.parse(predicate.predicateFormat)
+          if again != predicate { Issue.record("seed \(seed): \(format) → \(predicate)") }
+          _ = predicate.withSubstitutionVariables(["x": 1])
+          _ = try? predicate.evaluation(of: ["a": "b", "d": ["k": 1]], variables: ["x": [1, 2]])
+        } catch {
+          if error.column < 1 || error.column > format.count + 1 {
+            Issue.record("seed \(seed): column \(error.column) of \(format)")
+          }
+        }
+      }
+      seed += 1
+    } while ContinuousClock.now < end
+    #expect(parsed > 40, "seeds \(first)..<\(seed): \(parsed)")
+  }
+
+  private static func damaged(_ format: String, _ numbers: inout SplitMix) -> String {
+    var characters = Array(format.unicodeScalars)
+    let strange: [Unicode.Scalar] = [
+      "\0", "\u{301}", "\u{1F600}", "\u{FFFD}", "'", "\"", "\\", "[", "{", "(", "%", "@", "$", "#",
+      ":",
+      ".", "-", "9", "e", "x", "=", "&", "|", "\n", "é",
+    ]
+    for _ in 0..<Int.random(in: 1...4, using: &numbers) {
+      let place = Int.random(in: 0...characters.count, using: &numbers)
+      switch Int.random(in: 0..<4, using: &numbers) {
+      case 0 where place < characters.count: characters.remove(at: place)
+      case 1 where place < characters.count:
+        characters[place] = strange.randomElement(using: &numbers) ?? "x"
+      case 2:
+        let start = Int.random(in: 0...characters.count, using: &numbers)
+        let part = characters[Swift.min(start, place)..<Swift.max(start, place)]
+        characters.insert(contentsOf: Array(part), at: place)
+      default: characters.insert(strange.randomElement(using: &numbers) ?? "x", at: place)
+      }
+    }
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: characters)
+    return String(text)
+  }
+
   /// A few conditions joined by words, then with luck one piece too many.
   private static func format(_ numbers: inout SplitMix) -> String {
     var words: [String] = []

@@ -56,6 +56,7 @@ struct PredicateGrammarTests {
     ("modulus:by:(a, 2) == 1", "modulus:by:(a, 2) == 1"),
     ("sum:(1,1) = 2 AND now() > date", "sum(1, 1) == 2 AND now() > date"),
     ("noindex:(a) == 1", "noindex(a) == 1"),
+    ("#3 == a.#4", "#3 == a.#4"),
     ("a %% 3 + 1 == 2", "modulus:by:(a, 3) + 1 == 2"),
     ("$x := a + 1 > 3 AND $x < 5", "$x := a + 1 > 3 AND $x < 5"),
     ("($x := a) * 2 == 6", "($x := a) * 2 == 6"),

@@ -5,7 +5,7 @@ internal import Synchronization
 /// `NSExpression`. It never changes after it was made and may be used from any thread.
 // Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
 // `@Sendable`.
-open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
+open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// The kinds, with Apple's raw values.
   public enum ExpressionType: UInt, Sendable {
     case constantValue = 0
@@ -38,6 +38,29 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     self.node = node
     depth = 1 + node.childDepth
     if case .keyPath(let path) = node { onlyKey = path.onlyKey } else { onlyKey = nil }
+  }
+
+  /// Archives may be read without trust in them.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Reads an expression from an archive; nil when it has none that is known, or one nested deeper
+  /// than what is parsed.
+  public required init?(coder: NSCoder) {
+    guard let node = coder.descending({ Node(coder: coder) }),
+      node.childDepth < PredicateParser.maximumDepth
+    else {
+      return nil
+    }
+    self.node = node
+    depth = 1 + node.childDepth
+    if case .keyPath(let path) = node { onlyKey = path.onlyKey } else { onlyKey = nil }
+  }
+
+  /// Writes the expression into an archive.
+  ///
+  /// Traps with a sentence for blocks and for constants that are no archivable objects.
+  open func encode(with coder: NSCoder) {
+    node.encode(with: coder, type: expressionType)
   }
 
   /// The value of `onlyKey`.

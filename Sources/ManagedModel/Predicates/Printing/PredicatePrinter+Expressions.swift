@@ -55,10 +55,12 @@ extension PredicatePrinter {
     }
   }
 
-  /// Reserved words get a `#`.
+  /// Reserved words get a `#`, and so do keys that would be read as numbers.
   static func text(of path: PredicateKeyPath) -> String {
     path.components.map { component in
-      if case .key(let key) = component, PredicateKeyword.of(key)?.isReserved == true {
+      if case .key(let key) = component,
+        PredicateKeyword.of(key)?.isReserved == true || key.utf8.first?.isDigit == true
+      {
         return "#" + key
       }
       return PredicateKeyPath.text(component)

@@ -6,7 +6,7 @@ public import Foundation
 /// Nil comes before every value when ascending, as NULL does in SQLite. Values that have no order
 /// between them, such as a string and a number, are ordered by their kind.
 // Sendable is unchecked because NSObject is not Sendable; all state is constant.
-open class NSSortDescriptor: NSObject, NSCopying, @unchecked Sendable {
+open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// The ways to compare that Apple's API names by a selector.
   public enum Comparison: String, Sendable, CaseIterable {
     /// Numbers by value, dates by time, strings by their bytes.
@@ -59,6 +59,33 @@ open class NSSortDescriptor: NSObject, NSCopying, @unchecked Sendable {
     comparator: @escaping @Sendable (Any, Any) -> ComparisonResult
   ) {
     self.init(key: key, ascending: ascending, comparison: nil, block: comparator)
+  }
+
+  /// Archives may be read without trust in them.
+  open class var supportsSecureCoding: Bool { true }
+
+  /// Reads a descriptor from an archive, Apple's keys; nil for a selector that is not known.
+  public required init?(coder: NSCoder) {
+    guard let comparison = Comparison(rawValue: coder.archivedText("NSSelector") ?? "compare:")
+    else { return nil }
+    let key = coder.archivedText("NSKey")
+    self.key = key
+    self.comparison = comparison
+    ascending = coder.archivedInteger("NSAscending") == 1
+    block = nil
+    path = key.map { PredicateKeyPath($0) }
+  }
+
+  /// Writes the descriptor into an archive.
+  ///
+  /// Traps, where Apple raises, for one with a comparator block.
+  open func encode(with coder: NSCoder) {
+    guard let comparison else {
+      preconditionFailure("a sort descriptor with a comparator block cannot be archived")
+    }
+    if let key { coder.encode(NSString(string: key), forKey: "NSKey") }
+    coder.encode(ascending ? 1 : 0, forKey: "NSAscending")
+    coder.encode(NSString(string: comparison.rawValue), forKey: "NSSelector")
   }
 
   /// The block that was given, or one for the named comparison.

@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import OpenCoreData
+import Workbench
+
+/// `cdprof predicate`: says what a predicate is and what SQL it becomes.
+struct Predicate: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Explain a predicate: canonical form, tree, SQL, binds, plan.",
+    discussion: """
+      The format is NSPredicate's; `%@` and its kin stay as they are. SQL needs an entity, and a \
+      model: --model, or the one in the store of --plan. The store is not changed.
+      """)
+
+  @Argument(help: ArgumentHelp("The predicate, as NSPredicate takes it.", valueName: "format"))
+  var format: String
+
+  @Option(
+    help: ArgumentHelp(
+      "A model (.xcdatamodel, .xcdatamodeld, .mom, .momd), or a store that has one.",
+      valueName: "model"))
+  var model: String?
+
+  @Option(help: ArgumentHelp("The entity whose objects are asked for.", valueName: "entity"))
+  var entity: String?
+
+  @ArgumentParser.Flag(help: "Print SQL and binds alone.")
+  var sql = false
+
+  @ArgumentParser.Flag(help: "Print the tree alone.")
+  var tree = false
+
+  @Option(help: ArgumentHelp("A store; prints how SQLite would search it.", valueName: "store"))
+  var plan: String?
+
+  func validate() throws {
+    if entity == nil, model != nil || plan != nil || sql {
+      throw ValidationError("SQL is made for an entity: add --entity")
+    }
+    if entity != nil, model == nil, plan == nil {
+      throw ValidationError("--entity needs a model: add --model, or --plan with a store")
+    }
+  }
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let explanation = try explanation()
+    var parts: PredicateText.Parts = []
+    if sql { parts.formUnion([.sql, .binds]) }
+    if tree { parts.insert(.tree) }
+    console.say(PredicateText.lines(explanation, parts.isEmpty ? .all : parts))
+    if let plan, let statement = explanation.statement {
+      let reader = try PlanReader(storeURL: URL(fileURLWithPath: plan))
+      console.say(
+        PredicateText.lines(plan: reader.lines(of: statement.sql), of: explanation))
+    }
+    return .success
+  }
+
+  private func explanation() throws -> PredicateExplanation {
+    guard let entity else { return try PredicateExplanation(format) }
+    // A mistake in the format is told before one in a file.
+    _ = try PredicateExplanation(format)
+    if let plan { try InputRefusal.check(URL(fileURLWithPath: plan)) }
+    let found = try FoundModel(path: model ?? plan ?? "")
+    return try PredicateExplanation(format, entity: entity, model: found.model)
+  }
+}

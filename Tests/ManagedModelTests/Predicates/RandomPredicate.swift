@@ -1,0 +1,12 @@
+import ManagedModel
+
+/// A predicate made at random, as a format and as a judgement that was written apart.
+///
+/// The two share nothing but the meaning: the judgement knows no parser and no evaluator of the
+/// module.
+struct RandomPredicate {
+  /// For `NSPredicate(format:)`.
+  let format: String
+  /// Whether it holds for a row, by plain Swift.
+  let holds: (RandomRow) -> Bool
+}

@@ -1,0 +1,39 @@
+import ManagedModel
+import Testing
+
+/// Random predicates over random rows: what memory answers is what plain Swift answers.
+@Suite struct RandomPredicateTests {
+  /// `CDPROF_RANDOM_SEEDS` and `CDPROF_RANDOM_FIRST` choose other seeds.
+  static var seeds: ClosedRange<UInt64> {
+    let environment = ProcessInfo.processInfo.environment
+    let first = environment["CDPROF_RANDOM_FIRST"].flatMap(UInt64.init) ?? 1
+    let count = environment["CDPROF_RANDOM_SEEDS"].flatMap(UInt64.init) ?? 12
+    return first...(first + Swift.max(1, count) - 1)
+  }
+
+  @Test func memoryAnswersAsPlainSwiftDoes() throws {
+    var (asked, held) = (0, 0)
+    for seed in Self.seeds {
+      var random = SplitMix(state: seed)
+      var rows: [RandomRow] = []
+      for _ in 0..<4 { rows.append(RandomRow(&random)) }
+      var predicates = RandomPredicates(random)
+      for _ in 0..<1_700 {
+        let made = predicates.next()
+        let predicate = try NSPredicate.parse(made.format, arguments: [])
+        let again = try NSPredicate.parse(predicate.predicateFormat, arguments: [])
+        if again != predicate { Issue.record("seed \(seed): \(made.format) → \(predicate)") }
+        for (index, row) in rows.enumerated() {
+          let expected = made.holds(row)
+          let found = try predicate.evaluation(of: row)
+          if found != expected {
+            Issue.record("seed \(seed), row \(index): \(made.format) gives \(found)")
+          }
+          asked += 1
+          if found { held += 1 }
+        }
+      }
+    }
+    #expect(held > asked / 8 && held < asked * 7 / 8, "\(held) of \(asked)")
+  }
+}

@@ -1,0 +1,122 @@
+import CoreDataCosts
+import Moody
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+/// Swift's own predicates and sort descriptors in fetch requests.
+@Suite struct SwiftPredicateTests {
+  /// Each predicate with the text it becomes, and how many of six moods of two countries it finds.
+  static var cases: [(Foundation.Predicate<Mood>, String, Int)] {
+    let from = Date(timeIntervalSinceReferenceDate: 60)
+    let to = Date(timeIntervalSinceReferenceDate: 240)
+    let codes: [Int16] = [2, 9]
+    let start = "CAST(60.000000, \"NSDate\")"
+    let end = "CAST(240.000000, \"NSDate\")"
+    return [
+      (#Predicate { $0.date >= from }, "date >= \(start)", 5),
+      (
+        #Predicate { $0.date < to && !($0.date == from) }, "date < \(end) AND NOT date == \(start)",
+        3
+      ),
+      (#Predicate { (from...to).contains($0.date) }, "date BETWEEN {\(start), \(end)}", 4),
+      (
+        #Predicate { (from..<to).contains($0.date) || $0.latitude != nil },
+        "(date >= \(start) AND date < \(end)) OR latitude != nil", 3
+      ),
+      (#Predicate { $0.country?.numericISO3166Code == 1 }, "country.numericISO3166Code == 1", 3),
+      (
+        #Predicate { codes.contains($0.country.flatMap { $0.numericISO3166Code } ?? 0) },
+        "TERNARY(country.numericISO3166Code != nil, country.numericISO3166Code, 0) IN {2, 9}", 3
+      ),
+      (
+        #Predicate { ($0.latitude ?? 1.5) * 2 == 3 },
+        "TERNARY(latitude != nil, latitude, 1.5) * 2.0 == 3", 6
+      ),
+      (
+        #Predicate { $0.remoteIdentifier?.starts(with: "x") == true },
+        "TERNARY(remoteIdentifier BEGINSWITH \"x\", 1, 0) == 1", 0
+      ),
+    ]
+  }
+
+  @Test func predicatesBecomeConditionsOfTheStatement() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(6, countries: 2)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let entity = try #require(stack.model.entitiesByName["Mood"])
+      let all = try context.fetch(NSFetchRequest<Mood>(entityName: "Mood"))
+      for (predicate, text, count) in Self.cases {
+        let request = NSFetchRequest<Mood>(entityName: "Mood")
+        request.setPredicate(predicate)
+        var found: [Mood] = []
+        let cost = try costs(of: context) { found = try context.fetch(request) }
+        #expect(cost.selects == 1 && cost.rows == count && found.count == count, "\(text)")
+        #expect(all.filter { NSPredicate(predicate).evaluate(with: $0) }.count == count, "\(text)")
+        let translated = try NSPredicate(predicate).withoutSwiftPredicates(for: entity)
+        #expect(translated.predicateFormat == text)
+        #expect(all.filter { translated.evaluate(with: $0) }.count == count, "\(text)")
+      }
+    }
+  }
+
+  @Test func toManyRelationshipsBecomeSubqueries() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(5, countries: 2)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let late = Date(timeIntervalSinceReferenceDate: 200)
+      let request = NSFetchRequest<Country>(entityName: "Country")
+      let some = #Predicate<Country> { $0.moods.contains { $0.date > late } && $0.moods.count == 3 }
+      request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
+        NSPredicate(some), NSPredicate(format: "numericISO3166Code == 1"),
+      ])
+      let found = try context.fetch(request)
+      #expect(found.count == 1)
+      request.setPredicate(#Predicate { $0.moods.allSatisfy { $0.date < late } })
+      let early = try context.fetch(request).map(\.numericISO3166Code)
+      #expect(early == [2])
+      request.setPredicate(#Predicate { $0.moods.isEmpty || !$0.moods.contains { $0.date < late } })
+      let none = try context.fetch(request)
+      #expect(none.isEmpty)
+    }
+  }
+
+  @Test func whatCannotBeTranslatedIsNamed() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(2, countries: 1)
+    let context = try stack.coldContext()
+    context.performAndWait {
+      let cases: [(Foundation.Predicate<Mood>, String)] = [
+        (#Predicate { ($0.remoteIdentifier ?? "").count > 3 }, "collectionCount"),
+        (#Predicate { $0.colors[0] == 1 }, "CollectionIndexSubscript"),
+        (#Predicate { $0.isFault }, "isFault"),
+      ]
+      for (predicate, part) in cases {
+        let request = NSFetchRequest<Mood>(entityName: "Mood")
+        request.setPredicate(predicate)
+        let error = #expect(throws: (any Error).self) { try context.fetch(request) }
+        #expect(
+          (error as? NSError)?.localizedDescription.contains(part) == true || part == "isFault")
+      }
+    }
+  }
+
+  @Test func swiftSortDescriptorsOrderTheStatement() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(5, countries: 2)
+    let events = EventList()
+    let context = try stack.coldContext(sinks: [events])
+    try context.performAndWait {
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      request.setSortDescriptors([SortDescriptor(\Mood.date, order: .reverse)])
+      let dates = try context.fetch(request).map(\.date)
+      #expect(dates == dates.sorted(by: >) && dates.count == 5)
+      #expect(events.statements(.select).last?.hasSuffix("ORDER BY t0.ZDATE DESC") == true)
+      request.sortDescriptors = nil
+      #expect(try FetchPlan(request, model: stack.model).sort.isEmpty)
+    }
+  }
+}
