@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 public import OpenCoreData
+=======
+import Foundation
+>>>>>>> pred
 
 extension String {
   /// The text as a search knows it: Latin letters without marks, in lower case.
@@ -17,6 +21,10 @@ extension String {
   }
 
   private func transformed(_ transform: String) -> String {
+<<<<<<< HEAD
     applyingTransform(StringTransform(transform), reverse: false) ?? lowercased()
+=======
+    self.applyingTransform(StringTransform(transform), reverse: false) ?? lowercased()
+>>>>>>> pred
   }
 }

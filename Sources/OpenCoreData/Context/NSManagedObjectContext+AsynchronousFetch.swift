@@ -6,8 +6,8 @@ extension NSManagedObjectContext {
   /// Begins a fetch and returns before it has run.
   ///
   /// Objects: the SELECT runs on another thread, in a snapshot of its own, and the context's queue is
-  /// free meanwhile; the objects are made on the queue. Other results, and fetches of a child, run on the
-  /// queue later. Cost: as `fetch`, with one fetch and one SELECT in the counters once it has ended.
+  /// free meanwhile; the objects are made on the queue. Other results, and fetches of a
+  /// child or of a pinned context, run on the queue later. Cost: as `fetch`, with one fetch and one SELECT in the counters once it has ended.
   /// - Throws: an error of the request itself; those of the fetch are the result's `operationError`.
   final func fetchAsynchronously<T>(
     _ request: NSAsynchronousFetchRequest<T>
@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     var plan = try FetchPlan(fetch, model: requiredCoordinator.managedObjectModel)
     let result = NSAsynchronousFetchResult(request, context: self)
     let ending = AsynchronousEnding(result)
-    guard parent == nil, plan.batchSize == 0, plan.includesPropertyValues,
+    guard parent == nil, pinnedToken == nil, plan.batchSize == 0, plan.includesPropertyValues,
       fetch.resultType == .managedObjectResultType
     else {
       // The request is the caller's no more until its block has run.
@@ -52,8 +52,7 @@ extension NSManagedObjectContext {
   ) throws -> [NSManagedObject] {
     let plan = work.plan
     sweepBeforeLoad()
-    var objects = materialise(
-      work.takeRows(reading), from: work.store, commit: reading.commit, plan)
+    var objects = materialise(work.takeRows(), from: reading.reader, plan)
     objects = overlay(plan, on: objects)
     try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: work.store)
     return objects

@@ -14,9 +14,9 @@ final class BackgroundFetch: @unchecked Sendable {
   private let isStopped = Mutex(false)
   private var rows: [FetchedRow] = []
 
-  /// That the rows were read, and at which commit.
-  struct Reading {
-    let commit: UInt64
+  /// That the rows were read, and by what, which has ended.
+  struct Reading: @unchecked Sendable {  // handed on from the thread that read to the queue
+    let reader: any StoreReader
   }
 
   init(plan: FetchPlan, store: RowStore, scope context: ProfileScope) {
@@ -52,7 +52,7 @@ final class BackgroundFetch: @unchecked Sendable {
         event.entity = plan.entityName
         event.rows = rows.count
       }
-      return Reading(commit: found.commit)
+      return Reading(reader: found)
     } catch {
       scope.abandon(event)
       throw error
@@ -60,7 +60,7 @@ final class BackgroundFetch: @unchecked Sendable {
   }
 
   /// Gives the rows away, with their counts.
-  func takeRows(_ reading: Reading) -> [FetchedRow] {
+  func takeRows() -> [FetchedRow] {
     defer { rows = [] }
     return rows
   }
