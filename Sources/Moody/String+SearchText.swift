@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-public import OpenCoreData
-=======
 import Foundation
->>>>>>> pred
 
 extension String {
   /// The text as a search knows it: Latin letters without marks, in lower case.
@@ -21,10 +17,6 @@ extension String {
   }
 
   private func transformed(_ transform: String) -> String {
-<<<<<<< HEAD
-    applyingTransform(StringTransform(transform), reverse: false) ?? lowercased()
-=======
     self.applyingTransform(StringTransform(transform), reverse: false) ?? lowercased()
->>>>>>> pred
   }
 }

@@ -5,12 +5,13 @@ import Synchronization
 
 /// The SELECT of an asynchronous fetch: read on one thread, then taken over on the context's queue.
 final class BackgroundFetch: @unchecked Sendable {
-  // `reader` is behind a lock; `rows` and `scope` are handed on, by one queue to the next
+  // `rows` and `scope` are handed on, by one queue to the next; the rest is behind locks
   let plan: FetchPlan
   let store: RowStore
   /// Counts and tells for the context, whose own scope belongs to its queue.
   private let scope: ProfileScope
-  private let reader = Mutex<SQLiteReader?>(nil)
+  /// Stops the SELECT while it runs.
+  private let stop = Mutex<(@Sendable () -> Void)?>(nil)
   private let isStopped = Mutex(false)
   private var rows: [FetchedRow] = []
 
@@ -38,10 +39,11 @@ final class BackgroundFetch: @unchecked Sendable {
   func run() throws -> Reading {
     if isStopped.withLock({ $0 }) { throw CocoaError(.userCancelled) }
     let found = try store.beginReading()
-    nonisolated(unsafe) let sqlite = found as? SQLiteReader
-    reader.withLock { $0 = sqlite }
+    // Interrupting is what another thread may do with a connection.
+    nonisolated(unsafe) let connection = (found as? SQLiteReader)?.connection
+    stop.withLock { $0 = { connection?.interrupt() } }
     defer {
-      reader.withLock { $0 = nil }
+      stop.withLock { $0 = nil }
       found.end()
     }
     let event = scope.begin(.fetch)
@@ -68,6 +70,6 @@ final class BackgroundFetch: @unchecked Sendable {
   /// Stops the SELECT if it is running, and keeps it from beginning.
   func interrupt() {
     isStopped.withLock { $0 = true }
-    reader.withLock { $0?.connection.interrupt() }
+    stop.withLock { $0?() }
   }
 }
