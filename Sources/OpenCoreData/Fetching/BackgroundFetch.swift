@@ -40,7 +40,7 @@ final class BackgroundFetch: @unchecked Sendable {
     if isStopped.withLock({ $0 }) { throw CocoaError(.userCancelled) }
     let found = try store.beginReading()
     // Interrupting is what another thread may do with a connection.
-    nonisolated(unsafe) let connection = (found as? SQLiteReader)?.connection
+    let connection = (found as? SQLiteReader)?.connection
     stop.withLock { $0 = { connection?.interrupt() } }
     defer {
       stop.withLock { $0 = nil }
