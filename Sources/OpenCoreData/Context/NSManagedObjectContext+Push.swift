@@ -67,6 +67,14 @@ extension NSManagedObject {
     }
     for (index, relationship) in layout.toMany.enumerated() {
       let place = layout.holdingIndex(.toMany(index))
+      if relationship.isOrdered, case .toMany(let changed)? = object.values?[place],
+        changed.hasChanges, let list = changed.list
+      {
+        // The order is the child's; what comes and goes says so itself on the other side.
+        storeDestinations(
+          list.filter { !$0.isDeleted }.compactMap { counterpart(of: $0) }, relationship)
+        continue
+      }
       // Where the other side is a to-one it was changed as well, and this side follows it.
       guard relationship.inverseRelationship?.isToMany != false,
         case .toMany(let changed)? = object.values?[place], changed.hasChanges

@@ -135,7 +135,7 @@ extension NSManagedObject {
     }
     switch earlier.held[slot.index] {
     case .object(let object): return object
-    case .raw(let value): return value.value(slot.kind)
+    case .raw(let value): return layout.value(slot, of: value)
     case .transformed(let value): return value.value
     default: return nil
     }

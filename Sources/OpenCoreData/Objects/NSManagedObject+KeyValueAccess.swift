@@ -122,7 +122,7 @@ extension NSManagedObject: KeyValueReadable {
     if let values {
       switch values[slot.index] {
       case .null: return nil
-      case .raw(let value): return value.value(slot.kind)
+      case .raw(let value): return layout.value(slot, of: value)
       case .value(let value): return value
       case .string(let text): return text
       case .transformed(let value): return value.value

@@ -149,6 +149,14 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     return transformer.decode(bytes)
   }
 
+  /// A slot's value in raw form as it is read, a transformable as its transformer makes it.
+  func value(_ slot: RowSlot, of raw: RowValue) -> Any? {
+    guard slot.kind == .transformable, case .bytes(let bytes) = raw,
+      let transformer = transformer(slot)
+    else { return raw.value(slot.kind) }
+    return transformer.decode(bytes)
+  }
+
   /// The number of values an object may hold beside its row.
   var placeCount: Int {
     slots.count + toMany.count + transients.count

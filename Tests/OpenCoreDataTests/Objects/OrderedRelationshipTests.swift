@@ -224,4 +224,29 @@ struct OrderedRelationshipTests {
       #expect(list.songs.count == 2 && list.names("songs") == "ba")
     }
   }
+
+  @Test("A child context's save carries the order to its parent", arguments: StoreKind.allCases)
+  func child(kind: StoreKind) throws {
+    let stack = try GraphStack(kind, model: KinshipModel.make())
+    let parent = try stack.context()
+    let list = try parent.performAndWait { try self.list("abc", in: parent) }
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = parent
+    try child.performAndWait {
+      let list = try #require(try child.all("List").first)
+      let songs = list.mutableOrderedSetValue(forKey: "songs")
+      songs.exchangeObject(at: 0, withObjectAt: 2)
+      songs.insert(child.make("Song", ["name": "x"]), at: 1)
+      try child.save()
+    }
+    try parent.performAndWait {
+      #expect(list.names("songs") == "cxba")
+      try parent.save()
+    }
+    let cold = try stack.context()
+    try cold.performAndWait {
+      let stored = try #require(try cold.all("List").first)
+      #expect(stored.names("songs") == "cxba")
+    }
+  }
 }

@@ -148,6 +148,25 @@ struct TransformerTests {
     }
   }
 
+  @Test("A child context's value comes to its parent as the transformer makes it")
+  func child() throws {
+    let parent = try stack(.sqlite).context()
+    let mood = try parent.performAndWait {
+      let mood = parent.make("Mood", ["name": "a"])
+      try parent.save()
+      return mood
+    }
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = parent
+    try child.performAndWait {
+      try child.all("Mood").first?.setValue(six, forKey: "packed")
+      try child.save()
+    }
+    parent.performAndWait {
+      #expect(mood.value(forKey: "packed") as? [[UInt8]] == six && mood.isUpdated)
+    }
+  }
+
   @Test("A value of which the transformer makes no data is refused; an equal one is no change")
   func refused() throws {
     let context = try stack(.sqlite).context()
