@@ -69,22 +69,22 @@ struct GenerationTests {
       return try pinned.fetch(request)
     }
     _ = try pair.write { writer in
-      writer.object(with: pair.ids[0]).name = "changed"
+      writer.object(with: pair.ids[0]).label = "changed"
       writer.delete(writer.object(with: pair.ids[1]))
     }
     try pinned.performAndWait {
       let before = pinned.counters
-      #expect(people.map(\.name) == ["p1", "p2", "p3"])
+      #expect(people.map(\.label) == ["p1", "p2", "p3"])
       let cost = pinned.counters - before
       // What the row cache had is kept for the generation; the rest is read from its snapshot.
       #expect(cost.selects == (isCached ? 0 : pair.bed.selects(3)))
       let team = people[0].value(forKey: "team") as? NSManagedObject
       #expect((team?.value(forKey: "members") as? Set<NSManagedObject>)?.count == 3)
       for person in people { pinned.refresh(person, mergeChanges: false) }
-      #expect(people.map(\.name) == ["p1", "p2", "p3"])
+      #expect(people.map(\.label) == ["p1", "p2", "p3"])
       try pinned.setQueryGenerationFrom(nil)
       for person in people { pinned.refresh(person, mergeChanges: false) }
-      #expect(people.map(\.name) == ["changed", nil, "p3"])
+      #expect(people.map(\.label) == ["changed", nil, "p3"])
     }
   }
 
@@ -105,8 +105,8 @@ struct GenerationTests {
     try pinned.performAndWait {
       _ = pinned.make("Person", ["name": "mine", "number": Int64(60)])
       try pinned.save()
-      #expect(gone.isFault && gone.name == nil && gone.isDeleted)
-      let names = try pinned.people().map(\.name)
+      #expect(gone.isFault && gone.label == nil && gone.isDeleted)
+      let names = try pinned.people().map(\.label)
       #expect(names == ["p1", "p3", "theirs", "mine"])
     }
   }
@@ -177,10 +177,10 @@ struct GenerationTests {
     let fault = reader.performAndWait { reader.object(with: pair.ids[0]) }
     _ = try pair.write { $0.delete($0.object(with: pair.ids[0])) }
     try reader.performAndWait {
-      #expect(fault.name == nil && fault.number == nil && fault.isDeleted)
+      #expect(fault.label == nil && fault.number == nil && fault.isDeleted)
       #expect(fault.value(forKey: "team") == nil)
       #expect((fault.value(forKey: "minions") as? Set<NSManagedObject>)?.isEmpty == true)
-      reader.object(with: pair.ids[1]).name = "changed"
+      reader.object(with: pair.ids[1]).label = "changed"
       // Nothing of it is validated, and nothing is written.
       try reader.save()
     }
@@ -191,7 +191,7 @@ struct GenerationTests {
       _ = try pair.write { $0.delete($0.object(with: pair.ids[0])) }
       reader.performAndWait {
         reader.shouldDeleteInaccessibleFaults = false
-        _ = fault.name
+        _ = fault.label
       }
     }
   }
@@ -212,10 +212,10 @@ struct GenerationTests {
     let pair = try Pair(kind)
     #expect(try pair.count() == 3)
     _ = try pair.write { writer in
-      for id in pair.ids { writer.object(with: id).name = "changed" }
+      for id in pair.ids { writer.object(with: id).label = "changed" }
     }
     let (pinned, writer) = (pair.pinned, pair.writer)
-    let found = try pinned.performAndWait { try pinned.people().map(\.name) }
+    let found = try pinned.performAndWait { try pinned.people().map(\.label) }
     #expect(found == ["p1", "p2", "p3"])
     pinned.performAndWait { #expect(pinned.registeredCount == 0) }
     writer.performAndWait { #expect(writer.registeredCount == 0) }

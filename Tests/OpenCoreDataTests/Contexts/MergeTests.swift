@@ -201,13 +201,13 @@ struct MergeTests {
     let held = try pair.reader.performAndWait {
       try pair.reader.existingObject(with: pair.ids[0])
     }
-    pair.reader.performAndWait { #expect(held.name == "p1") }
+    pair.reader.performAndWait { #expect(held.label == "p1") }
     try other.performAndWait {
       let error = #expect(throws: NSError.self) { try other.existingObject(with: pair.ids[0]) }
       #expect(error?.code == NSManagedObjectReferentialIntegrityError)
       let id = second.managedObjectID(forURIRepresentation: pair.ids[0].uriRepresentation())
       let person = other.object(with: try #require(id))
-      #expect(person.name == "p1")
+      #expect(person.label == "p1")
       #expect(other.counters.misses == 1 && other.counters.hits == 0)
       #expect(other.counters.selects == 1)
     }

@@ -26,10 +26,10 @@ struct QueueTests {
       let id = try bed.addPeople(1)[0]
       let person = context.performAndWait {
         let person = context.object(with: id)
-        _ = person.name
+        _ = person.label
         return person
       }
-      _ = person.name
+      _ = person.label
     }
     await #expect(processExitsWith: .failure) {
       setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
@@ -56,7 +56,7 @@ struct QueueTests {
       let parent = bed.context()
       let child = bed.child(of: parent)
       try child.performAndWait {
-        for person in try child.people() { person.name = "child" }
+        for person in try child.people() { person.label = "child" }
         _ = child.make("Person", ["name": "new"])
         child.delete(child.object(with: ids[1]))
         try child.save()
@@ -124,10 +124,10 @@ struct QueueTests {
     DispatchQueue.global().async {
       parent.performAndWait {
         child.performAndWait {
-          _ = try? child.people().map(\.name)
+          _ = try? child.people().map(\.label)
           parent.performAndWait {
             sibling.performAndWait {
-              _ = try? sibling.people().map(\.name)
+              _ = try? sibling.people().map(\.label)
               other.performAndWait { child.performAndWait { _ = try? child.save() } }
             }
           }
@@ -157,12 +157,12 @@ struct QueueTests {
         context.performAndWait {
           guard let people = try? context.people(), !people.isEmpty else { return }
           for person in people {
-            #expect(person.name != nil)
+            #expect(person.label != nil)
             _ = person.value(forKeyPath: "team.members")
           }
           guard worker != 3 else { return context.reset() }
           let person = people[Int.random(in: 0..<people.count, using: &random)]
-          person.name = "w\(worker)"
+          person.label = "w\(worker)"
           do {
             try context.save()
             saved.add(1, ordering: .relaxed)

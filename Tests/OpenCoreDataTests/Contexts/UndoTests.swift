@@ -26,17 +26,17 @@ struct UndoTests {
     let person = context.performAndWait { context.object(with: ids[0]) }
     context.performAndWait { for index in 0..<100 { person.number = Int64(index) } }
     #expect(changes.notes.count == 1)
-    context.performAndWait { person.name = "second" }
+    context.performAndWait { person.label = "second" }
     context.performAndWait {
       #expect(context.undoManager?.undoCount == 2)
       context.undo()
-      #expect(person.name == "p1" && person.number == 99 && person.hasChanges)
+      #expect(person.label == "p1" && person.number == 99 && person.hasChanges)
       context.undo()
       #expect(person.number == 1 && !person.hasChanges && !context.hasChanges)
       context.undo()
       context.redo()
       context.redo()
-      #expect(person.name == "second" && person.number == 99 && context.hasChanges)
+      #expect(person.label == "second" && person.number == 99 && context.hasChanges)
       context.redo()
     }
   }
@@ -65,7 +65,7 @@ struct UndoTests {
     context.performAndWait {
       #expect(first.isDeleted && second.value(forKey: "boss") == nil)
       context.undo()
-      #expect(!first.isDeleted && first.name == "p1")
+      #expect(!first.isDeleted && first.label == "p1")
       #expect(second.value(forKey: "boss") as? NSManagedObject === first)
       #expect(members(made) == [first] && members(old) == [second])
       context.undo()
@@ -74,14 +74,14 @@ struct UndoTests {
       #expect(members(old) == [first, second] && second.value(forKey: "boss") == nil)
       #expect(!context.hasChanges)
       context.redo()
-      #expect(context.insertedObjects == [made] && made.name == "new")
+      #expect(context.insertedObjects == [made] && made.label == "new")
       #expect(members(made) == [first] && members(old) == [second])
       context.redo()
       #expect(first.isDeleted && members(made) == [])
     }
     try context.performAndWait { try context.save() }
     let check = bed.context()
-    let found38 = try check.performAndWait { try check.people().map(\.name) }
+    let found38 = try check.performAndWait { try check.people().map(\.label) }
     #expect(found38 == ["p2"])
   }
 
@@ -96,21 +96,21 @@ struct UndoTests {
     let made = try context.performAndWait {
       let made = context.make("Person", ["name": "new", "number": Int64(3)])
       made.setValue(first.value(forKey: "team"), forKey: "team")
-      first.name = "changed"
+      first.label = "changed"
       context.delete(second)
       try context.save()
       return made
     }
     try context.performAndWait {
       context.undo()
-      #expect(first.name == "p1" && first.isUpdated && made.isDeleted && second.isInserted)
-      #expect(second.name == "p2" && second.managedObjectContext === context)
+      #expect(first.label == "p1" && first.isUpdated && made.isDeleted && second.isInserted)
+      #expect(second.label == "p2" && second.managedObjectContext === context)
       try context.save()
     }
     let check = bed.context()
     try check.performAndWait {
       let people = try check.people()
-      #expect(people.map(\.name) == ["p1", "p2"])
+      #expect(people.map(\.label) == ["p1", "p2"])
       let team = people[0].value(forKey: "team") as? NSManagedObject
       #expect((team?.value(forKey: "members") as? Set<NSManagedObject>) == Set(people))
     }
@@ -131,7 +131,7 @@ struct UndoTests {
     for way in ["removeAllActions", "nil", "reset", "rollback"] {
       let context = undoing(bed)
       try context.performAndWait {
-        for id in ids { context.object(with: id).name = way }
+        for id in ids { context.object(with: id).label = way }
         try context.save()
       }
       context.performAndWait { #expect(context.registeredCount(ofEntity: "Person") == 3) }
@@ -147,7 +147,7 @@ struct UndoTests {
       context.performAndWait { #expect(context.registeredCount == 0) }
     }
     let context = undoing(bed)
-    context.performAndWait { context.object(with: ids[0]).name = "for a while" }
+    context.performAndWait { context.object(with: ids[0]).label = "for a while" }
     context.performAndWait { context.undo() }
     context.performAndWait {
       #expect(!context.hasChanges)
@@ -215,21 +215,21 @@ struct UndoTests {
     let context = undoing(bed)
     let person = context.performAndWait { context.object(with: ids[0]) }
     context.performAndWait { context.undoManager?.beginUndoGrouping() }
-    context.performAndWait { person.name = "one" }
+    context.performAndWait { person.label = "one" }
     context.performAndWait { person.number = 7 }
     context.performAndWait {
       context.undoManager?.endUndoGrouping()
       context.undo()
-      #expect(person.name == "p1" && person.number == 1)
+      #expect(person.label == "p1" && person.number == 1)
       #expect(context.undoManager?.canRedo == true)
     }
-    context.performAndWait { person.name = "other" }
+    context.performAndWait { person.label = "other" }
     context.performAndWait {
       #expect(context.undoManager?.canRedo == false)
       // A manager that is asked itself takes what is pending with it.
       person.number = 9
       context.undoManager?.undo()
-      #expect(person.number == 1 && person.name == "other")
+      #expect(person.number == 1 && person.label == "other")
     }
   }
 }
