@@ -91,7 +91,7 @@ struct QueueTests {
     let written = DispatchSemaphore(value: 0)
     DispatchQueue.global().async {
       // A save that is in the middle of writing.
-      store.pool.withWriter { connection in
+      try? store.pool.withWriter { connection in
         try? connection.execute("BEGIN IMMEDIATE")
         try? connection.execute("UPDATE ZTEAM SET ZNAME = 'half'")
         isWriting.signal()
