@@ -148,7 +148,7 @@ struct StoreFilesTests {
       try coordinator.migratePersistentStore(
         moved, to: target, options: nil, withType: NSInMemoryStoreType)
     }
-    #expect(throws: NSError.self, "S-H04 a place that cannot be written to") {
+    #expect(throws: NSError.self, "a place that cannot be written to") {
       try coordinator.migratePersistentStore(
         moved, to: URL(fileURLWithPath: "/proc/no/Store.sqlite"), options: nil, type: .sqlite)
     }
