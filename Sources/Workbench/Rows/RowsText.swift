@@ -17,7 +17,8 @@ package enum RowsText {
     case .integer(let value): "\(value)"
     case .real(let value): "\(value)"
     case .decimal(let value): "\(value)"
-    case .date(let value): value.formatted(.iso8601.time(includingFractionalSeconds: true))
+    case .date(let value):
+      value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     case .text(let value): "\"\(short(value))\""
     case .bytes(let value): NumberText.counted(value.count, "byte")
     case .object(let value): value

@@ -73,6 +73,14 @@ struct StoreRowsTests {
     try StoreRows(store.url, entity: "Party", where: "name BEGINSWITH 'Person'").forEach {
       data += writer.row($0)
     }
+    var text: [String] = []
+    try StoreRows(store.url, entity: "Person", where: "code == 'c2'").forEach {
+      text += RowsText.lines($0)
+    }
+    #expect(text.contains { $0.contains(/^  savedAt +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) })
+    #expect(text.contains { $0.contains(/^  photo +10 bytes$/) })
+    #expect(
+      text.contains { $0.contains(/^  notes +x-coredata:.*Note\/p\d+, x-coredata:.*Note\/p\d+$/) })
     var company = RowsJSON()
     var line = Data()
     try StoreRows(store.url, entity: "Company", where: nil).forEach { line += company.row($0) }
