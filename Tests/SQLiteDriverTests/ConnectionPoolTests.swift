@@ -3,6 +3,16 @@ import SQLiteDriver
 import Testing
 
 struct ConnectionPoolTests {
+  @Test func aClosedPoolSaysSo() throws {
+    let folder = try TemporaryFolder()
+    let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
+    pool.close()
+    for use in [{ _ = try pool.lease() }, { try pool.withWriter { _ in } }] {
+      let error = try #require(throws: SQLiteError.self) { try use() }
+      #expect(error.code == .misuse)
+    }
+  }
+
   @Test func readersAndTheWriterWorkSideBySide() async throws {
     let folder = try TemporaryFolder()
     let pool = try ConnectionPool(path: folder.file("store"), access: .writing) {
@@ -179,9 +189,9 @@ struct ConnectionPoolTests {
     ) {
       let folder = try TemporaryFolder()
       let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
-      pool.withWriter { _ in
+      try pool.withWriter { _ in
         try? FileManager.default.removeItem(atPath: folder.path)
-        pool.withWriter { _ in }
+        try pool.withWriter { _ in }
       }
     }
     try expectTrap("withWriter was called inside withWriter", nested)
@@ -192,7 +202,7 @@ struct ConnectionPoolTests {
       _ = try StoreState.closed.make("store", in: folder)
       let pool = try ConnectionPool(path: folder.file("store"), access: .looking)
       try FileManager.default.removeItem(atPath: folder.path)
-      pool.withWriter { _ in }
+      try pool.withWriter { _ in }
     }
     try expectTrap("it has no writer", looking)
   }

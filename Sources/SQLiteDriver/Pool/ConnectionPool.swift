@@ -83,10 +83,11 @@ package final class ConnectionPool: @unchecked Sendable {
   ///
   /// Never waits for another user.
   ///
-  /// Opening one costs some 100 µs; an idle one costs a lock. Traps after `close()`.
+  /// Opening one costs some 100 µs; an idle one costs a lock. Throws `SQLITE_MISUSE` after
+  /// `close()`, which another thread may have called.
   /// A looking reader opened later than the first may see a newer state; see `refreshLooking()`.
   package func lease() throws(SQLiteError) -> Connection {
-    let (reader, copy) = takeIdle()
+    let (reader, copy) = try takeIdle()
     if let reader { return reader }
     let readerAccess: Connection.Access = access == .writing ? .reading : access
     let connection = try Connection(
@@ -138,11 +139,12 @@ package final class ConnectionPool: @unchecked Sendable {
 
   /// Runs the closure with the writer; others wait until it returns.
   ///
-  /// Traps when the pool has no writer or is closed, and when it is called inside itself.
+  /// Throws `SQLITE_MISUSE` after `close()`, which another thread may have called. Traps when the
+  /// pool has no writer, and when it is called inside itself.
   /// A transaction the closure leaves open stays open for the next caller.
   package func withWriter<Result>(
     _ body: (Connection) throws -> Result
-  ) rethrows -> Result {
+  ) throws -> Result {
     guard let writer else {
       preconditionFailure("The store at \(path) was opened for reading: it has no writer.")
     }
@@ -155,6 +157,7 @@ package final class ConnectionPool: @unchecked Sendable {
       lock.withLock { writingThread = nil }
       writerLock.unlock()
     }
+    if lock.withLock({ isClosed }) { throw closedError }
     return try body(writer)
   }
 
@@ -173,10 +176,14 @@ package final class ConnectionPool: @unchecked Sendable {
     writerLock.withLock { writer?.close() }
   }
 
-  private func takeIdle() -> (Connection?, PrivateCopy?) {
-    lock.withLock {
-      precondition(!isClosed, "The store at \(path) was read after it was closed.")
-      return (idle.popLast(), copy)
-    }
+  private func takeIdle() throws(SQLiteError) -> (Connection?, PrivateCopy?) {
+    lock.lock()
+    defer { lock.unlock() }
+    if isClosed { throw closedError }
+    return (idle.popLast(), copy)
+  }
+
+  private var closedError: SQLiteError {
+    SQLiteError(code: .misuse, message: "the store at \(path) was closed")
   }
 }

@@ -28,7 +28,8 @@ struct ValueTypeRule: DoctorRule {
       return "'integer'"
     case .doubleAttributeType, .floatAttributeType, .dateAttributeType: return "'real', 'integer'"
     case .decimalAttributeType: return "'real', 'integer', 'text'"
-    case .stringAttributeType, .URIAttributeType: return "'text'"
+    case .stringAttributeType: return "'text'"
+    case .URIAttributeType: return "'text', 'blob'"
     case .UUIDAttributeType, .binaryDataAttributeType: return "'blob'"
     default: return nil
     }
