@@ -41,8 +41,8 @@ package enum RowText: Sendable, Equatable {
       self = (value as? NSManagedObject).map { .object(RowText.uri($0)) } ?? .null
       return
     }
-    if let ordered = value as? [NSManagedObject] {
-      self = .objects(ordered.map(RowText.uri))
+    if let ordered = value as? NSOrderedSet {
+      self = .objects(ordered.array.compactMap { ($0 as? NSManagedObject).map(RowText.uri) })
     } else {
       let objects = (value as? Set<NSManagedObject>) ?? []
       self = .objects(
