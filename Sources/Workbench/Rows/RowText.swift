@@ -42,7 +42,7 @@ package enum RowText: Sendable, Equatable {
       return
     }
     if let ordered = value as? NSOrderedSet {
-      self = .objects(ordered.array.compactMap { $0 as? NSManagedObject }.map(RowText.uri))
+      self = .objects(ordered.array.compactMap { ($0 as? NSManagedObject).map(RowText.uri) })
     } else {
       let objects = (value as? Set<NSManagedObject>) ?? []
       self = .objects(

@@ -113,7 +113,7 @@ struct StoreShapeTests {
       #expect((pupil.value(forKey: "pupils") as? Set<NSManagedObject>)?.isEmpty == true)
       let books = pupil.value(forKey: "items") as? Set<NSManagedObject>
       let book = try #require(books?.first)
-      #expect((book.value(forKey: "tags") as? Set<NSManagedObject>)?.count == 2)
+      #expect((book.value(forKey: "tags") as? NSOrderedSet)?.count == 2)
       #expect(events.statements(.select).contains { $0.contains("Z_3TAGS t1 JOIN ZTAG t0") })
     }
   }

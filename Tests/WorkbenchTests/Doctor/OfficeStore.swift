@@ -23,7 +23,7 @@ struct OfficeStore {
         return object
       }
       let company = make("Company", ["name": "Élan", "seat": Self.seat])
-      let tags = Set((1...2).map { make("Tag", ["name": "tag \($0)"]) })
+      let tags = NSOrderedSet(array: (1...2).map { make("Tag", ["name": "tag \($0)"]) }.reversed())
       for number in 1...3 {
         let person = make("Person", ["name": "Person \(number)", "code": "c\(number)"])
         person.setValue(company, forKey: "house")
@@ -104,6 +104,7 @@ struct OfficeStore {
     relate(person, "passport", false, passport, "owner", false)
     relate(person, "notes", true, note, "person", false)
     relate(person, "tags", true, tag, "people", true)
+    person.relationshipsByName["tags"]?.isOrdered = true
     relate(person, "house", false, party, "members", true)
     person.uniquenessConstraints = [["code"]]
     if let name = party.attributesByName["name"] {

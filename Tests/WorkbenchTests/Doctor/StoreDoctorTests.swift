@@ -65,7 +65,7 @@ struct StoreDoctorTests {
       case .wrongDestination:
         "UPDATE ZNOTE SET ZPERSON = (SELECT Z_PK FROM ZPARTY WHERE ZNAME = 'Élan') WHERE Z_PK = 1"
       case .wrongConcreteEntity: "UPDATE ZPARTY SET Z2_HOUSE = 2 WHERE ZCODE = 'c1'"
-      case .orphanedJoin: "INSERT INTO Z_4TAGS VALUES (99, 1)"
+      case .orphanedJoin: "INSERT INTO Z_4TAGS VALUES (99, 1, 2048)"
       case .oneSided: "UPDATE ZPASSPORT SET ZOWNER = NULL WHERE Z_PK = 2"
       case .lostFile:
         "UPDATE ZPARTY SET ZPHOTO = CAST(x'02' || '0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0' AS BLOB) "
