@@ -63,7 +63,7 @@ struct AsynchronousFetchTests {
       _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
     }
     let result = try await run(context, request(), estimate: 450)
-    context.performAndWait {
+    try context.performAndWait {
       #expect(result.operationError == nil)
       #expect(context.counters.selects == stack.statements(1))
       #expect(context.counters.fetches == 1)
