@@ -98,7 +98,8 @@ extension NSManagedObjectContext {
 
   /// Dictionaries of what is saved: no object is made, no row is cached, pending changes are not seen.
   final func fetchDictionaries(_ plan: FetchPlan) throws -> [[String: Any]] {
-    try fetching(plan) { reader in
+    if parent != nil { return try parentDictionaries(plan) }
+    return try fetching(plan) { reader in
       guard let dictionary = plan.dictionary else { return ([], 0) }
       let dictionaries = try reader.dictionaries(plan, dictionary, in: scope)
       return (dictionaries, dictionaries.count)

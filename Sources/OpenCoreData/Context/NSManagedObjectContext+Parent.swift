@@ -91,6 +91,14 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// The dictionaries that the parent gives.
+  final func parentDictionaries(_ plan: FetchPlan) throws -> [[String: Any]] {
+    try fetchingFromParent(plan) { parent in
+      let dictionaries = try parent.fetchDictionaries(plan)
+      return (dictionaries, dictionaries.count)
+    }
+  }
+
   /// The number of objects that the parent counts.
   final func parentCount(_ plan: FetchPlan) throws -> Int {
     try fetchingFromParent(plan) { parent in

@@ -25,6 +25,12 @@ final class GenerationReader: StoreReader {
     try pinned.read { try $0.identities(plan, in: scope) }
   }
 
+  func dictionaries(
+    _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
+  ) throws -> [[String: Any]] {
+    try pinned.read { try $0.dictionaries(plan, dictionary, in: scope) }
+  }
+
   func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
     try pinned.read { try $0.count(plan, in: scope) }
   }

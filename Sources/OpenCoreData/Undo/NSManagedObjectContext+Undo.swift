@@ -120,12 +120,10 @@ extension NSManagedObjectContext {
     guard object.context === self else { return }
     changes.eventUpdated.insert(object)
     guard !object.isInserted else { return }
-    let wasUpdated = snapshot.membership.contains(.updated)
-    if object.hasPersistentChangedValues || (wasUpdated && object.isUpdated) {
-      changes.updated.insert(object)
-    } else {
-      changes.updated.remove(object)
-    }
+    let staysUpdated = snapshot.membership.contains(.updated) && object.isUpdated
+    // What differs is told of changed objects alone.
+    changes.updated.insert(object)
+    if !staysUpdated, !object.hasPersistentChangedValues { changes.updated.remove(object) }
   }
 }
 

@@ -159,6 +159,11 @@ struct GenerationTests {
     try child.performAndWait {
       let count = try child.people().count
       #expect(count == 3 && child.queryGenerationToken == nil)
+      let names = NSFetchRequest<NSDictionary>(entityName: "Person")
+      names.resultType = .dictionaryResultType
+      names.propertiesToFetch = ["name"]
+      let dictionaries = try child.fetch(names)
+      #expect(dictionaries.count == 3)
       #expect(throws: NSError.self) { try child.setQueryGenerationFrom(.current) }
     }
     let stranger = try ContextBed(kind).context()

@@ -1,4 +1,5 @@
 import OpenCoreData
+import ProfileEvents
 import Testing
 
 @testable import OpenCoreData
@@ -78,7 +79,7 @@ struct TransientTests {
   }
 
   @Test(
-    "S-B15 undo puts a transient back without its setter, and leaves state that no model knows",
+    "S-B14, S-B15 a transient is not saved, and undo puts it back without its setter, and leaves state that no model knows",
     arguments: StoreKind.allCases)
   func undo(_ kind: StoreKind) throws {
     let (coordinator, stack) = try coordinator(kind)
@@ -96,6 +97,13 @@ struct TransientTests {
       #expect(person.fullName == "before" && person.settings == 2)
       context.redo()
       #expect(person.fullName == "after" && person.settings == 2)
+    }
+    try context.performAndWait {
+      let before = context.counters
+      try context.save()
+      #expect((context.counters - before).updates == 0 && !context.hasChanges)
+      context.undo()
+      #expect(person.fullName == "before")
     }
     withExtendedLifetime(stack) {}
   }
