@@ -14,6 +14,8 @@ public final class SortedObjects<Object: NSManagedObject> {
   public private(set) var sorts = 0
 
   private let key: String
+  /// Of the first objects; others that change are not of this list.
+  private let entity: NSEntityDescription?
   private let locale: Locale
   private weak var context: NSManagedObjectContext?
 
@@ -28,6 +30,7 @@ public final class SortedObjects<Object: NSManagedObject> {
   ) {
     self.objects = objects
     self.key = key
+    entity = objects.first?.entity
     self.locale = locale
     self.context = context
     sort()
@@ -56,7 +59,10 @@ public final class SortedObjects<Object: NSManagedObject> {
 
   private func objects(_ key: String, of note: Notification) -> Set<Object> {
     let all = note.userInfo?[key] as? Set<NSManagedObject> ?? []
-    return Set(all.compactMap { $0 as? Object })
+    return Set(
+      all.compactMap { object in
+        entity.map(object.entity.isKind(of:)) ?? true ? object as? Object : nil
+      })
   }
 
   private func text(_ object: Object) -> String {

@@ -35,12 +35,6 @@ final class GenerationReader: StoreReader {
     try pinned.read { try $0.count(plan, in: scope) }
   }
 
-  func dictionaries(
-    _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
-  ) throws -> [[String: Any]] {
-    try pinned.read { try $0.dictionaries(plan, dictionary, in: scope) }
-  }
-
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
     try pinned.read { try $0.row(layout, key, in: scope) }
   }

@@ -65,7 +65,7 @@ struct SwiftKeyNames {
         let first = example(of: destination), let second = example(of: destination)
       else { return nil }
       return relationship.isToMany
-        ? (Set([first]), Set([first, second])) : (first, second)
+        ? (Set([first]), Set([second])) : (first, second)
     }
     guard let attribute = property as? NSAttributeDescription else { return nil }
     return switch attribute.attributeType {
