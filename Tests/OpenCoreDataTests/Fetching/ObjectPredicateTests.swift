@@ -44,7 +44,7 @@ struct ObjectPredicateTests {
   }
 
   @Test(
-    "S12-15 a key is looked up, not searched for; S12-17 a link and a count are one SELECT",
+    "S12-15, S12-17 a key is looked up, not searched for; a link and a count are one SELECT",
     arguments: [
       ("Person", "SELF == %@", ["SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]),
       ("Person", "SELF IN {%@}", ["SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]),

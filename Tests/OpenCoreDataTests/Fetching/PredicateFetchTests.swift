@@ -79,7 +79,9 @@ struct PredicateFetchTests {
     Case("S-C25", "Person", "%K == %ld AND %K == %@", "Al", ["age", 24, "name", "Al"]),
   ]
 
-  @Test(arguments: CityStore.Kind.allCases)
+  @Test(
+    "S12-9, S12-10, S12-11, S12-12, S12-20, S12-21, S12-29, S12-30, S12-31, S-C20, S-C24, S-C25 formats find their cities",
+    arguments: CityStore.Kind.allCases)
   func formatsFindTheirCities(kind: CityStore.Kind) throws {
     let store = try CityStore(kind)
     for known in Self.cases {

@@ -53,7 +53,8 @@ struct PredicatePlanTests {
     Case("", "age IN {24, 25}", "SEARCH t0 USING INDEX Z_Person_byage (ZAGE=?)"),
   ]
 
-  @Test func indexesServeWhatTheyCan() throws {
+  @Test("S12-19, S8.11, S8.21, S-C30 indexes serve what they can")
+  func indexesServeWhatTheyCan() throws {
     let store = try CityStore(.sqlite)
     let reader = try PlanReader(store)
     for known in Self.cases {
