@@ -25,27 +25,11 @@ extension NSManagedObjectContext {
       result.append(object)
       hasMoved = true
     }
-    if hasMoved, !plan.sort.isEmpty { result = sorted(result, by: plan.sort) }
+    if hasMoved, !plan.sort.isEmpty { result = result.sorted(using: plan.sort) }
     return plan.limit > 0 ? Array(result.prefix(plan.limit)) : result
   }
 
   private func matches(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
     plan.predicate?.evaluate(with: object) ?? true
-  }
-
-  /// A stable sort by descriptors.
-  private func sorted(
-    _ objects: [NSManagedObject], by descriptors: [NSSortDescriptor]
-  ) -> [NSManagedObject] {
-    objects.enumerated().sorted { first, second in
-      for descriptor in descriptors {
-        switch descriptor.compare(first.element, to: second.element) {
-        case .orderedAscending: return true
-        case .orderedDescending: return false
-        case .orderedSame: continue
-        }
-      }
-      return first.offset < second.offset
-    }.map(\.element)
   }
 }

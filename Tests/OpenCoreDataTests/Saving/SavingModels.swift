@@ -9,8 +9,8 @@ enum SavingModels {
     item.name = "Item"
     item.managedObjectClassName = className
     item.properties =
-      ["a", "b", "c"].map { attribute($0, .integer32AttributeType) } + [
-        attribute("name", .stringAttributeType)
+      ["a", "b", "c"].map { TestModels.attribute($0, .integer32AttributeType) } + [
+        TestModels.attribute("name", .stringAttributeType)
       ]
     return model(item)
   }
@@ -29,21 +29,23 @@ enum SavingModels {
     city.name = "City"
     let person = NSEntityDescription()
     person.name = "Person"
-    let cities = relationship("cities", to: city, isToMany: true)
-    let home = relationship("country", to: country, isToMany: false)
+    let cities = TestModels.relationship("cities", to: city, isToMany: true)
+    let home = TestModels.relationship("country", to: country, isToMany: false)
     cities.inverseRelationship = home
     home.inverseRelationship = cities
     home.isOptional = false
-    region.properties = [attribute("code", .stringAttributeType)]
+    region.properties = [TestModels.attribute("code", .stringAttributeType)]
     region.uniquenessConstraints = [["code"]]
     country.properties = [
-      attribute("name", .stringAttributeType), attribute("size", .integer32AttributeType), cities,
+      TestModels.attribute("name", .stringAttributeType),
+      TestModels.attribute("size", .integer32AttributeType), cities,
     ]
-    continent.properties = [attribute("area", .integer32AttributeType)]
+    continent.properties = [TestModels.attribute("area", .integer32AttributeType)]
     region.subentities = [continent, country]
-    city.properties = [attribute("name", .stringAttributeType), home]
+    city.properties = [TestModels.attribute("name", .stringAttributeType), home]
     person.properties = [
-      attribute("first", .stringAttributeType), attribute("last", .stringAttributeType),
+      TestModels.attribute("first", .stringAttributeType),
+      TestModels.attribute("last", .stringAttributeType),
     ]
     person.uniquenessConstraints = [["first", "last"]]
     return model(region, country, continent, city, person)
@@ -53,28 +55,5 @@ enum SavingModels {
     let model = NSManagedObjectModel()
     model.entities = entities
     return model
-  }
-
-  private static func attribute(
-    _ name: String, _ type: NSAttributeType
-  ) -> NSAttributeDescription {
-    let attribute = NSAttributeDescription()
-    attribute.name = name
-    attribute.attributeType = type
-    attribute.isOptional = true
-    return attribute
-  }
-
-  private static func relationship(
-    _ name: String, to destination: NSEntityDescription, isToMany: Bool
-  ) -> NSRelationshipDescription {
-    let relationship = NSRelationshipDescription()
-    relationship.name = name
-    relationship.destinationEntity = destination
-    relationship.isOptional = true
-    relationship.minCount = 0
-    relationship.maxCount = isToMany ? 0 : 1
-    relationship.deleteRule = .nullifyDeleteRule
-    return relationship
   }
 }

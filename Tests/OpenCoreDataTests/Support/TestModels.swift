@@ -55,7 +55,8 @@ enum TestModels {
     return model
   }
 
-  private static func attribute(
+  /// An optional attribute.
+  static func attribute(
     _ name: String, _ type: NSAttributeType
   ) -> NSAttributeDescription {
     let attribute = NSAttributeDescription()
@@ -65,7 +66,8 @@ enum TestModels {
     return attribute
   }
 
-  private static func relationship(
+  /// An optional relationship with the nullify rule.
+  static func relationship(
     _ name: String, to destination: NSEntityDescription, isToMany: Bool
   ) -> NSRelationshipDescription {
     let relationship = NSRelationshipDescription()
