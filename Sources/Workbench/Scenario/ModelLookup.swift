@@ -2,7 +2,8 @@ import Foundation
 import OpenCoreData
 internal import Yams
 
-/// Finds the model of a scenario: beside the file, under `Models/`, at a path, or in the copied store.
+/// Finds the model of a scenario: under `Models/` beside the file or in the folder above it, at a path,
+/// or in the copied store.
 struct ModelLookup {
   /// What was found.
   struct Found {
@@ -87,15 +88,23 @@ struct ModelLookup {
   private func candidates(for name: String) -> [URL] {
     let given = URL(fileURLWithPath: name, relativeTo: folder).standardizedFileURL
     if ModelLookup.extensions.contains(given.pathExtension) { return [given] }
-    let models = folder.appendingPathComponent("Models", isDirectory: true)
     return ModelLookup.extensions.flatMap { suffix in
-      [models.appendingPathComponent("\(name).\(suffix)"), given.appendingPathExtension(suffix)]
+      modelFolders.map { $0.appendingPathComponent("\(name).\(suffix)") }
+        + [given.appendingPathExtension(suffix)]
     }
+  }
+
+  /// Where models are kept: scenarios of one subject may share a folder, and all folders their models.
+  private var modelFolders: [URL] {
+    [folder, folder.appendingPathComponent("..", isDirectory: true).standardizedFileURL]
+      .map { $0.appendingPathComponent("Models", isDirectory: true) }
   }
 
   private func missing(_ name: Word) -> LanguageProblem {
     let models = folder.appendingPathComponent("Models", isDirectory: true)
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: models.path)) ?? []
+    let files = modelFolders.flatMap {
+      (try? FileManager.default.contentsOfDirectory(atPath: $0.path)) ?? []
+    }
     let known = files.map { URL(fileURLWithPath: $0) }
       .filter { ModelLookup.extensions.contains($0.pathExtension) }
       .map { $0.deletingPathExtension().lastPathComponent }.sorted()

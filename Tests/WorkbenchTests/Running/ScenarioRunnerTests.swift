@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A scenario is run")
 struct ScenarioRunnerTests {
-  @Test(arguments: ScenarioFiles.all, [1, 3])
+  @Test(arguments: ScenarioFiles.runs)
   func everyScenarioOfThePackageHolds(file: URL, scale: Int) throws {
     let result = try run(file, scale: scale).result
     #expect(missed(result) == [])
@@ -132,7 +132,7 @@ struct ScenarioRunnerTests {
   func aStoreIsCopiedAndNotChanged() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      ScenarioFiles.folder.appendingPathComponent("departments.yml"))
+      ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
     let store = folder.file("own.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 2, at: store)
     let before = try Data(contentsOf: store)
@@ -161,7 +161,7 @@ struct ScenarioRunnerTests {
   func whatIsNotARunsOwnStays() throws {
     let folder = try TemporaryFolder()
     let scenario = try ScenarioReader.read(
-      ScenarioFiles.folder.appendingPathComponent("departments.yml"))
+      ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
     let taken = folder.file("departments.sqlite")
     try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
     let error = try #require(throws: NSError.self) {

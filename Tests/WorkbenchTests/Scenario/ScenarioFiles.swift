@@ -15,9 +15,20 @@ enum ScenarioFiles {
     return folder
   }
 
-  /// All scenario files, by name.
+  /// All scenario files, those of the chapters' folders too, by path.
   static var all: [URL] {
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return files.filter { $0.hasSuffix(".yml") }.sorted().map { folder.appendingPathComponent($0) }
+    let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
+    return (files ?? []).filter { $0.hasSuffix(".yml") }.sorted()
+      .map { folder.appendingPathComponent($0) }
+  }
+
+  /// Each file with the scales to run it at: as it is, and with ten times the rows.
+  ///
+  /// The first lessons have many rows as they are.
+  static var runs: [(file: URL, scale: Int)] {
+    all.flatMap { file in
+      let isFirst = file.deletingLastPathComponent().lastPathComponent == folder.lastPathComponent
+      return [(file, 1), (file, isFirst ? 3 : 10)]
+    }
   }
 }
