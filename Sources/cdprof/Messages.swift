@@ -1,3 +1,4 @@
+import ArgumentParser
 import OpenCoreData
 import Workbench
 
@@ -23,11 +24,21 @@ enum Messages {
       + "the commands are: \(commands.joined(separator: ", ")); `cdprof help` says more"
   }
 
-  static func unknownFormat(_ word: String) -> String {
-    let known = ReportFormat.allCases.map(\.rawValue)
-    let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-    return "unknown report format `\(word)`\(near)\nwrite one or both of: "
-      + known.joined(separator: ",")
+  /// The formats that are named with commas, each once, in the order of writing.
+  ///
+  /// - Throws: a `ValidationError` for a word that is none.
+  static func formats(_ words: String) throws -> [ReportFormat] {
+    try words.split(separator: ",", omittingEmptySubsequences: false).reduce(into: []) {
+      formats, part in
+      let word = part.trimmingCharacters(in: .whitespaces)
+      guard let format = ReportFormat(rawValue: word) else {
+        let near = NearestName.of(word, among: ReportFormat.allCases.map(\.rawValue))
+        throw ValidationError(
+          "unknown report format `\(word)`\(near.map { "; did you mean `\($0)`?" } ?? "")\n"
+            + "write one or more of: \(ReportFormat.words)")
+      }
+      if !formats.contains(format) { formats.append(format) }
+    }
   }
 
   static func sameName(_ name: String, _ first: String, _ second: String) -> String {

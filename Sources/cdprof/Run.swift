@@ -15,7 +15,7 @@ struct Run: Executable {
   var files: [String]
 
   @Option(
-    help: ArgumentHelp("Write reports: html, json, or both with a comma.", valueName: "formats"))
+    help: ArgumentHelp("Write reports, with commas: \(ReportFormat.words).", valueName: "formats"))
   var report: String?
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
@@ -95,14 +95,6 @@ struct Run: Executable {
 
   /// The formats that were asked for, each once, in the order of writing.
   private func formats() throws -> [ReportFormat] {
-    guard let report else { return [] }
-    return try report.split(separator: ",", omittingEmptySubsequences: false).reduce(into: []) {
-      formats, part in
-      let word = part.trimmingCharacters(in: .whitespaces)
-      guard let format = ReportFormat(rawValue: word) else {
-        throw ValidationError(Messages.unknownFormat(word))
-      }
-      if !formats.contains(format) { formats.append(format) }
-    }
+    try report.map(Messages.formats) ?? []
   }
 }

@@ -13,6 +13,8 @@ struct LanguageDocumentationTests {
     ("enum Metric: String", "Documentation/metrics.md"),
     ("enum ShellCommand: String", "Documentation/shell.md"),
     ("enum ExitStatus: Int32", "Documentation/cli.md"),
+    ("enum ReportFormat: String", "Documentation/reports.md"),
+    ("enum Word: String", "Documentation/reports.md"),
   ])
   func everyWordIsOnItsPage(declaration: String, page: String) throws {
     let found = try #require(StringEnum(declaration), "no \(declaration) in Sources")
@@ -46,6 +48,21 @@ struct LanguageDocumentationTests {
     let page = try Repository.lines(of: "Documentation/shell.md")
     let written = page.compactMap { $0.firstMatch(of: /^\| `([a-z ]+)` \|/).map { String($0.1) } }
     #expect(Set(written) == Set(known))
+  }
+
+  /// The property names of what the JSON result is made of are its keys.
+  @Test func everyKeyOfTheJSONResultIsDocumented() throws {
+    let files = Repository.sources.filter { $0.path.contains("Reports/JSON/JSON") }
+    let keys = files.flatMap { file in
+      file.code.compactMap { $0.firstMatch(of: /^ +var (\w+): [^{]+$/).map { String($0.1) } }
+    }
+    // Parts of the coding itself.
+    let unwritten = ["plain", "scoped", "site", "open", "message"]
+    #expect(keys.count > 60)
+    let page = try Repository.text(of: "Documentation/reports.md")
+    for key in Set(keys).subtracting(unwritten) where !page.contains("`\(key)`") {
+      Issue.record("Documentation/reports.md does not name \(key)")
+    }
   }
 
   /// Exit statuses of the page, and of the code.

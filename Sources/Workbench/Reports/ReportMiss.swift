@@ -17,19 +17,33 @@ struct ReportMiss {
   /// The events behind the differences; what several expectations say is said once.
   let differences: [String]
 
-  /// Every variant that missed something, in the order of the file.
+  /// Every variant that missed something, in the order of the file, then those of other scales.
   static func all(of result: RunResult) -> [ReportMiss] {
-    result.variants.enumerated().compactMap { index, variant in
-      let missed = variant.expectations.filter { !$0.holds }
-      guard !missed.isEmpty else { return nil }
-      var differences: [String] = []
-      for sentence in missed.flatMap(\.differences) where !differences.contains(sentence) {
-        differences.append(sentence)
-      }
-      return ReportMiss(
-        variant: variant.name, anchor: "variant-\(index + 1)", lines: missed.map(Line.init),
-        differences: differences)
+    let here = result.variants.enumerated().compactMap { index, variant in
+      ReportMiss(variant.name, anchor: "variant-\(index + 1)", variant.expectations)
     }
+    let elsewhere = result.scales.flatMap { run in
+      run.variants.enumerated().compactMap { index, variant in
+        ReportMiss(
+          "\(variant.name) at scale \(NumberText.grouped(run.scale))",
+          anchor: "variant-\(index + 1)", variant.expectations)
+      }
+    }
+    return here + elsewhere
+  }
+
+  /// Nil when everything was met.
+  private init?(_ variant: String, anchor: String, _ expectations: [ExpectationResult]) {
+    let missed = expectations.filter { !$0.holds }
+    guard !missed.isEmpty else { return nil }
+    var differences: [String] = []
+    for sentence in missed.flatMap(\.differences) where !differences.contains(sentence) {
+      differences.append(sentence)
+    }
+    self.variant = variant
+    self.anchor = anchor
+    lines = missed.map(Line.init)
+    self.differences = differences
   }
 }
 

@@ -14,7 +14,18 @@ package enum ExpectationValue: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-extension ExpectationValue: Encodable {
+extension ExpectationValue: Codable {
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let number = try? container.decode(Int.self) {
+      self = .number(number)
+    } else if let names = try? container.decode([String].self) {
+      self = .names(names)
+    } else {
+      self = .text(try container.decode(String.self))
+    }
+  }
+
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

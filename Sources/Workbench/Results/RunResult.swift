@@ -13,6 +13,8 @@ package struct RunResult: Sendable {
   package var data: [EntityCount]
   /// In the scenario's order, which is the lesson.
   package var variants: [VariantResult]
+  /// What the run gave at its other scales, in the order in which they were asked for.
+  package var scales: [ScaledRun]
   package var environment: RunEnvironment
   /// The command that repeats the run.
   package var command: String
@@ -20,7 +22,8 @@ package struct RunResult: Sendable {
   package init(
     scenario: String, file: String, chapter: Int? = nil, story: String = "",
     covers: [CatalogueReference] = [], seed: UInt64, scale: Int, data: [EntityCount] = [],
-    variants: [VariantResult], environment: RunEnvironment, command: String
+    variants: [VariantResult], scales: [ScaledRun] = [], environment: RunEnvironment,
+    command: String
   ) {
     self.scenario = scenario
     self.file = file
@@ -31,28 +34,48 @@ package struct RunResult: Sendable {
     self.scale = scale
     self.data = data
     self.variants = variants
+    self.scales = scales
     self.environment = environment
     self.command = command
     tryCures()
   }
 
-  /// Whether every expectation of every variant was met.
-  package var holds: Bool { variants.allSatisfy(\.holds) }
-
-  /// Variants whose expectations were all met.
-  package var heldVariants: Int { variants.count { $0.holds } }
-
-  /// The expectations of all variants.
-  package var expectations: Int { variants.reduce(0) { $0 + $1.expectations.count } }
-
-  /// Expectations that were met.
-  package var heldExpectations: Int {
-    variants.reduce(0) { $0 + $1.expectations.count { $0.holds } }
+  /// The run of a scenario at several scales: the first is told in full, the others in numbers.
+  ///
+  /// - Parameter runs: at least one, of the same scenario.
+  package init(joining runs: [RunResult]) {
+    precondition(!runs.isEmpty, "a run has at least one scale")
+    self = runs[0]
+    scales += runs.dropFirst().map(ScaledRun.init)
   }
 
-  /// `6 of 6 variants, 23 of 23 expectations`.
+  /// Whether every expectation of every variant was met, at every scale.
+  package var holds: Bool {
+    variants.allSatisfy(\.holds) && scales.allSatisfy(\.holds)
+  }
+
+  /// Variants whose expectations were all met, at every scale.
+  package var heldVariants: Int {
+    variants.count { variant in
+      variant.holds
+        && scales.allSatisfy { $0.variants.first { $0.name == variant.name }?.holds ?? true }
+    }
+  }
+
+  /// The expectations of all variants at all scales.
+  package var expectations: Int { allExpectations.count }
+
+  /// Expectations that were met.
+  package var heldExpectations: Int { allExpectations.count { $0.holds } }
+
+  private var allExpectations: [ExpectationResult] {
+    variants.flatMap(\.expectations) + scales.flatMap(\.variants).flatMap(\.expectations)
+  }
+
+  /// `6 of 6 variants, 23 of 23 expectations`, and at how many scales when there are several.
   package var verdict: String {
     "\(heldVariants) of \(variants.count) variants, "
       + "\(NumberText.grouped(heldExpectations)) of \(NumberText.grouped(expectations)) expectations"
+      + (scales.isEmpty ? "" : " at \(scales.count + 1) scales")
   }
 }

@@ -18,13 +18,17 @@ package struct VariantResult: Sendable {
   package var metrics: [Metric: Int]
   /// Those with a scope that an expectation asked for, and `peak` of each fetched entity.
   package var scopedMetrics: [ScopedMetric: Int]
-  /// Time of all steps; never a gate.
+  /// Time of all steps, the median when it ran several times; never a gate.
   package var nanoseconds: UInt64
+  /// Time of each repeat, in the order in which they ran; empty when it ran once.
+  package var repeats: [UInt64]
   package var expectations: [ExpectationResult]
   package var findings: [Finding]
   package var statements: [StatementShape]
   package var tracks: [Track]
   package var events: [EventSample]
+  /// The call stacks that were recorded, the most frequent first; empty when none were asked for.
+  package var stacks: [StackShape]
   /// Nanoseconds of `MonotonicClock` that the report's time axis counts from.
   package var begin: UInt64
 
@@ -39,11 +43,13 @@ package struct VariantResult: Sendable {
     self.metrics = [:]
     self.scopedMetrics = [:]
     self.nanoseconds = 0
+    self.repeats = []
     self.expectations = []
     self.findings = []
     self.statements = []
     self.tracks = []
     self.events = []
+    self.stacks = []
     self.begin = 0
   }
 
@@ -57,7 +63,19 @@ package struct VariantResult: Sendable {
     statements = recording.statementShapes
     tracks = recording.tracks()
     events = recording.samples()
+    stacks = recording.stackShapes()
     begin = recording.begin
+  }
+
+  /// Takes over the times of several runs of the same work; counts stay those of one.
+  package mutating func take(repeats: [UInt64]) {
+    self.repeats = repeats
+    if let spread = TimeSpread(repeats) { nanoseconds = spread.median }
+  }
+
+  /// The times of its repeats, or its one time.
+  package var spread: TimeSpread {
+    TimeSpread(repeats) ?? TimeSpread(once: nanoseconds)
   }
 
   /// Whether every expectation was met.

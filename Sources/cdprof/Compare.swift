@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+/// `cdprof compare`: two results side by side; counts are a gate, times are not.
+struct Compare: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Compare two results: counts are a gate, times are shown with their spread.",
+    discussion: """
+      Ends with 0 when no gate was missed, 2 when one was, 65 when a file is no result, \
+      66 when one is missing. Times never fail.
+      """)
+
+  @Argument(help: ArgumentHelp("The result before, as JSON.", valueName: "before.json"))
+  var before: String
+
+  @Argument(help: ArgumentHelp("The result after, as JSON.", valueName: "after.json"))
+  var after: String
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      What fails, with commas: more (a cost has grown), change (a count differs), findings (a new \
+      one fires), missing (a variant is gone), none, or metrics that may not grow. \
+      more,findings,missing if not given.
+      """, valueName: "words"))
+  var failOn: String?
+
+  @ArgumentParser.Flag(help: "Print JSON.")
+  var json = false
+
+  func validate() throws {
+    _ = try gate()
+  }
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let gate = try gate()
+    let comparison = RunComparison(
+      try ResultFile.read(at: before), try ResultFile.read(at: after))
+    let failures = gate.failures(of: comparison)
+    if json {
+      console.say(try ComparisonJSON.data(comparison, failures: failures))
+    } else {
+      console.say(ComparisonText.lines(comparison))
+      console.say(failures.isEmpty ? [] : [""] + failures.map { "✗ \($0)" })
+    }
+    return failures.isEmpty ? .success : .expectationMissed
+  }
+
+  private func gate() throws -> ComparisonGate {
+    guard let failOn else { return .standard }
+    do {
+      return try ComparisonGate(failOn)
+    } catch {
+      throw ValidationError(error.description)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+/// `cdprof report`: renders results again, without running anything.
+struct Report: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Render results that were written with --report json, without running anything.",
+    discussion: """
+      Without --out, one result in one format goes to standard output. \
+      Ends with 65 when a file is no result, with its line and column; 66 when it is missing.
+      """)
+
+  @Argument(help: ArgumentHelp("The results, as JSON.", valueName: "result.json"))
+  var files: [String]
+
+  @Option(
+    help: ArgumentHelp(
+      "The formats, with commas: \(ReportFormat.words).", valueName: "formats"))
+  var report = ReportFormat.text.rawValue
+
+  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
+  var out: String?
+
+  func validate() throws {
+    let formats = try Messages.formats(report)
+    if out == nil, formats.count > 1 || files.count > 1 {
+      throw ValidationError("Several reports need a folder: add --out DIR.")
+    }
+  }
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let formats = try Messages.formats(report)
+    // Everything is read before anything is written.
+    let results = try files.map { ($0, try ResultFile.read(at: $0)) }
+    guard let out else {
+      for (_, result) in results {
+        for format in formats { console.say(try format.data(result)) }
+      }
+      return .success
+    }
+    let folder = URL(fileURLWithPath: out, isDirectory: true)
+    let written = try results.flatMap { file, result in
+      let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
+      return try formats.map { try $0.write(result, named: name, in: folder).relativePath }
+    }
+    console.say(Messages.written(written))
+    return .success
+  }
+}
