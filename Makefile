@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test examples checked build lint catalogue samples picture bench gates clean prepare
+.PHONY: help demo test agreement examples checked build lint catalogue samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -14,6 +14,7 @@ PICTURE := Documentation/images/report.png
 help:
 	@echo 'make demo       build, run $(SCENARIO), leave its report under $(REPORTS)/'
 	@echo 'make test       the whole test suite'
+	@echo 'make agreement  20,000 random predicates in a file, in memory and in plain Swift: five minutes'
 	@echo 'make examples   the package that uses the build plugin: build it, run its program'
 	@echo 'make checked    the core under checked rows, the address and the thread sanitizer'
 	@echo 'make build      release build of cdprof'
@@ -36,6 +37,10 @@ demo: build
 
 test: prepare
 	swift test --disable-xctest $(SWIFT_FLAGS)
+
+# As many as a release should see; a run of the suite makes a tenth.
+agreement: prepare
+	CDPROF_AGREEMENT_ROUNDS=20000 swift test --disable-xctest $(SWIFT_FLAGS) --filter StoreAgreementTests
 
 # A package of its own: what a user of the framework and of the build plugin writes.
 examples: prepare

@@ -36,6 +36,33 @@ public final class SortedObjects<Object: NSManagedObject> {
     sort()
   }
 
+  /// Takes objects over that were kept in order, as an ordered relationship does; nil when they were
+  /// sorted under another signature, so that they have to be sorted anew.
+  ///
+  /// Compares nothing and fires nothing. The book's chapter 13, "persisting the sorted array".
+  ///
+  /// - Parameters:
+  ///   - objects: All there are, in the order kept.
+  ///   - signature: What `signature(for:)` gave when the order was made.
+  public init?(
+    kept objects: [Object], under signature: String?, by key: String,
+    in context: NSManagedObjectContext, locale: Locale
+  ) {
+    guard signature == SortedObjects.signature(for: locale) else { return nil }
+    self.objects = objects
+    self.key = key
+    entity = objects.first?.entity
+    self.locale = locale
+    self.context = context
+  }
+
+  /// What an order depends on besides the objects: the locale, and the system that compares.
+  ///
+  /// To be stored beside an order that is kept.
+  public static func signature(for locale: Locale) -> String {
+    "\(locale.identifier) \(ProcessInfo.processInfo.operatingSystemVersionString)"
+  }
+
   /// Takes a note that objects have changed; the name is `NSManagedObjectContextObjectsDidChange`.
   ///
   /// A new object is put in its place, with about log₂ of the count comparisons. All are sorted when

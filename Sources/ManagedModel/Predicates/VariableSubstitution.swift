@@ -1,11 +1,17 @@
-/// Replaces variables by values in a copy of a tree.
+/// Replaces variables, or fetches that have run, by values in a copy of a tree.
 ///
 /// The variable of a subquery hides one of the same name.
 struct VariableSubstitution {
-  private var values: [String: NSExpression]
+  private var values: [String: NSExpression] = [:]
+  /// What stands for each `FETCH`.
+  private var fetched: [ObjectIdentifier: NSExpression] = [:]
 
   init(variables: [String: Any]) {
     values = variables.mapValues { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }
+  }
+
+  init(fetched: [ObjectIdentifier: NSExpression]) {
+    self.fetched = fetched
   }
 
   func predicate(_ predicate: NSPredicate) -> NSPredicate {
@@ -47,9 +53,10 @@ struct VariableSubstitution {
     case .assignment(let name, let value):
       NSExpression(.assignment(name, self.expression(value)))
     case .fetch(let request, let context, let countOnly):
-      NSExpression(
-        .fetch(
-          self.expression(request), context: self.expression(context), countOnly: countOnly))
+      fetched[ObjectIdentifier(expression)]
+        ?? NSExpression(
+          .fetch(
+            self.expression(request), context: self.expression(context), countOnly: countOnly))
     }
   }
 

@@ -26,7 +26,7 @@ struct FetchPlan {
     let entity = try given ?? FetchPlan.entity(named: request.entityName, in: model)
     self.entity = entity
     layout = EntityLayout.of(entity)
-    predicate = try request.predicate?.withoutSwiftPredicates(for: entity)
+    predicate = try FetchPlan.predicate(request.predicate, entity)
     sort = try request.swiftSort?(entity) ?? request.sortDescriptors ?? []
     limit = request.fetchLimit
     offset = request.fetchOffset
@@ -38,6 +38,17 @@ struct FetchPlan {
     refreshes = request.shouldRefreshRefetchedObjects
     prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
     dictionary = try FetchPlan.dictionary(request, entity)
+  }
+
+  private static func predicate(
+    _ given: NSPredicate?, _ entity: NSEntityDescription
+  ) throws -> NSPredicate? {
+    guard let translated = try given?.withoutSwiftPredicates(for: entity) else { return nil }
+    do {
+      return try translated.withFetchesRun()
+    } catch {
+      throw NSError.fetch("The predicate '\(translated)' has no answer: \(error).")
+    }
   }
 
   private static func dictionary<T>(

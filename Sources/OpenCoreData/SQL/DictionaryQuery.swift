@@ -4,14 +4,14 @@ import SQLiteDriver
 /// A SELECT whose rows become dictionaries.
 struct DictionaryQuery {
   /// What a result column, or two of them, become.
-  enum Source {
+  enum Source: Sendable {
     /// A value of the type of an attribute.
     case value(Int32, NSAttributeType)
     /// An object ID: the key, and the number of its entity where it may be of several.
     case objectID(key: Int32, entity: SQLEntity, number: Int32?)
   }
 
-  struct Column {
+  struct Column: Sendable {
     let name: String
     let source: Source
     /// The type asked for, nil for the value's own.

@@ -63,8 +63,10 @@ struct PredicateShape {
     return type != .customSelector
   }
 
+  /// Adds an expression; false for one that is not told from others by its shape.
+  ///
   /// - Parameter isList: Whether a list of whole numbers or objects may have any length.
-  private mutating func add(_ expression: NSExpression, isList: Bool = false) -> Bool {
+  mutating func add(_ expression: NSExpression, isList: Bool = false) -> Bool {
     if PredicateTranslation.isConstant(expression) {
       return add(constant: expression, isList: isList)
     }

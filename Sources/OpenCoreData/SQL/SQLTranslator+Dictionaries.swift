@@ -12,14 +12,36 @@ extension SQLTranslator {
     _ plan: DictionaryPlan, entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor],
     limit: Int, offset: Int, includesSubentities: Bool, isCounted: Bool = false
   ) throws(TranslationError) -> DictionaryQuery {
-    let translation = PredicateTranslation(self, entity: entity)
+    let shape = PredicateShape(
+      plan, entity: entity, predicate: predicate, sort: sort, limit: limit, offset: offset,
+      includesSubentities: includesSubentities, isCounted: isCounted)
+    if let shape, let known = cache.entry(shape),
+      let query = known.query(shape.constants, for: self)
+    {
+      return DictionaryQuery(query: query, columns: known.columns)
+    }
+    let (entry, isReusable) = try dictionaries(
+      plan, entity, predicate, sort, shape, limit: limit, offset: offset,
+      filter: entityFilter(entity, includesSubentities: includesSubentities),
+      isCounted: isCounted)
+    cache.add(entry, shape: isReusable ? shape : nil)
+    guard let query = entry.query(shape?.constants ?? [], for: self) else {
+      preconditionFailure("The constants of a predicate fit the text that was made for them.")
+    }
+    return DictionaryQuery(query: query, columns: entry.columns)
+  }
+
+  private func dictionaries(
+    _ plan: DictionaryPlan, _ entity: SQLEntity, _ predicate: NSPredicate?,
+    _ sort: [NSSortDescriptor], _ shape: PredicateShape?, limit: Int, offset: Int,
+    filter: SQLCondition?, isCounted: Bool
+  ) throws(TranslationError) -> (TranslationCache.Entry, isReusable: Bool) {
+    let translation = PredicateTranslation(self, entity: entity, shape: shape)
     // Rows that come more than once would be counted more than once.
     translation.joinsToMany = false
     var conditions: [SQLCondition] = []
     if let predicate { conditions.append(try translation.condition(predicate)) }
-    if let filter = entityFilter(entity, includesSubentities: includesSubentities) {
-      conditions.append(filter)
-    }
+    if let filter { conditions.append(filter) }
     translation.aggregatesRows = true
     translation.mayMultiplyRows =
       plan.columns.count { $0.expression.aggregatesRows } == 1 && plan.having == nil
@@ -55,12 +77,8 @@ extension SQLTranslator {
     }
     let entry = TranslationCache.Entry(
       sql: parts.text.sql, binds: binds, intArrays: translation.intArrays,
-      projection: Projection(entity: entity, extent: .identifiers))
-    cache.add(entry, shape: nil)
-    guard let query = entry.query([], for: self) else {
-      preconditionFailure("Without a shape, values are bound as they are.")
-    }
-    return DictionaryQuery(query: query, columns: parts.columns)
+      projection: Projection(entity: entity, extent: .identifiers), columns: parts.columns)
+    return (entry, translation.isReusable)
   }
 
   /// What follows `GROUP BY `.

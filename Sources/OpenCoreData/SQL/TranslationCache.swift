@@ -13,6 +13,8 @@ final class TranslationCache: Sendable {
     let binds: [SQLBind]
     let intArrays: [IntArraySource]
     let projection: Projection
+    /// What the columns of dictionaries become.
+    var columns: [DictionaryQuery.Column] = []
 
     /// The query for the constants of a predicate, nil when one does not fit.
     func query(_ constants: [PredicateValue], for translator: SQLTranslator) -> SelectQuery? {

@@ -57,7 +57,7 @@ final class MemoryRecord: PredicateRecord {
     if slot.kind.isToOne {
       return destination(slot).map { .object(PredicateObject(reference: $0)) } ?? .null
     }
-    return row.row.predicateValue(slot) ?? PredicateValue(row.row.value(slot))
+    return row.row.predicateValue(slot) ?? PredicateValue(layout.value(slot, in: row.row))
   }
 
   var referenceIdentity: AnyHashable { AnyHashable(objectID) }

@@ -230,6 +230,15 @@ struct PredicateEvaluationTests {
     #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
   }
 
+  @Test("S12-5 a number for an object argument is a sentence that says what to write")
+  func numbersForObjects() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) { _ = NSPredicate(format: "a == %@", 3) }
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.contains("the argument for %@ is Int") && text.contains("%ld"))
+  }
+
   @Test func programmerErrorsTrap() async {
     await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a ==") }
     await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a == %@", 3) }

@@ -5,9 +5,9 @@ import Testing
 
 /// A store in a file, a store in memory and what the test itself thinks: three answers, one result.
 @Suite struct StoreAgreementTests {
-  /// More rounds than a run of the suite makes: `CDPROF_AGREEMENT_ROUNDS=20000`.
+  /// More rounds than a run of the suite makes: `CDPROF_AGREEMENT_ROUNDS=20000`, `make agreement`.
   private static let rounds =
-    ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_ROUNDS"].flatMap { Int($0) } ?? 600
+    ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_ROUNDS"].flatMap { Int($0) } ?? 2_000
 
   private static let seed =
     ProcessInfo.processInfo.environment["CDPROF_AGREEMENT_SEED"].flatMap { UInt64($0) } ?? 20260

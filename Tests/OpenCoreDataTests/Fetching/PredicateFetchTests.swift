@@ -186,6 +186,27 @@ struct PredicateFetchTests {
   }
 
   @Test(
+    "S-C19 a block and a method are refused by the file and run by memory",
+    arguments: CityStore.Kind.allCases)
+  func code(kind: CityStore.Kind) throws {
+    let store = try CityStore(kind)
+    let block = NSPredicate { record, _ in
+      (record as? any KeyValueReadable)?.value(forKey: "name") as? String == "Al"
+    }
+    let method = NSPredicate(format: "FUNCTION(name, 'substringFromIndex:', 1) == 'l'")
+    for (predicate, reason) in [(block, "block"), (method, "method")] {
+      if kind == .memory {
+        #expect(try store.names("Person", predicate) == ["Al"])
+        continue
+      }
+      let error = thrownError { _ = try store.names("Person", predicate) }
+      #expect(error?.localizedDescription.contains(reason) == true, "\(String(describing: error))")
+      #expect(error?.domain == NSCocoaErrorDomain && store.selects.isEmpty)
+    }
+    #expect(try store.names("Person", NSPredicate(format: "age == 40")) == ["Ann"])
+  }
+
+  @Test(
     "S12-32 an unknown key is an error that names it; the context goes on",
     arguments: CityStore.Kind.allCases)
   func unknownKeys(kind: CityStore.Kind) throws {

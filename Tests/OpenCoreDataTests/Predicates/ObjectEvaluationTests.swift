@@ -55,6 +55,27 @@ import Testing
     }
   }
 
+  @Test(
+    "A FETCH inside a fetch runs once, wherever it stands and whatever the store does with it",
+    arguments: [
+      "country IN FETCH(%@, %@, NO)", "FETCH(%@, %@, YES) == 1",
+      "SUBQUERY(country.moods, $m, $m.country IN FETCH(%@, %@, NO)).@count > 0",
+      "NOT (country IN FETCH(%@, %@, NO) AND {{1}} == {{2}})",
+    ])
+  func innerFetchesRunOnce(format: String) throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(6, countries: 2)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let inner = NSFetchRequest<Country>(entityName: "Country")
+      inner.predicate = NSPredicate(format: "numericISO3166Code == 2")
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      request.predicate = NSPredicate(format: format, inner, context)
+      let cost = try costs(of: context) { _ = try context.fetch(request) }
+      #expect(cost.fetches == 2 && cost.selects == 2)
+    }
+  }
+
   @Test func fetchesAreValuesOfExpressions() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(6, countries: 2)

@@ -108,6 +108,45 @@ import Testing
     #expect(setup.translator.cache.translations == texts.count)
   }
 
+  /// Dictionaries too are translated once for all constants.
+  @Test func dictionariesHaveAShape() throws {
+    let setup = try Setup()
+    let item = try #require(setup.model.entity(named: "Item"))
+    func query(
+      _ translator: SQLTranslator, _ bound: Double, times factor: Int = 2, distinct: Bool = false,
+      counted: Bool = false
+    ) throws -> DictionaryQuery {
+      let request = NSFetchRequest<NSDictionary>(entityName: "Item")
+      request.resultType = .dictionaryResultType
+      let sum = NSExpressionDescription()
+      sum.name = "sum"
+      sum.expression = NSExpression(format: "sum:(weight)")
+      let scaled = NSExpressionDescription()
+      scaled.name = "scaled"
+      scaled.expression = NSExpression(format: "author.age * %@", argumentArray: [factor])
+      request.propertiesToFetch = ["author.name", sum, scaled]
+      request.propertiesToGroupBy = ["author.name", scaled]
+      request.havingPredicate = NSPredicate(format: "sum > %@", argumentArray: [bound])
+      request.returnsDistinctResults = distinct
+      return try translator.dictionaries(
+        DictionaryPlan(request, entity: item.description), entity: item,
+        predicate: NSPredicate(format: "weight < %@", argumentArray: [bound * 2]), sort: [],
+        limit: 0, offset: 0, includesSubentities: true, isCounted: counted)
+    }
+    let first = try query(setup.translator, 1.5)
+    for (bound, factor) in [(2.5, 2), (0.5, 7)] {
+      let again = try query(setup.translator, bound, times: factor)
+      let fresh = try query(Setup.translator(setup.model), bound, times: factor)
+      #expect(again.query.sql == first.query.sql && again.query.binds == fresh.query.binds)
+      #expect(again.query.binds != first.query.binds)
+      #expect(again.columns.map(\.name) == ["author.name", "sum", "scaled"])
+    }
+    #expect(setup.translator.cache.translations == 1)
+    _ = try query(setup.translator, 1.5, distinct: true)
+    _ = try query(setup.translator, 1.5, counted: true)
+    #expect(setup.translator.cache.translations == 3)
+  }
+
   /// One expression at two places is one value; its shape is not that of two.
   @Test func sharedExpressionsAreNoTwoConstants() throws {
     let setup = try Setup()

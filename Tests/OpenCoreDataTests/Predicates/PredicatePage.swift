@@ -1,0 +1,90 @@
+@testable import ManagedModel
+@testable import OpenCoreData
+
+/// `Documentation/predicates.md`: every spelling with what it prints as, told by the parser, and
+/// whether the SQLite store takes it, told by the translator.
+struct PredicatePage {
+  static let path = "Documentation/predicates.md"
+
+  private let translator: SQLTranslator
+  private let person: SQLEntity
+
+  /// Spellings that mean the same.
+  struct Row {
+    let meaning: String
+    let spellings: [String]
+
+    init(_ meaning: String, _ spellings: String...) {
+      self.meaning = meaning
+      self.spellings = spellings
+    }
+  }
+
+  init() throws {
+    let model = SQLModel(model: Self.model())
+    translator = SQLTranslator(model: model)
+    guard let person = model.entity(named: "Person") else { throw Missing() }
+    self.person = person
+  }
+
+  struct Missing: Error {}
+
+  /// People with a home town and friends.
+  private static func model() -> NSManagedObjectModel {
+    let types: [(String, NSAttributeType)] = [
+      ("name", .stringAttributeType), ("age", .integer64AttributeType),
+      ("height", .doubleAttributeType), ("born", .dateAttributeType),
+      ("hidden", .booleanAttributeType), ("key", .UUIDAttributeType),
+      ("photo", .binaryDataAttributeType), ("site", .URIAttributeType),
+      ("price", .decimalAttributeType), ("in", .integer16AttributeType),
+    ]
+    let person = SchemaModels.entity(
+      "Person", types.map { SchemaModels.attribute($0.0, $0.1) })
+    let town = SchemaModels.entity("Town", [SchemaModels.attribute("name", .stringAttributeType)])
+    SchemaModels.relate(town, "people", many: true, person, "town", many: false)
+    SchemaModels.relate(person, "friends", many: true, person, "friendOf", many: true)
+    let model = NSManagedObjectModel()
+    model.entities = [person, town]
+    return model
+  }
+
+  /// The page.
+  func text() throws -> String {
+    var lines = [
+      "# Predicates", "",
+      "<!-- Written from Tests/OpenCoreDataTests/Predicates. Do not edit:",
+      "     CDPROF_UPDATE_DOCS=1 swift test --filter PredicatePageTests -->", "",
+      "Every spelling that `NSPredicate(format:)` and `cdprof predicate` read, and what the predicate",
+      "prints as. What it prints parses to an equal predicate. Words may be in upper or lower case.",
+      "*Store* says whether the SQLite store takes it; what it does not take is refused with the",
+      "reason, and memory (`evaluate(with:)`, a store in memory) takes all. The entity is a `Person`",
+      "with a `town` and `friends`. `cdprof predicate FORMAT --model M --entity E --sql` shows the SQL.",
+    ]
+    for section in Self.sections {
+      lines += ["", "## \(section.title)", ""]
+      if !section.words.isEmpty { lines += [section.words, ""] }
+      lines += ["| meaning | written | prints | store |", "| --- | --- | --- | --- |"]
+      for row in section.rows {
+        let predicate = try NSPredicate.parse(row.spellings[0])
+        let written = row.spellings.map(Self.code).joined(separator: ", ")
+        lines.append(
+          "| \(row.meaning) | \(written) | \(Self.code(predicate.predicateFormat)) "
+            + "| \(isTaken(predicate) ? "yes" : "no") |")
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Whether the store has SQL for a predicate, its variables and placeholders given.
+  private func isTaken(_ predicate: NSPredicate) -> Bool {
+    guard predicate.placeholders.isEmpty else { return true }
+    return
+      (try? translator.fetch(
+        entity: person, predicate: predicate, result: .identifiers, variables: ["x": 3])) != nil
+  }
+
+  private static func code(_ text: String) -> String {
+    let escaped = text.replacingOccurrences(of: "|", with: "\\|")
+    return text.contains("`") ? "`` \(escaped) ``" : "`\(escaped)`"
+  }
+}
