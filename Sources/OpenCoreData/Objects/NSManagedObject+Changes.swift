@@ -42,7 +42,7 @@ extension NSManagedObject {
     guard let values, context?.changes.isInEvent(self) == true else { return [:] }
     var result: [String: Any] = [:]
     for slot in layout.slots {
-      let was = values.earlier?.changed[slot.index] == true
+      let was = values.earlier?.changed.contains(slot.index) == true
       guard was || values.isChanged(slot.index), rawValue(slot) != earlierRawValue(slot)
       else {
         continue
@@ -123,14 +123,14 @@ extension NSManagedObject {
   }
 
   private func earlierRawValue(_ slot: RowSlot) -> RowValue {
-    guard let earlier = values?.earlier, earlier.changed[slot.index] else {
+    guard let earlier = values?.earlier, earlier.changed.contains(slot.index) else {
       return row.rawValue(slot)
     }
     return rawValue(earlier.held[slot.index])
   }
 
   private func earlierValue(_ slot: RowSlot) -> Any? {
-    guard let earlier = values?.earlier, earlier.changed[slot.index] else {
+    guard let earlier = values?.earlier, earlier.changed.contains(slot.index) else {
       return slot.kind.isToOne ? committedDestination(slot) : layout.value(slot, in: row)
     }
     switch earlier.held[slot.index] {

@@ -21,6 +21,11 @@ extension NSManagedObject {
   }
 
   private func validate(_ place: PropertyPlace, _ key: String) -> NSError? {
+    if case .slot(let index) = place, values?.isChanged(index) == true,
+      layout.slots[index].kind.isExact
+    {
+      return validate(layout.slots[index], key)
+    }
     let present = read(place)
     var value = present
     do {
@@ -29,8 +34,21 @@ extension NSManagedObject {
       return error as NSError
     }
     if let failure = transformationFailure(place, key) { return failure }
-    if !hasSameBytes(value, present), !isEqual(value, present, at: place) {
-      write(value is NSNull ? nil : value, to: place)
+    if !isEqual(value, present, at: place) { write(value is NSNull ? nil : value, to: place) }
+    return nil
+  }
+
+  /// The same for a value that was set and is compared in the form in which it is held.
+  private func validate(_ slot: RowSlot, _ key: String) -> NSError? {
+    let raw = rawValue(slot)
+    var value = raw.value(slot.kind)
+    do {
+      try validateValue(&value, forKey: key)
+    } catch {
+      return error as NSError
+    }
+    if RowValue(value, kind: slot.kind) != raw {
+      write(value is NSNull ? nil : value, to: .slot(slot.index))
     }
     return nil
   }
@@ -129,22 +147,6 @@ extension NSManagedObject {
     case let objects as NSOrderedSet:
       return objects.array.compactMap { $0 as? NSManagedObject }
     default: return []
-    }
-  }
-}
-
-/// Whether two values are the same for sure, without knowing their type: a value that nobody has
-/// changed is.
-private func hasSameBytes(_ first: Any?, _ second: Any?) -> Bool {
-  withUnsafeBytes(of: first) { first in
-    withUnsafeBytes(of: second) { second in
-      for offset in stride(from: 0, to: MemoryLayout<Any?>.size, by: 8)
-      where first.load(fromByteOffset: offset, as: UInt64.self)
-        != second.load(fromByteOffset: offset, as: UInt64.self)
-      {
-        return false
-      }
-      return true
     }
   }
 }

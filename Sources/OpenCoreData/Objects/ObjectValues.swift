@@ -8,10 +8,9 @@ import ManagedModel
 @usableFromInline
 final class ObjectValues {
   private let count: Int
-  /// Empty until a value is kept that is no text.
-  @exclusivity(unchecked) private var held: ContiguousArray<HeldValue> = []
-  /// Empty until a value is changed.
-  @exclusivity(unchecked) private var changed: ContiguousArray<Bool> = []
+  /// `count` values; nil until one is kept that is no text.
+  @exclusivity(unchecked) private var held: UnsafeMutablePointer<HeldValue>?
+  @exclusivity(unchecked) private var changed = PlaceSet()
   /// The decoded texts of a property's place, changed or not; nil where none was read.
   @usableFromInline @exclusivity(unchecked) private(set) var texts: UnsafeMutablePointer<String?>?
   /// What had been changed when the present event began; nil when nothing had.
@@ -24,13 +23,15 @@ final class ObjectValues {
   }
 
   deinit {
+    held?.deinitialize(count: count)
+    held?.deallocate()
     texts?.deinitialize(count: count)
     texts?.deallocate()
   }
 
   subscript(index: Int) -> HeldValue {
-    if !held.isEmpty {
-      let value = held[index]
+    checkPlace(index)
+    if let value = held?[index] {
       if case .none = value {} else { return value }
     }
     if let text = texts?[index] { return .string(text) }
@@ -39,7 +40,7 @@ final class ObjectValues {
 
   /// Whether the value at that place differs from the row's.
   func isChanged(_ index: Int) -> Bool {
-    !changed.isEmpty && changed[index]
+    changed.contains(index)
   }
 
   /// Keeps a value that follows from the row.
@@ -54,6 +55,7 @@ final class ObjectValues {
   /// Keeps the text of a place as it is read, and says where.
   @discardableResult
   func keepText(_ text: String, at index: Int) -> UnsafePointer<String?> {
+    checkPlace(index)
     let cells = texts ?? makeTexts()
     cells[index] = text
     return UnsafePointer(cells + index)
@@ -62,32 +64,34 @@ final class ObjectValues {
   /// Takes a value that replaces the row's.
   func change(_ value: HeldValue, at index: Int) {
     hold(value, at: index)
-    if changed.isEmpty { changed = ContiguousArray(repeating: false, count: count) }
-    changed[index] = true
+    changed.insert(index)
   }
 
   /// Remembers what has been changed so far, because an event begins.
   func beginEvent() {
-    earlier = changed.contains(true) ? EarlierValues(held: held, changed: changed) : nil
-    for case .toMany(let value) in held { value.beginEvent() }
+    let values = UnsafeBufferPointer(start: held, count: held == nil ? 0 : count)
+    earlier =
+      changed.isEmpty ? nil : EarlierValues(held: ContiguousArray(values), changed: changed)
+    for case .toMany(let value) in values { value.beginEvent() }
   }
 
   /// Says that every value is the row's now; what is held stays held.
   func settle() {
     earlier = nil
-    changed = []
+    changed.removeAll()
   }
 
   /// Says that one value is the row's now.
   func settle(_ index: Int) {
-    if !changed.isEmpty { changed[index] = false }
+    changed.remove(index)
   }
 
   /// Takes a change back.
   func forget(_ index: Int) {
+    checkPlace(index)
     texts?[index] = nil
-    if !held.isEmpty { held[index] = .none }
-    if !changed.isEmpty { changed[index] = false }
+    held?[index] = .none
+    changed.remove(index)
   }
 
   /// Drops what follows from the store and keeps what was changed, and the transients from
@@ -95,7 +99,7 @@ final class ObjectValues {
   func forgetUnchanged(firstTransient: Int) {
     for index in 0..<firstTransient where !isChanged(index) {
       texts?[index] = nil
-      guard !held.isEmpty else { continue }
+      guard let held else { continue }
       if case .toMany(let value) = held[index], value.hasChanges {
         value.unfire()
       } else {
@@ -106,7 +110,8 @@ final class ObjectValues {
 
   /// Drops the objects of relationships, changed or not.
   func forgetObjects() {
-    for index in held.indices {
+    guard let held else { return }
+    for index in 0..<count {
       switch held[index] {
       case .object, .toMany: forget(index)
       default: break
@@ -116,7 +121,7 @@ final class ObjectValues {
 
   /// Whether an object of a relationship is held, so that letting go of this one may free more.
   var holdsObjects: Bool {
-    held.contains { value in
+    UnsafeBufferPointer(start: held, count: held == nil ? 0 : count).contains { value in
       switch value {
       case .object, .toMany: true
       default: false
@@ -125,9 +130,22 @@ final class ObjectValues {
   }
 
   private func hold(_ value: HeldValue, at index: Int) {
+    checkPlace(index)
     texts?[index] = nil
-    if held.isEmpty { held = ContiguousArray(repeating: .none, count: count) }
-    held[index] = value
+    let values = held ?? makeHeld()
+    values[index] = value
+  }
+
+  private func makeHeld() -> UnsafeMutablePointer<HeldValue> {
+    let values = UnsafeMutablePointer<HeldValue>.allocate(capacity: count)
+    values.initialize(repeating: .none, count: count)
+    held = values
+    return values
+  }
+
+  @inline(__always)
+  private func checkPlace(_ index: Int) {
+    precondition(UInt(bitPattern: index) < UInt(bitPattern: count), "no such place")
   }
 
   private func makeTexts() -> UnsafeMutablePointer<String?> {
@@ -159,5 +177,5 @@ enum HeldValue {
 /// The changed values of an object at an earlier time.
 struct EarlierValues {
   let held: ContiguousArray<HeldValue>
-  let changed: ContiguousArray<Bool>
+  let changed: PlaceSet
 }

@@ -8,7 +8,6 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private let slots: [SlotRule?]
   /// The same for to-many relationships, by their number.
   private let toMany: [CountRule?]
-  private let places: [String: PropertyPlace]
 
   private struct SlotRule {
     let kind: RowSlot.Kind
@@ -23,8 +22,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     let most: Int
   }
 
-  init(slots: [RowSlot], toMany: [NSRelationshipDescription], places: [String: PropertyPlace]) {
-    self.places = places
+  init(slots: [RowSlot], toMany: [NSRelationshipDescription]) {
     self.slots = slots.map { slot in
       let attribute = slot.property as? NSAttributeDescription
       let limits = attribute.map(ValueLimit.limits) ?? []
@@ -55,7 +53,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   /// - Throws: 1570 for a missing value, 1580 and 1590 for numbers of destinations, 1610 to 1680 for
   ///   limits; several broken limits as one 1560.
   func check(_ value: Any?, forKey key: String, of object: NSManagedObject) throws {
-    switch places[key] {
+    switch object.layout.place(of: key) {
     case .slot(let index):
       if let rule = slots[index] { try check(value, by: rule, key, object) }
     case .toMany(let index):
@@ -67,7 +65,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private func check(
     _ value: Any?, by rule: SlotRule, _ key: String, _ object: NSManagedObject
   ) throws {
-    guard let value, !(value is NSNull) else {
+    guard let value, type(of: value) != NSNull.self else {
       guard rule.isMandatory else { return }
       throw NSError.validation(
         NSValidationMissingMandatoryPropertyError, object: object, key: key, value: nil,
@@ -86,8 +84,12 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private func widthFailure(
     _ value: Any, _ kind: RowSlot.Kind, _ key: String, _ object: NSManagedObject
   ) -> NSError? {
-    guard kind == .int16 || kind == .int32, case .int64(let number)? = RowValue(value, kind: kind)
-    else { return nil }
+    switch kind {
+    case .int16: if type(of: value) == Int16.self { return nil }
+    case .int32: if type(of: value) == Int32.self { return nil }
+    default: return nil
+    }
+    guard case .int64(let number)? = RowValue(value, kind: kind) else { return nil }
     let (least, most) =
       kind == .int16
       ? (Int64(Int16.min), Int64(Int16.max)) : (Int64(Int32.min), Int64(Int32.max))

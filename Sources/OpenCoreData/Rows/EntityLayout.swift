@@ -52,7 +52,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let hasTransformers: Bool
   /// The transformers of transformable attributes, by slot.
   private let transformers: [AttributeTransformer?]
-  private let places: [String: PropertyPlace]
+  private let places: NameTable
   private static let numbers = Atomic<UInt32>(0)
   /// Held for the slots, which do not count them: an entity does not hold its superentity's.
   private let properties: [NSPropertyDescription]
@@ -92,7 +92,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     for (number, attribute) in transients.enumerated() {
       places[attribute.name] = .transient(number)
     }
-    self.places = places
+    self.places = NameTable(places)
     self.slotTable = SlotTable(slots)
     self.isAsGenerated =
       ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
@@ -104,7 +104,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       ($0 as? NSAttributeDescription).flatMap(AttributeTransformer.init)
     }
     self.hasTransformers = transformers.contains { $0 != nil }
-    self.rules = ValidationRules(slots: slots, toMany: toMany, places: places)
+    self.rules = ValidationRules(slots: slots, toMany: toMany)
     var nulls = RowBuilder(slots: slots, fixedSize: geometry.fixedSize, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {
@@ -119,6 +119,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 
   deinit {
     slotTable.free()
+    places.free()
     faultRow.freeImmortal()
     defaultRow.freeImmortal()
   }

@@ -32,6 +32,18 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
       self == .toOnePolymorphic ? 16 : 8
     }
 
+    /// Whether a value that was set and its raw form follow from each other.
+    ///
+    /// Not so for a float of more digits than it keeps, or a true that was set as 2.
+    var isExact: Bool {
+      switch self {
+      case .int16, .int32, .int64, .double, .date, .string, .data, .uuid: true
+      case .bool, .float, .uri, .decimal, .transformable, .external, .toOne,
+        .toOnePolymorphic:
+        false
+      }
+    }
+
     var isToOne: Bool {
       self == .toOne || self == .toOnePolymorphic
     }

@@ -120,13 +120,13 @@ enum RowValue {
 
 extension RowValue: Equatable {
   /// Whether the store would hold the same: destinations by their key, texts byte by byte, for
-  /// canonically equal strings of other bytes are other values to it.
+  /// canonically equal strings of other bytes are other values to it; no number is the same as none.
   static func == (first: RowValue, second: RowValue) -> Bool {
     switch (first, second) {
     case (.null, .null): true
     case (.int64(let first), .int64(let second)): first == second
-    case (.double(let first), .double(let second)): first == second
-    case (.text(let first), .text(let second)): first.utf8.elementsEqual(second.utf8)
+    case (.double(let first), .double(let second)): first == second || first.isNaN && second.isNaN
+    case (.text(let first), .text(let second)): first.hasSameBytes(as: second)
     case (.bytes(let first), .bytes(let second)): first == second
     case (.toOne(let first, _), .toOne(let second, _)): first == second
     default: false

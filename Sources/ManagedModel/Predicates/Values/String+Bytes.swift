@@ -10,7 +10,8 @@ extension String {
     return first.withUTF8 { left in second.withUTF8 { right in body(left, right) } }
   }
 
-  func hasSameBytes(as other: String) -> Bool {
+  /// Whether both have the same bytes; canonically equal strings may differ.
+  package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
     return withBytes(and: other) { left, right in Self.areEqual(left[...], right) }
   }
