@@ -270,7 +270,7 @@ extension NSManagedObjectContext {
   }
 
   private func tellLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
-    scope.end(scope.begin(found ? .rowCacheHit : .rowCacheMiss)) { event in
+    scope.tell(found ? .rowCacheHit : .rowCacheMiss) { event in
       event.entity = object.layout.entity.name
       event.object = store.reference(object.layout, object.primaryKey)
     }

@@ -215,13 +215,17 @@ extension NSManagedObjectContext {
   }
 
   /// The entity whose objects get this class; traps unless there is exactly one.
+  ///
+  /// Looked for once in a run of the same class.
   final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
+    if let lastInserted, lastInserted.type == type { return lastInserted.entity }
     let matching = requiredCoordinator.managedObjectModel.entities.filter {
       EntityLayout.of($0).objectClass == type
     }
     guard let entity = matching.first, matching.count == 1 else {
       preconditionFailure("\(matching.count) entities of the model use the class \(type)")
     }
+    lastInserted = (type, entity)
     return entity
   }
 

@@ -40,6 +40,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The store whose row cache this context reads as it is, known from the first fault on; nil for a
   /// child, and while the context is pinned to a query generation.
   @exclusivity(unchecked) final var directStore: RowStore?
+  /// The class that an object was last made of, and its entity.
+  @exclusivity(unchecked) final var lastInserted:
+    (type: NSManagedObject.Type, entity: NSEntityDescription)?
   /// Where this context reads and saves instead of the coordinator's stores.
   private var parentContext: NSManagedObjectContext?
   /// Whether a context was made a child of this one.

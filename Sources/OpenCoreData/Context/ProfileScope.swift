@@ -33,15 +33,27 @@ final class ProfileScope {
   func end(_ open: OpenEvent?, _ complete: (inout Event) -> Void = { _ in }) {
     guard let open else { return }
     parent = open.parent
-    let now = MonotonicClock.now()
+    emit(open, end: MonotonicClock.now(), complete)
+  }
+
+  @inline(__always)
+  private func emit(_ open: OpenEvent, end: UInt64, _ complete: (inout Event) -> Void) {
     var event = Event(
       id: open.id, parent: open.parent, kind: open.kind, begin: open.begin,
-      duration: now &- open.begin, thread: MonotonicClock.threadID())
+      duration: end &- open.begin, thread: MonotonicClock.threadID())
     event.context = contextName
     event.callSite = callSite
     if hub.detail.contains(.stacks) { event.stack = CallStack.addresses() }
     complete(&event)
     hub.emit(event)
+  }
+
+  /// Tells of what takes no time.
+  @inline(__always)
+  func tell(_ kind: EventKind, _ complete: (inout Event) -> Void) {
+    guard hub.isListening else { return }
+    let now = MonotonicClock.now()
+    emit(OpenEvent(id: hub.nextID(), parent: parent, kind: kind, begin: now), end: now, complete)
   }
 
   /// Ends an event that came to nothing: a save or a transaction that failed.

@@ -4,10 +4,11 @@ import ManagedModel
 ///
 /// May cross queues. Two IDs of the same row are equal, whichever of its entities they name.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
-  // immutable; the layout is frozen, `store` is read only
+  // immutable; the layout is frozen
   let layout: EntityLayout
   let primaryKey: Int64
-  private weak var store: NSPersistentStore?
+  /// Nil for a temporary identity.
+  private let handle: StoreHandle?
   /// The store whose row cache keeps the row for as long as this instance lives.
   private let rowOwner: RowStore?
 
@@ -17,7 +18,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   init(layout: EntityLayout, primaryKey: Int64, store: NSPersistentStore?) {
     self.layout = layout
     self.primaryKey = primaryKey
-    self.store = store
+    self.handle = store?.handle
     self.rowOwner = nil
   }
 
@@ -25,7 +26,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   init(owning layout: EntityLayout, primaryKey: Int64, store: RowStore) {
     self.layout = layout
     self.primaryKey = primaryKey
-    self.store = store
+    self.handle = store.handle
     self.rowOwner = store
   }
 
@@ -40,7 +41,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// The store that holds the row; nil for a temporary identity, and after the store was removed.
   public var persistentStore: NSPersistentStore? {
-    store
+    handle?.store
   }
 
   /// Whether the object has not been saved yet; saving gives it another, permanent ID.
@@ -55,7 +56,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     if isTemporaryID {
       text = "x-coredata:///\(name)/t\(NSManagedObjectID.process)\(-primaryKey)"
     } else {
-      text = "x-coredata://\(store?.identifier ?? "")/\(name)/p\(primaryKey)"
+      text = "x-coredata://\(handle?.identifier ?? "")/\(name)/p\(primaryKey)"
     }
     return URL(string: text) ?? URL(fileURLWithPath: "/")
   }
@@ -64,7 +65,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
     return primaryKey == other.primaryKey && layout.rootIndex == other.layout.rootIndex
-      && store === other.store
+      && handle === other.handle
   }
 
   /// Follows `isEqual`.

@@ -4,37 +4,71 @@
 /// keys, which is what a table's rows have, lie side by side: filling a large table in the order of the
 /// keys misses the processor's cache once a group. Several times faster than
 /// `Dictionary<Int64, Value>` on random lookups, because nothing is hashed by SipHash and nothing is
-/// boxed. `Int64.min` is no key.
+/// boxed. A key lies before its value, so that a random lookup waits for memory once. `Int64.min` is no
+/// key.
 struct KeyTable<Value>: ~Copyable {
-  private var keys: UnsafeMutablePointer<Int64>
-  private var values: UnsafeMutablePointer<Value>
+  private var entries: Entries
   private var mask: Int
   private var shift: UInt64
   private(set) var count = 0
 
   private static var empty: Int64 { .min }
 
+  /// Places of a key and a value; where the key is `empty`, there is no value.
+  private struct Entries {
+    private let base: UnsafeMutableRawPointer
+
+    /// Empty places.
+    init(capacity: Int) {
+      base = .allocate(byteCount: capacity * Entries.stride, alignment: 16)
+      for index in 0..<capacity { key(index).initialize(to: KeyTable.empty) }
+    }
+
+    private static var offset: Int {
+      let alignment = MemoryLayout<Value>.alignment
+      return (MemoryLayout<Int64>.size + alignment - 1) / alignment * alignment
+    }
+
+    private static var stride: Int {
+      let alignment = max(MemoryLayout<Value>.alignment, MemoryLayout<Int64>.alignment)
+      return (offset + MemoryLayout<Value>.size + alignment - 1) / alignment * alignment
+    }
+
+    @inline(__always)
+    func key(_ index: Int) -> UnsafeMutablePointer<Int64> {
+      (base + index * Entries.stride).assumingMemoryBound(to: Int64.self)
+    }
+
+    @inline(__always)
+    func value(_ index: Int) -> UnsafeMutablePointer<Value> {
+      (base + (index * Entries.stride + Entries.offset)).assumingMemoryBound(to: Value.self)
+    }
+
+    func deallocate() {
+      base.deallocate()
+    }
+  }
+
   /// An empty table with room for 16 entries.
   init() {
-    (keys, values) = KeyTable.allocate(capacity: 16)
+    entries = Entries(capacity: 16)
     mask = 15
     shift = 63
   }
 
   deinit {
-    for index in 0...mask where keys[index] != KeyTable.empty {
-      (values + index).deinitialize(count: 1)
+    for index in 0...mask where entries.key(index).pointee != KeyTable.empty {
+      entries.value(index).deinitialize(count: 1)
     }
-    keys.deallocate()
-    values.deallocate()
+    entries.deallocate()
   }
 
   /// Where a key's value lies, until the table changes; nil when there is none.
   func find(_ key: Int64) -> UnsafeMutablePointer<Value>? {
     var index = home(key)
     while true {
-      let found = keys[index]
-      if found == key { return values + index }
+      let found = entries.key(index).pointee
+      if found == key { return entries.value(index) }
       if found == KeyTable.empty { return nil }
       index = (index + 1) & mask
     }
@@ -46,14 +80,14 @@ struct KeyTable<Value>: ~Copyable {
   ) -> UnsafeMutablePointer<Value> {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
     var index = home(key)
-    while keys[index] != KeyTable.empty {
-      if keys[index] == key { return values + index }
+    while entries.key(index).pointee != KeyTable.empty {
+      if entries.key(index).pointee == key { return entries.value(index) }
       index = (index + 1) & mask
     }
-    keys[index] = key
-    (values + index).initialize(to: value())
+    entries.key(index).pointee = key
+    entries.value(index).initialize(to: value())
     count += 1
-    return values + index
+    return entries.value(index)
   }
 
   /// Makes room for `additional` more entries, so that adding them moves nothing.
@@ -65,8 +99,8 @@ struct KeyTable<Value>: ~Copyable {
   @discardableResult
   mutating func remove(_ key: Int64) -> Value? {
     var index = home(key)
-    while keys[index] != key {
-      if keys[index] == KeyTable.empty { return nil }
+    while entries.key(index).pointee != key {
+      if entries.key(index).pointee == KeyTable.empty { return nil }
       index = (index + 1) & mask
     }
     return remove(at: index)
@@ -75,8 +109,8 @@ struct KeyTable<Value>: ~Copyable {
   /// Visits every entry; the body may change the value but not the table.
   func forEach(_ body: (Int64, UnsafeMutablePointer<Value>) throws -> Void) rethrows {
     guard count > 0 else { return }
-    for index in 0...mask where keys[index] != KeyTable.empty {
-      try body(keys[index], values + index)
+    for index in 0...mask where entries.key(index).pointee != KeyTable.empty {
+      try body(entries.key(index).pointee, entries.value(index))
     }
   }
 
@@ -101,17 +135,17 @@ struct KeyTable<Value>: ~Copyable {
   }
 
   private mutating func remove(at start: Int) -> Value {
-    let value = (values + start).move()
-    keys[start] = KeyTable.empty
+    let value = entries.value(start).move()
+    entries.key(start).pointee = KeyTable.empty
     count -= 1
     var hole = start
     var index = (start + 1) & mask
-    while keys[index] != KeyTable.empty {
-      let distance = (index - home(keys[index])) & mask
+    while entries.key(index).pointee != KeyTable.empty {
+      let distance = (index - home(entries.key(index).pointee)) & mask
       if distance >= (index - hole) & mask {
-        keys[hole] = keys[index]
-        (values + hole).moveInitialize(from: values + index, count: 1)
-        keys[index] = KeyTable.empty
+        entries.key(hole).pointee = entries.key(index).pointee
+        entries.value(hole).moveInitialize(from: entries.value(index), count: 1)
+        entries.key(index).pointee = KeyTable.empty
         hole = index
       }
       index = (index + 1) & mask
@@ -120,26 +154,17 @@ struct KeyTable<Value>: ~Copyable {
   }
 
   private mutating func grow() {
-    let (oldKeys, oldValues, oldMask) = (keys, values, mask)
+    let (old, oldMask) = (entries, mask)
     let capacity = (mask + 1) * 2
-    (keys, values) = KeyTable.allocate(capacity: capacity)
+    entries = Entries(capacity: capacity)
     mask = capacity - 1
     shift -= 1
-    for index in 0...oldMask where oldKeys[index] != KeyTable.empty {
-      var target = home(oldKeys[index])
-      while keys[target] != KeyTable.empty { target = (target + 1) & mask }
-      keys[target] = oldKeys[index]
-      (values + target).moveInitialize(from: oldValues + index, count: 1)
+    for index in 0...oldMask where old.key(index).pointee != KeyTable.empty {
+      var target = home(old.key(index).pointee)
+      while entries.key(target).pointee != KeyTable.empty { target = (target + 1) & mask }
+      entries.key(target).pointee = old.key(index).pointee
+      entries.value(target).moveInitialize(from: old.value(index), count: 1)
     }
-    oldKeys.deallocate()
-    oldValues.deallocate()
-  }
-
-  private static func allocate(
-    capacity: Int
-  ) -> (UnsafeMutablePointer<Int64>, UnsafeMutablePointer<Value>) {
-    let keys = UnsafeMutablePointer<Int64>.allocate(capacity: capacity)
-    keys.initialize(repeating: empty, count: capacity)
-    return (keys, UnsafeMutablePointer<Value>.allocate(capacity: capacity))
+    old.deallocate()
   }
 }

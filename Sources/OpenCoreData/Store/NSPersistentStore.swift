@@ -24,6 +24,9 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The coordinator it was added to; nil after it was removed.
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
 
+  /// What IDs know the store by.
+  let handle: StoreHandle
+
   init(
     type: String, url: URL?, identifier: String, isReadOnly: Bool, options: [AnyHashable: Any]?,
     metadata: [String: Any]
@@ -34,5 +37,8 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
     self.isReadOnly = isReadOnly
     self.options = options
     self.metadata = metadata
+    self.handle = StoreHandle(identifier: identifier)
+    super.init()
+    handle.store = self
   }
 }
