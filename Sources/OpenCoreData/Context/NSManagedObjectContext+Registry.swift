@@ -55,8 +55,8 @@ extension NSManagedObjectContext {
 
   /// Whether an ID names no row, or one of this context's store.
   private func isOfOwnStore(_ objectID: NSManagedObjectID) -> Bool {
-    guard let store = objectID.persistentStore else { return true }
-    return store === firstStore
+    guard let handle = objectID.handle, handle !== firstStore?.handle else { return true }
+    return objectID.persistentStore == nil
   }
 
   /// The key of an ID's object here: a temporary one may have been replaced by a save.

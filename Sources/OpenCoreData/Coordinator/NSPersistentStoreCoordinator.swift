@@ -81,6 +81,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
     }
     store.persistentStoreCoordinator = self
+    store.handle.join(self)
     stores.withLock { $0.append(store) }
     return store
   }

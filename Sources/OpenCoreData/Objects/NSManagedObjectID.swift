@@ -8,7 +8,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   let layout: EntityLayout
   let primaryKey: Int64
   /// Nil for a temporary identity.
-  private let handle: StoreHandle?
+  let handle: StoreHandle?
   /// The store whose row cache keeps the row for as long as this instance lives.
   private let rowOwner: RowStore?
 

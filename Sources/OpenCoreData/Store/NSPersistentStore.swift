@@ -38,7 +38,5 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
     self.options = options
     self.metadata = metadata
     self.handle = StoreHandle(identifier: identifier)
-    super.init()
-    handle.store = self
   }
 }
