@@ -22,12 +22,15 @@ struct Gate: Codable {
   var instructions: Double?
 
   /// What differs from a stored gate, in sentences.
-  func differences(from stored: Gate) -> [String] {
+  ///
+  /// - Parameter withSameLibraries: Whether blocks and instructions can be compared.
+  func differences(from stored: Gate, withSameLibraries: Bool) -> [String] {
     var found: [String] = []
     if statements != stored.statements {
       found.append("\(statements) statements, \(stored.statements) stored")
     }
     if stepped != stored.stepped { found.append("\(stepped) rows, \(stored.stepped) stored") }
+    guard withSameLibraries else { return found }
     if abs(allocations - stored.allocations) > 0.01 {
       found.append(
         "\(Table.number(allocations)) allocations an operation, "
