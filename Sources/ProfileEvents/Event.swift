@@ -55,11 +55,17 @@ package struct StatementRecord: Sendable {
   package var binds: [String]?
   /// Values bound as `_Z_intarrayN`, counted; the log says that they were bound.
   package var intArrays: Int
+  /// What SQLite did for it; nil unless a sink asked for the work.
+  package var work: StatementWork?
 
-  package init(kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0) {
+  package init(
+    kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0,
+    work: StatementWork? = nil
+  ) {
     self.kind = kind
     self.sql = sql
     self.binds = binds
     self.intArrays = intArrays
+    self.work = work
   }
 }

@@ -30,6 +30,9 @@ struct Run: Executable {
   @ArgumentParser.Flag(help: "Print nothing but what was missed.")
   var quiet = false
 
+  @ArgumentParser.Flag(help: "Print each statement's plan, with what SQLite counted.")
+  var plans = false
+
   func validate() throws {
     guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
     _ = try formats()
@@ -86,6 +89,7 @@ struct Run: Executable {
       console.say(Array(RunText.missed(result).dropFirst()))
     } else {
       console.say(RunText.lines(result))
+      if plans { console.say(RunText.plans(result)) }
       let store = runner.storeURL.relativePath
       console.say("")
       console.say(Messages.written(written + [store]))

@@ -1,4 +1,5 @@
 import ProfileEvents
+import SQLiteDriver
 
 /// What one context counts and tells: its counters, the event it is inside of, its call site.
 ///
@@ -70,6 +71,11 @@ final class ProfileScope {
     if callSite == nil { callSite = other.callSite }
     defer { (parent, callSite) = (outer, place) }
     return try body()
+  }
+
+  /// The counters of a statement before its run; nil unless a sink asked for its work.
+  func work(of statement: Statement) -> StatementWork? {
+    hub.detail.contains(.work) ? statement.work : nil
   }
 
   private func open(_ kind: EventKind) -> OpenEvent {

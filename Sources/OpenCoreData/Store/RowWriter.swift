@@ -158,6 +158,7 @@ final class RowWriter {
   ) throws -> Int {
     let statement = prepared.statement
     let event = scope.begin(.statement)
+    let before = event == nil ? nil : scope.work(of: statement)
     defer {
       statement.reset()
       store.count(kind, in: scope)
@@ -168,6 +169,7 @@ final class RowWriter {
           scope.hub.detail.contains(.binds)
             ? binds(prepared, object, version: version, locked: locked) : [],
           0, kind, scope)
+        event.statement?.work = before.map { statement.work - $0 }
       }
     }
     statement.reset()

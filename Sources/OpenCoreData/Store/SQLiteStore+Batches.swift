@@ -109,6 +109,7 @@ extension SQLiteStore {
     let text = returning ? sql + " RETURNING Z_ENT, Z_PK" : sql
     let statement = try connection.statement(text)
     let event = scope.begin(.statement)
+    let before = event == nil ? nil : scope.work(of: statement)
     defer {
       statement.reset()
       count(kind, in: scope)
@@ -116,6 +117,7 @@ extension SQLiteStore {
         event.entity = entity.name
         event.rows = outcome.count
         event.statement = record(text, binds, intArrays.count, kind, scope)
+        event.statement?.work = before.map { statement.work - $0 }
       }
     }
     for (index, value) in binds.enumerated() {

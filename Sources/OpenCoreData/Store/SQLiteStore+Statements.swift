@@ -49,6 +49,7 @@ extension SQLiteStore {
   ) throws -> Int {
     let statement = try connection.statement(query.sql)
     let event = scope.begin(.statement)
+    let before = event == nil ? nil : scope.work(of: statement)
     var rows = 0
     defer {
       statement.reset()
@@ -58,6 +59,7 @@ extension SQLiteStore {
         event.entity = entity()
         event.rows = rows
         event.statement = record(query.sql, binds(), query.intArrays.count, .select, scope)
+        event.statement?.work = before.map { statement.work - $0 }
       }
     }
     try bind(statement)
@@ -77,12 +79,14 @@ extension SQLiteStore {
   ) throws -> Int {
     let statement = try connection.statement(sql)
     let event = scope.begin(.statement)
+    let before = event == nil ? nil : scope.work(of: statement)
     defer {
       statement.reset()
       count(kind, in: scope)
       scope.end(event) { event in
         event.entity = entity
         event.statement = record(sql, binds, 0, kind, scope)
+        event.statement?.work = before.map { statement.work - $0 }
       }
     }
     for (index, value) in binds.enumerated() {

@@ -3,9 +3,11 @@ final class Collation {
   typealias Compare = @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
 
   private let compare: Compare
+  private let counts: CallbackCounts
 
-  init(_ compare: @escaping Compare) {
+  init(_ compare: @escaping Compare, counts: CallbackCounts) {
     self.compare = compare
+    self.counts = counts
   }
 
   /// Called by SQLite for each comparison, on the connection's thread.
@@ -18,6 +20,9 @@ final class Collation {
     guard let data else { return 0 }
     let first = UnsafeRawBufferPointer(start: left, count: Int(leftCount))
     let second = UnsafeRawBufferPointer(start: right, count: Int(rightCount))
-    return Retained.read(data, as: Collation.self) { $0.compare(first, second) }
+    return Retained.read(data, as: Collation.self) { collation in
+      collation.counts.collations &+= 1
+      return collation.compare(first, second)
+    }
   }
 }

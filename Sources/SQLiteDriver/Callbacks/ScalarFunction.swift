@@ -5,9 +5,11 @@ final class ScalarFunction {
   typealias Body = @Sendable ([SQLiteValue]) throws -> SQLiteValue
 
   private let body: Body
+  private let counts: CallbackCounts
 
-  init(_ body: @escaping Body) {
+  init(_ body: @escaping Body, counts: CallbackCounts) {
     self.body = body
+    self.counts = counts
   }
 
   /// Called by SQLite once a row, on the connection's thread.
@@ -16,6 +18,7 @@ final class ScalarFunction {
   ) {
     guard let data = sqlite3_user_data(context) else { return }
     let function = Retained.borrow(data, as: ScalarFunction.self)
+    function.counts.functions &+= 1
     let values = (0..<Int(count)).map { SQLiteValue(argument: arguments?[$0]) }
     do {
       try function.body(values).give(to: context)

@@ -16,7 +16,7 @@ extension Connection {
     let flags = SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
     // SQLite calls the destructor also when registering fails.
     let code = sqlite3_create_function_v2(
-      use(), name, argumentCount, flags, Retained.pass(ScalarFunction(body)),
+      use(), name, argumentCount, flags, Retained.pass(ScalarFunction(body, counts: callbacks)),
       { ScalarFunction.call($0, $1, $2) }, nil, nil, { if let data = $0 { Retained.release(data) } }
     )
     guard code == SQLITE_OK else { throw error(code) }
@@ -32,7 +32,7 @@ extension Connection {
     _ name: String,
     _ compare: @escaping @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
   ) throws(SQLiteError) {
-    let data = Retained.pass(Collation(compare))
+    let data = Retained.pass(Collation(compare, counts: callbacks))
     let code = sqlite3_create_collation_v2(
       use(), name, SQLITE_UTF8, data,
       { Collation.call($0, $1, $2, $3, $4) }, { if let data = $0 { Retained.release(data) } })

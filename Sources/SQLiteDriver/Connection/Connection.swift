@@ -55,6 +55,7 @@ package final class Connection: @unchecked Sendable {
   var handle: OpaquePointer?
   let interruption: Interruption
   let clock = StatementClock()
+  let callbacks = CallbackCounts()
   var statements: StatementCache
   var intArrays: [Int: IntArray] = [:]
 

@@ -23,6 +23,7 @@ package final class Statement {
   package let sql: String
   let handle: OpaquePointer
   let clock: StatementClock
+  let callbacks: CallbackCounts
 
   // `@exclusivity(unchecked)`: one thread at a time, and never read and written in one access.
   @exclusivity(unchecked) var state = State.inUse
@@ -30,10 +31,13 @@ package final class Statement {
   @exclusivity(unchecked) private var isBetweenRuns = true
 
   /// Takes over a prepared handle and finalises it when it goes.
-  init(handle: OpaquePointer, sql: String, clock: StatementClock) {
+  init(
+    handle: OpaquePointer, sql: String, clock: StatementClock, callbacks: CallbackCounts
+  ) {
     self.handle = handle
     self.sql = sql
     self.clock = clock
+    self.callbacks = callbacks
   }
 
   deinit {

@@ -20,6 +20,8 @@ package struct EventGroup: Sendable, Equatable {
   package var callSite: CallSite?
   /// The number of the first event of the group.
   package var firstEvent: Int
+  /// What SQLite did for all its statements; nil without one, and unless it was recorded.
+  package var work: StatementWork?
 
   /// `hit`, `miss`, `parent`, or nothing.
   package var sourceWord: String {

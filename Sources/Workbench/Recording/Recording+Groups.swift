@@ -59,13 +59,17 @@ private struct GroupCollector {
       groups[place].count += 1
       groups[place].rows += rows
       groups[place].nanoseconds += nanoseconds
+      if let work = statement?.statement?.work {
+        groups[place].work = (groups[place].work ?? .init()) + work
+      }
     } else {
       places[key] = groups.count
       groups.append(
         EventGroup(
           number: groups.count + 1, count: 1, word: word, subject: key.subject,
           source: key.source, sql: key.sql, rows: rows, nanoseconds: nanoseconds,
-          callSite: event.callSite, firstEvent: event.id))
+          callSite: event.callSite, firstEvent: event.id,
+          work: statement?.statement?.work))
     }
   }
 }

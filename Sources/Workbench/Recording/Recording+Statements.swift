@@ -15,6 +15,7 @@ extension Recording {
         shapes[place].count += 1
         shapes[place].rows += event.rows
         shapes[place].nanoseconds += event.duration
+        if let work = statement.work { shapes[place].work = (shapes[place].work ?? .init()) + work }
       } else {
         places[statement.sql] = shapes.count
         shapes.append(
@@ -22,6 +23,8 @@ extension Recording {
             number: shapes.count + 1, kind: statement.kind, sql: statement.sql,
             entity: event.entity, count: 1, rows: event.rows, nanoseconds: event.duration,
             firstCallSite: event.callSite))
+        shapes[shapes.count - 1].work = statement.work
+        shapes[shapes.count - 1].binds = statement.binds
       }
     }
     return shapes

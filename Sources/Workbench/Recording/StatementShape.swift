@@ -18,6 +18,16 @@ package struct StatementShape: Sendable, Equatable {
   package var plan: [String] = []
   /// What the plan means for the cost, in a sentence; empty without a plan.
   package var verdict: String = ""
+  /// What the plan hides; empty without a plan.
+  package var remarks: [PlanRemark] = []
+  /// What one run visits by the store's statistics; nil where they do not tell.
+  package var estimate: PlanEstimate?
+  /// What SQLite did for all runs; nil unless it was recorded.
+  package var work: StatementWork?
+  /// What the first run bound, in the words of SQLDebug; nil unless it was recorded.
+  ///
+  /// Private to the user's data: for trying the statement again, never for printing.
+  package var binds: [String]?
 
   package init(
     number: Int, kind: StatementKind, sql: String, entity: String? = nil, count: Int, rows: Int,
@@ -42,7 +52,9 @@ package struct StatementShape: Sendable, Equatable {
   package func explained(by lines: [String]) -> StatementShape {
     var shape = self
     shape.plan = lines
-    shape.verdict = PlanVerdict(sql: sql, lines: lines, count: count).sentence
+    let verdict = PlanVerdict(sql: sql, lines: lines, count: count)
+    shape.verdict = verdict.sentence
+    shape.remarks = verdict.remarks
     return shape
   }
 }

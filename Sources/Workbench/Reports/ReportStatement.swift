@@ -9,6 +9,9 @@ struct ReportStatement {
   let count: String
   let rows: String
   let time: String
+  /// VM steps, rows scanned, sorts: what SQLite counted.
+  let work: [String]
+  let estimate: String?
   let short: String
   let log: String
   let plan: String?
@@ -20,6 +23,8 @@ struct ReportStatement {
     count = NumberText.grouped(shape.count)
     rows = NumberText.grouped(shape.rows)
     time = NumberText.time(shape.nanoseconds)
+    work = PlanText.work(shape.work, runs: shape.count)
+    estimate = shape.estimate?.description
     short = ReportStatement.cut(SQLAbbreviation.short(shape.sql))
     log = ReportStatement.cut(shape.logLine)
     plan = shape.plan.joined(separator: "\n").nonEmpty

@@ -5,7 +5,8 @@ import ProfileEvents
 final class ColdStack {
   let coordinator: NSPersistentStoreCoordinator
   let context: NSManagedObjectContext
-  let recorder = Recorder()
+  // Binds stay in the recording: advice runs the statements again with the values they had.
+  let recorder = Recorder(detail: [.work, .binds])
 
   /// Opens a store.
   ///

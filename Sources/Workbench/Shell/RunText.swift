@@ -23,6 +23,13 @@ package enum RunText {
     }
   }
 
+  /// Every variant's statements by shape: count, rows, SQLite's work, plan and verdict.
+  package static func plans(_ result: RunResult) -> [String] {
+    result.variants.flatMap { variant in
+      ["", variant.name] + variant.statements.flatMap { PlanText.lines($0).map { "  \($0)" } }
+    }
+  }
+
   private static func table(_ result: RunResult) -> [String] {
     let table = ReportTable(result)
     let rows = table.rows.map { row in

@@ -69,7 +69,12 @@ extension ShellEngine {
         reason ?? "no plan", nextStep: "SQLite alone cannot explain this statement")
     }
     let verdict = PlanVerdict(sql: sql, lines: lines, count: group.count)
-    let plan = ShellEngine.untreed(lines) + [verdict.sentence]
+    let facts =
+      PlanText.work(group.work, runs: group.count)
+      + [reader.estimate(of: sql)?.description].compactMap { $0 }
+    let plan =
+      ShellEngine.untreed(lines) + [verdict.sentence]
+      + (facts.isEmpty ? [] : [facts.joined(separator: " · ")])
     return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
   }
 

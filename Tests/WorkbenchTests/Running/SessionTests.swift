@@ -119,6 +119,25 @@ struct SessionTests {
     withExtendedLifetime(folder) {}
   }
 
+  /// The first of each shape; a function of Apple's runs once a row, a collation once a comparison.
+  @Test
+  func everyStatementSaysWhatSQLiteDid() throws {
+    let (session, folder) = try session()
+    try run(
+      ["fetch Mood where \"remoteIdentifier CONTAINS[cd] 'a'\" as m", "fetch Mood as all"],
+      in: session)
+    let shapes = session.recording.statementShapes
+    #expect(shapes.map { $0.work?.functionCalls } == [200, 0])
+    #expect(shapes.map { $0.work?.fullScanSteps } == [199, 199])
+    #expect(shapes.allSatisfy { ($0.work?.vmSteps ?? 0) > 200 })
+    #expect(shapes[0].binds == ["\"a\""])
+    let text = PlanText.lines(shapes[0]).joined(separator: "\n")
+    #expect(text.contains("200 function calls") && !text.contains("\"a\""))
+    let lists = session.recording.groups.map { $0.work?.functionCalls }
+    #expect(lists == [200, 0])
+    withExtendedLifetime(folder) {}
+  }
+
   @Test
   func batchesArePagedInAndOut() throws {
     let (session, folder) = try session()

@@ -12,6 +12,10 @@ struct JSONStatement: Codable {
   var location: JSONLocation?
   var plan: [String]
   var verdict: String
+  /// For readers of the file: what the plan hides, by name.
+  var remarks: [String]
+  var work: JSONWork?
+  var estimatedRows: Int?
 
   init(_ shape: StatementShape) {
     number = shape.number
@@ -24,6 +28,9 @@ struct JSONStatement: Codable {
     location = shape.firstCallSite.map(JSONLocation.init)
     plan = shape.plan
     verdict = shape.verdict
+    remarks = shape.remarks.map(\.name)
+    work = shape.work.map(JSONWork.init)
+    estimatedRows = shape.estimate?.rows
   }
 
   /// What was written.
@@ -33,6 +40,9 @@ struct JSONStatement: Codable {
       nanoseconds: nanoseconds, firstCallSite: location?.site)
     shape.plan = plan
     shape.verdict = verdict
+    shape.remarks = PlanVerdict(sql: sql, lines: plan, count: count).remarks
+    shape.work = work?.work
+    shape.estimate = estimatedRows.map(PlanEstimate.init)
     return shape
   }
 }

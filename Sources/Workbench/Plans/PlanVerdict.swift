@@ -1,9 +1,12 @@
+package import SQLiteDriver
+
 /// What a query plan means for the cost of a statement.
 package struct PlanVerdict: Sendable, Equatable {
   /// From best to worst.
   package enum Rating: String, Sendable, Comparable {
     case keyLookup
     case indexSearch
+    case entityIndex
     case scan
     case scanAndSort
     case filteringScan
@@ -15,46 +18,65 @@ package struct PlanVerdict: Sendable, Equatable {
       switch self {
       case .keyLookup: 0
       case .indexSearch: 1
-      case .scan: 2
-      case .scanAndSort: 3
-      case .filteringScan: 4
-      case .automaticIndex: 5
+      case .entityIndex: 2
+      case .scan: 3
+      case .scanAndSort: 4
+      case .filteringScan: 5
+      case .automaticIndex: 6
       }
     }
   }
 
   package let rating: Rating
+  /// What the plan hides, in plan order.
+  package let remarks: [PlanRemark]
   private let count: Int
   private let index: String?
   private let sorts: Bool
 
-  /// Reads a plan.
+  /// Reads a plan that was printed.
   ///
   /// - Parameters:
   ///   - sql: The statement, which says whether a scan filters or was asked for.
   ///   - lines: The plan, as `EXPLAIN QUERY PLAN` draws it or without its tree.
   ///   - count: How often the statement ran.
   package init(sql: String = "", lines: [String], count: Int) {
-    let steps = lines.map { line in String(line.drop { " |`-".contains($0) }) }
-      .filter { !$0.contains("_Z_intarray") && !$0.contains("VIRTUAL TABLE") }
-    let scans = steps.filter { $0.hasPrefix("SCAN ") && $0 != "SCAN CONSTANT ROW" }
+    let drawn = lines.map { line in
+      QueryPlan(lines: [line]).roots.isEmpty && !line.contains("--") ? "|--\(line)" : line
+    }
+    self.init(sql: sql, plan: QueryPlan(lines: drawn), count: count)
+  }
+
+  /// Reads a plan.
+  ///
+  /// - Parameter count: How often the statement ran.
+  package init(sql: String = "", plan: QueryPlan, count: Int) {
     self.count = count
-    sorts = steps.contains { $0.hasPrefix("USE TEMP B-TREE") }
-    index = steps.lazy.compactMap(PlanVerdict.indexName).first
-    if steps.contains(where: { $0.contains("AUTOMATIC ") }) {
+    remarks = PlanRemark.all(in: plan, of: sql)
+    sorts = plan.usesTempBTree
+    let entity = remarks.lazy.compactMap { remark in
+      if case .entityIndex(let name) = remark { name } else { nil }
+    }.first
+    index = entity ?? plan.indexes.first
+    if plan.usesAutomaticIndex {
       rating = .automaticIndex
-    } else if !scans.isEmpty {
+    } else if plan.isFullScan {
       let filters = sql.contains(" WHERE ")
       rating = filters ? .filteringScan : sorts ? .scanAndSort : .scan
-    } else if steps.contains(where: { $0.contains(" INDEX ") }) {
-      rating = .indexSearch
+    } else if entity != nil {
+      rating = .entityIndex
     } else {
-      rating = .keyLookup
+      rating = plan.indexes.isEmpty ? .keyLookup : .indexSearch
     }
   }
 
   /// The verdict in a sentence or two.
   package var sentence: String {
+    let hidden = remarks.filter { !isSaid($0) }.map(\.sentence)
+    return ([judgement] + hidden).joined(separator: " ")
+  }
+
+  private var judgement: String {
     switch rating {
     case .keyLookup where count >= FaultStorm.threshold:
       "The best plan there is, and no index can help: one of these is cheap, "
@@ -63,8 +85,11 @@ package struct PlanVerdict: Sendable, Equatable {
       "The best plan there is: rows looked up by primary key." + sorting
     case .indexSearch:
       "Finds its rows through \(index ?? "an index")." + sorting
+    case .entityIndex:
+      "Goes through \(index ?? "an index"), which finds every row of the entity and checks the "
+        + "condition on each; an index on the compared columns would help." + sorting
     case .scan:
-      "Reads every row, as asked: nothing filters."
+      "Reads every row\(index.map { ", by \($0)" } ?? ""), as asked: nothing filters."
     case .scanAndSort:
       "Reads every row, as asked, and sorts them; an index on the sort keys would save the sorting."
     case .filteringScan:
@@ -81,6 +106,7 @@ package struct PlanVerdict: Sendable, Equatable {
       "the plan is perfect (primary key), the number is the cost"
     case .keyLookup: "the plan is perfect (primary key)"
     case .indexSearch: "the plan uses \(index ?? "an index")"
+    case .entityIndex: "the plan reads every row of the entity"
     case .scan: "the plan reads every row, as asked"
     case .scanAndSort: "the plan reads every row and sorts them"
     case .filteringScan: "the plan reads every row to keep some"
@@ -90,10 +116,14 @@ package struct PlanVerdict: Sendable, Equatable {
 
   private var sorting: String { sorts ? " Then sorts what it found." : "" }
 
-  /// `USING INDEX NAME (`, `USING COVERING INDEX NAME`.
-  private static func indexName(_ step: String) -> String? {
-    let words = step.split(separator: " ")
-    guard let place = words.firstIndex(of: "INDEX"), place + 1 < words.count else { return nil }
-    return String(words[place + 1])
+  /// Whether the judgement itself says what the remark says.
+  private func isSaid(_ remark: PlanRemark) -> Bool {
+    switch remark {
+    case .fullScan(_, let index): rating == .scan || index == nil && rating <= .filteringScan
+    case .tempBTree(let purpose): purpose == "ORDER BY" && rating != .automaticIndex
+    case .automaticIndex: true
+    case .entityIndex: rating == .entityIndex
+    case .correlatedSubquery, .multiIndexOr: false
+    }
   }
 }

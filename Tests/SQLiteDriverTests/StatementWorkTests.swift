@@ -1,0 +1,60 @@
+import ProfileEvents
+import SQLiteDriver
+import Testing
+
+@Suite struct StatementWorkTests {
+  /// A hundred rows, an index on one column of two.
+  private func connection() throws -> Connection {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    try connection.execute(
+      """
+      CREATE TABLE t(k INTEGER PRIMARY KEY, a INTEGER, b TEXT); CREATE INDEX ta ON t(a);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+      INSERT INTO t SELECT i, i % 10, 'b' || i FROM n
+      """)
+    try connection.createFunction("same", argumentCount: 1, deterministic: true) { $0[0] }
+    try connection.createCollation("BY_LENGTH") { left, right in
+      Int32(left.count - right.count)
+    }
+    return connection
+  }
+
+  private func work(of sql: String, on connection: Connection) throws -> StatementWork {
+    let statement = try connection.statement(sql)
+    let before = statement.work
+    while try statement.step() {}
+    statement.reset()
+    return statement.work - before
+  }
+
+  @Test(arguments: [
+    ("SELECT * FROM t WHERE k = 7", 0, 0, 0), ("SELECT * FROM t WHERE a = 7", 0, 0, 0),
+    ("SELECT * FROM t WHERE b = 'x'", 99, 0, 0), ("SELECT * FROM t ORDER BY b", 99, 1, 0),
+    ("SELECT a FROM t ORDER BY a", 99, 0, 0),
+    ("SELECT * FROM t WHERE same(b) = 'b5'", 99, 0, 100),
+  ])
+  func scansSortsAndCallsAreCounted(sql: String, scanned: Int, sorts: Int, calls: Int) throws {
+    let work = try work(of: sql, on: connection())
+    #expect(work.fullScanSteps == scanned)
+    #expect(work.sorts == sorts)
+    #expect(work.functionCalls == calls)
+    #expect(work.autoIndexRows == 0 && work.collationCalls == 0 && work.vmSteps > 0)
+  }
+
+  @Test func aRunIsCountedForItselfAndRepeats() throws {
+    let connection = try connection()
+    let sql = "SELECT * FROM t ORDER BY b COLLATE BY_LENGTH"
+    let first = try work(of: sql, on: connection)
+    #expect(first.collationCalls > 99)
+    #expect(try work(of: sql, on: connection) == first)
+    #expect(try work(of: "SELECT * FROM t WHERE k = 1", on: connection).collationCalls == 0)
+  }
+
+  @Test func anIndexMadeForOneRunCountsItsRows() throws {
+    let work = try work(
+      of: "SELECT * FROM t one JOIN t other ON one.b = other.b", on: connection())
+    // SQLite counts the steps from row to row, as it does for scans.
+    #expect(work.autoIndexRows == 99)
+    #expect((work + work).vmSteps == 2 * work.vmSteps)
+  }
+}

@@ -1,0 +1,62 @@
+import SQLiteDriver
+import Testing
+
+@testable import Workbench
+
+@Suite("Rows visited are estimated from what ANALYZE wrote")
+struct PlanEstimateTests {
+  /// 1,000 moods in 50 countries, analysed when asked for.
+  private func connection(analysed: Bool = true) throws -> Connection {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    try connection.execute(
+      """
+      CREATE TABLE ZCOUNTRY(Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR);
+      CREATE TABLE ZMOOD(Z_PK INTEGER PRIMARY KEY, ZCOUNTRY INTEGER, ZDATE TIMESTAMP);
+      CREATE INDEX ZMOOD_ZCOUNTRY_INDEX ON ZMOOD(ZCOUNTRY);
+      CREATE INDEX byDate ON ZMOOD(ZDATE);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+      INSERT INTO ZMOOD SELECT i, i % 50 + 1, i FROM n;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+      INSERT INTO ZCOUNTRY SELECT i, 'c' || i FROM n
+      """)
+    if analysed { try connection.execute("ANALYZE") }
+    return connection
+  }
+
+  private func rows(_ sql: String, on connection: Connection) throws -> Int? {
+    let plan = try connection.explainQueryPlan(sql)
+    return PlanEstimate(plan, sql: sql, statistics: TableStatistics(connection))?.rows
+  }
+
+  @Test(arguments: [
+    ("SELECT * FROM ZMOOD t0", 1_000), ("SELECT * FROM ZMOOD t0 WHERE t0.Z_PK = ?", 1),
+    ("SELECT * FROM ZMOOD t0 WHERE t0.ZCOUNTRY = ?", 20),
+    ("SELECT * FROM ZMOOD t0 WHERE t0.ZDATE > ?", 250),
+    ("SELECT * FROM ZMOOD t0 ORDER BY t0.ZDATE", 1_000),
+    ("SELECT * FROM ZMOOD t0 JOIN ZCOUNTRY t1 ON t0.ZCOUNTRY = t1.Z_PK WHERE t0.ZDATE = ?", 2),
+    ("SELECT * FROM ZMOOD t0 WHERE t0.ZCOUNTRY IN (SELECT * FROM _Z_intarray0)", 20),
+    (
+      """
+      SELECT * FROM ZCOUNTRY t0 WHERE \
+      (SELECT COUNT(t1.Z_PK) FROM ZMOOD t1 WHERE (t0.Z_PK = t1.ZCOUNTRY) ) > ?
+      """, 1_050
+    ),
+  ])
+  func visitsAreTheLoopsMultiplied(sql: String, expected: Int) throws {
+    #expect(try rows(sql, on: connection()) == expected)
+  }
+
+  @Test func withoutStatisticsNothingIsGuessed() throws {
+    #expect(try rows("SELECT * FROM ZMOOD t0", on: connection(analysed: false)) == nil)
+    #expect(try rows("SELECT 1", on: connection()) == nil)
+  }
+
+  @Test func theTextSaysWhoseGuessItIs() throws {
+    let connection = try connection()
+    let sql = "SELECT * FROM ZMOOD t0"
+    let estimate = PlanEstimate(
+      try connection.explainQueryPlan(sql), sql: sql, statistics: TableStatistics(connection))
+    #expect(
+      estimate?.description == "~1,000 rows visited a run (our estimate from sqlite_stat1)")
+  }
+}

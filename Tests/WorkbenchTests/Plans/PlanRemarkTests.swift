@@ -1,0 +1,79 @@
+import SQLiteDriver
+import Testing
+
+@testable import Workbench
+
+@Suite("What a plan hides is said")
+struct PlanRemarkTests {
+  @Test(arguments: [
+    ("", ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"], [String]()),
+    ("SELECT a FROM t0", ["`--SCAN t0"], ["scan"]),
+    ("SELECT a FROM t0", ["`--SCAN t0 USING COVERING INDEX i"], ["scan"]),
+    (
+      "SELECT a FROM t0", ["|--SCAN t0", "`--USE TEMP B-TREE FOR ORDER BY"],
+      ["scan", "temp b-tree"]
+    ),
+    (
+      "", ["|--SCAN t0", "`--SEARCH t1 USING AUTOMATIC COVERING INDEX (a=?)"],
+      ["scan", "automatic index"]
+    ),
+    (
+      "", ["|--SEARCH t0 USING INDEX i (a=?)", "`--CORRELATED SCALAR SUBQUERY 1", "   `--SCAN t1"],
+      ["correlated subquery", "scan"]
+    ),
+    (
+      "",
+      [
+        "`--MULTI-INDEX OR", "   |--INDEX 1", "   |  `--SEARCH t0 USING INDEX i (a=?)",
+        "   `--INDEX 2", "      `--SEARCH t0 USING INDEX j (b=?)",
+      ], ["multi-index or"]
+    ),
+    (
+      "SELECT 0 FROM ZMESSAGE t0 WHERE ( t0.ZNONCE = ? AND  t0.Z_ENT = ?)",
+      ["`--SEARCH t0 USING INDEX ZMESSAGE_Z_ENT_INDEX (Z_ENT=?)"], ["entity index"]
+    ),
+    (
+      "SELECT 0, t0.Z_PK FROM ZREGION t0 WHERE  t0.Z_ENT = ? ORDER BY t0.ZNAME",
+      ["`--SEARCH t0 USING INDEX ZREGION_Z_ENT_INDEX (Z_ENT=?)"], []
+    ),
+    ("", ["`--SCAN _Z_intarray0 VIRTUAL TABLE INDEX 0:"], []),
+  ])
+  func verdictsAreNamed(sql: String, lines: [String], names: [String]) {
+    #expect(PlanVerdict(sql: sql, lines: lines, count: 1).remarks.map(\.name) == names)
+  }
+
+  @Test func aCoveringIndexDoesNotHideAFullScan() {
+    let verdict = PlanVerdict(
+      sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME LIKE ?",
+      lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
+    #expect(verdict.rating == .filteringScan)
+    #expect(verdict.sentence.contains("though it says USING COVERING INDEX i"))
+  }
+
+  @Test func theEntityIndexIsNoGoodIndexForAnotherCondition() {
+    let verdict = PlanVerdict(
+      sql: "SELECT 0 FROM ZMESSAGE t0 WHERE ( t0.Z_ENT = ? AND  t0.ZNONCE = ?)",
+      lines: ["`--SEARCH t0 USING INDEX ZMESSAGE_Z_ENT_INDEX (Z_ENT=?)"], count: 1)
+    #expect(verdict.rating == .entityIndex)
+    #expect(verdict.sentence.contains("checks the condition on each"))
+  }
+
+  @Test(arguments: [
+    ("SELECT 0 FROM ZMOOD t0 WHERE  t0.Z_PK = ?", ["ZMOOD t0"]),
+    ("SELECT COUNT(*) FROM ZITEM", ["ZITEM ZITEM"]),
+    (
+      "SELECT 0 FROM ZA t0 JOIN ZB t1 ON t0.ZX = t1.Z_PK LEFT OUTER JOIN ZC AS t2 ON 1",
+      ["ZA t0", "ZB t1", "ZC t2"]
+    ),
+    (
+      "SELECT 0 FROM ZA t0 WHERE (SELECT COUNT(t1.Z_PK) FROM ZB t1 WHERE (t0.Z_PK = t1.ZX) ) > ?",
+      ["ZA t0", "ZB t1"]
+    ),
+    ("UPDATE ZA SET ZB = ? WHERE Z_PK = ?", ["ZA ZA"]),
+    ("INSERT INTO ZA(Z_PK, ZB) VALUES(?, ?)", ["ZA ZA"]),
+    ("SELECT 0 FROM ZA t0, ZB t1 WHERE t0.ZX = t1.Z_PK", ["ZA t0", "ZB t1"]),
+  ])
+  func tablesAreFoundBehindTheirNames(sql: String, tables: [String]) {
+    #expect(StatementTables.all(in: sql).map { "\($0.table) \($0.alias)" } == tables)
+  }
+}
