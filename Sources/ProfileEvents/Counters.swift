@@ -46,7 +46,7 @@ package struct Counters: Sendable, Equatable {
     case .hits: hits
     case .misses: misses
     case .prefetches: prefetches
-    case .registered, .peak, .time: nil
+    case .scanned, .sorts, .calls, .registered, .peak, .time: nil
     }
   }
 

@@ -11,6 +11,9 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   case deletes
   case transactions
   case rows
+  case scanned
+  case sorts
+  case calls
   case faults
   case hits
   case misses
@@ -38,7 +41,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   /// The scopes this metric accepts.
   package var scopes: Scopes {
     switch self {
-    case .selects, .rows, .inserts, .updates, .deletes: [.entity, .step]
+    case .selects, .rows, .scanned, .sorts, .calls, .inserts, .updates, .deletes: [.entity, .step]
     case .fetches: [.entity, .step]
     case .faults, .hits, .misses: [.entity, .relationship, .step]
     case .prefetches: [.relationship, .step]
@@ -54,7 +57,9 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .saves: "saves"
     case .selects, .inserts, .updates, .deletes: "statements"
     case .transactions: "write transactions"
-    case .rows: "rows"
+    case .rows, .scanned: "rows"
+    case .sorts: "sorts"
+    case .calls: "calls"
     case .faults, .hits, .misses: "faults"
     case .prefetches: "prefetches"
     case .registered, .peak: "objects"
@@ -87,6 +92,16 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Write transactions committed: two for a save that inserts, one for any other save."
     case .rows:
       "Rows that the counted SELECTs returned."
+    case .scanned:
+      "Steps from row to row in scans of whole tables or whole indexes, by SQLite's own counter: a "
+        + "scan of N rows takes N - 1, however few are wanted. The plan decides, so indexes and "
+        + "SQLite's version do; an SQL log does not tell."
+    case .sorts:
+      "Sorts that SQLite did outside of an index, in a temporary b-tree. As for `scanned`, the plan "
+        + "decides."
+    case .calls:
+      "Calls that SQLite made to functions and collations it does not have itself, such as the one "
+        + "behind `[cd]`. As for `scanned`, the plan decides."
     case .faults:
       "Object and relationship faults that fired, whatever filled them (Instruments: Faults)."
     case .hits:

@@ -8,6 +8,7 @@ extension Metric {
     case .inserts: "INSERTs"
     case .updates: "UPDATEs"
     case .deletes: "DELETEs"
+    case .scanned: "scanned rows"
     case .peak: "peak objects"
     case .registered: "registered objects"
     default: rawValue

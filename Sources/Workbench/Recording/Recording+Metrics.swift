@@ -65,9 +65,23 @@ extension Event {
         self.entity == entity || object?.entity == entity
       else { return 0 }
     }
+    switch metric {
+    case .scanned: return work?.fullScanSteps ?? 0
+    case .sorts: return work?.sorts ?? 0
+    case .calls: return work.map { $0.functionCalls + $0.collationCalls } ?? 0
+    default: break
+    }
     var counters = Counters()
     count(into: &counters)
     return counters[metric] ?? 0
+  }
+
+  /// What SQLite did for a statement that counts; nil for housekeeping and for what is no statement.
+  private var work: StatementWork? {
+    switch statement?.kind {
+    case .select, .insert, .update, .delete: statement?.work
+    case .transaction, .housekeeping, nil: nil
+    }
   }
 
   /// Adds this event as the always-on counters count it.

@@ -64,6 +64,9 @@ struct EventDifferences {
     switch metric.metric {
     case .selects: return group.sql?.hasPrefix("SELECT") == true ? group.count : nil
     case .rows: return group.sql?.hasPrefix("SELECT") == true ? group.rows : nil
+    case .scanned: return group.work?.fullScanSteps
+    case .sorts: return group.work?.sorts
+    case .calls: return group.work.map { $0.functionCalls + $0.collationCalls }
     case .faults: return isFault ? group.count : nil
     case .hits: return isFault && group.source == .rowCache ? group.count : nil
     case .misses: return isFault && group.source == .database ? group.count : nil
