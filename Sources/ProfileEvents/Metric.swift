@@ -36,17 +36,20 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     package static let relationship = Scopes(rawValue: 2)
     /// The name of a step: what that step caused.
     package static let step = Scopes(rawValue: 4)
+    /// The name of a context: what happened in it, or was asked on its behalf.
+    package static let context = Scopes(rawValue: 8)
   }
 
   /// The scopes this metric accepts.
   package var scopes: Scopes {
     switch self {
-    case .selects, .rows, .scanned, .sorts, .calls, .inserts, .updates, .deletes: [.entity, .step]
-    case .fetches: [.entity, .step]
-    case .faults, .hits, .misses: [.entity, .relationship, .step]
-    case .prefetches: [.relationship, .step]
-    case .saves, .transactions, .time: [.step]
-    case .registered, .peak: [.entity]
+    case .fetches, .selects, .rows, .scanned, .sorts, .calls, .inserts, .updates, .deletes:
+      [.entity, .context, .step]
+    case .faults, .hits, .misses: [.entity, .relationship, .context, .step]
+    case .prefetches: [.relationship, .context, .step]
+    case .saves, .transactions: [.context, .step]
+    case .time: [.step]
+    case .registered, .peak: [.entity, .context]
     }
   }
 
@@ -111,9 +114,9 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .prefetches:
       "Relationships loaded ahead, one for each step of a prefetched key path."
     case .registered:
-      "Objects the context has registered now, after letting go of those it alone holds."
+      "Objects that contexts have registered now, after letting go of those they alone hold."
     case .peak:
-      "The most objects the context had registered at once, seen after each load."
+      "The most objects any one context had registered at once, seen after each load."
     case .time:
       "Time of the steps by our own clock: this machine, never a gate."
     }

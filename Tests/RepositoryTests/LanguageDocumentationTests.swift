@@ -8,6 +8,8 @@ struct LanguageDocumentationTests {
     ("enum Verb: String", "Documentation/scenario-format.md"),
     ("enum OptionWord: String", "Documentation/scenario-format.md"),
     ("enum ResultKind: String", "Documentation/scenario-format.md"),
+    ("enum MergePolicyName: String", "Documentation/scenario-format.md"),
+    ("enum ContextQueue: String", "Documentation/scenario-format.md"),
     ("enum SourceMark: String", "Documentation/scenario-format.md"),
     ("enum Rule: String", "Documentation/scenario-format.md"),
     ("enum Metric: String", "Documentation/metrics.md"),

@@ -30,12 +30,14 @@ enum MetricsPage {
       | --- | --- | --- |
       | entity | `misses(Country)` | that entity alone; for faults, its object faults |
       | relationship | `faults(Country.moods)` | that relationship's faults |
+      | context | `saves(sync)` | what happened in the context of that name, or was asked on its behalf |
       | step | `selects(moods)` | what the step of that name caused |
 
       """
   }
 
   private static let scopeNames: [(name: String, scope: Metric.Scopes)] = [
-    ("entity", .entity), ("relationship", .relationship), ("step", .step),
+    ("entity", .entity), ("relationship", .relationship), ("context", .context),
+    ("step", .step),
   ]
 }

@@ -11,7 +11,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// The model, which may not be changed any more.
   public let managedObjectModel: NSManagedObjectModel
   /// Where the events of this coordinator's contexts and store go.
-  package let eventHub = EventHub()
+  package let eventHub: EventHub
   private let stores = Mutex<[RowStore]>([])
   /// The contexts that merge by themselves what others save.
   let followers = ContextFollowers()
@@ -24,8 +24,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   public init(managedObjectModel model: NSManagedObjectModel) {
     ModelLayouts.make(for: model)
     managedObjectModel = model
+    eventHub = EventHub()
     super.init()
     if let log = SQLDebugLog.requestedByArguments { eventHub.add(log) }
+  }
+
+  /// A coordinator whose events are numbered and heard with those of others.
+  ///
+  /// - Parameter hub: what the coordinators share.
+  package init(managedObjectModel model: NSManagedObjectModel, sharing hub: EventHub) {
+    ModelLayouts.make(for: model)
+    managedObjectModel = model
+    eventHub = hub
+    super.init()
   }
 
   /// The stores that were added.

@@ -44,10 +44,7 @@ extension SchemaBuilder {
     func index(
       _ name: String, _ elements: [(name: String, ascending: Bool)], _ condition: String? = nil
     ) -> SchemaIndex? {
-      parts(elements, of: entity).map { parts in
-        SchemaIndex(
-          name: "Z_\(entity.name)_\(name)", table: entity.table, parts: parts, condition: condition)
-      }
+      self.index(named: name, of: entity, elements, where: condition)
     }
     var wanted = description.ownStoredAttributes.filter(\.isIndexed).map {
       index($0.name, [($0.name, true)])
@@ -67,6 +64,18 @@ extension SchemaBuilder {
         return index(described.name, elements, condition)
       }
     return wanted.compactMap { $0 }
+  }
+
+  /// An index of an entity's table; nil when it has no column, or one that is not stored.
+  func index(
+    named name: String, of entity: SQLEntity, _ elements: [(name: String, ascending: Bool)],
+    where condition: String?
+  ) -> SchemaIndex? {
+    parts(elements, of: entity).map { parts in
+      SchemaIndex(
+        name: NSManagedObjectModel.storeIndexName(name, ofEntity: entity.name),
+        table: entity.table, parts: parts, condition: condition)
+    }
   }
 
   /// The columns of an index, nil when there are none or one is not stored.

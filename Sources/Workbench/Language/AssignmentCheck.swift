@@ -5,12 +5,18 @@ struct AssignmentCheck {
   let names: ModelNames
   let entity: NSEntityDescription
   let held: [String: HeldShape]
+  let verb: Verb
 
   /// - Throws: a problem at the key when it cannot be set, at the value when it does not fit.
   func check(
     _ assignment: Assignment, keyAt keyPlace: SourcePlace, valueAt valuePlace: SourcePlace
   ) throws(LanguageProblem) {
     let property = try names.property(assignment.key, of: entity, at: keyPlace)
+    guard verb != .relate || (property as? NSRelationshipDescription)?.isToMany == true else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is no to-many relationship", at: keyPlace,
+        nextStep: "write `set` for attributes and to-one relationships")
+    }
     if let attribute = property as? NSAttributeDescription {
       try check(assignment, attribute, keyPlace, valuePlace)
     } else if let relationship = property as? NSRelationshipDescription {
@@ -39,14 +45,18 @@ struct AssignmentCheck {
     _ assignment: Assignment, _ relationship: NSRelationshipDescription, _ keyPlace: SourcePlace,
     _ valuePlace: SourcePlace
   ) throws(LanguageProblem) {
-    guard !relationship.isToMany else {
+    guard verb != .batchInsert, verb != .batchUpdate else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is a relationship, and a batch request sets attributes alone",
+        at: keyPlace, nextStep: "leave it out, or use `insert`, `set` and `save`")
+    }
+    guard verb == .relate || !relationship.isToMany else {
       throw LanguageProblem(
         "`\(assignment.key)` is a to-many relationship", at: keyPlace,
-        didYouMean: relationship.inverseRelationship?.name,
-        nextStep: "set its inverse on the other side")
+        nextStep: "use `relate`, or set its inverse on the other side")
     }
-    guard !AttributeLiteral.isNil(assignment.value) else { return }
-    guard let shape = held[assignment.value], shape.kind == .objects else {
+    guard verb == .relate || !AttributeLiteral.isNil(assignment.value) else { return }
+    guard let shape = held[assignment.value], shape.hasObjects else {
       throw LanguageProblem(
         "no result of objects is named `\(assignment.value)`", at: valuePlace,
         didYouMean: NearestName.of(assignment.value, among: held.keys.sorted()),

@@ -22,7 +22,7 @@ struct LineReader {
     if known?.subject != Verb.Subject.none, !isAtKeyword {
       form.subject = nextWord()
     }
-    if known == .touch {
+    if known?.pathsKey != nil {
       form.reads = reads()
     }
     while position < tokens.count {

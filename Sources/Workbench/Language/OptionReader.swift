@@ -7,38 +7,93 @@ struct OptionReader {
 
   /// The option, and the words of its value.
   func option(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
-    switch word {
-    case .predicate:
-      let format = try single("a predicate")
-      return (.predicate(format.text), [format])
-    case .sort:
+    switch word.kind {
+    case .predicate: return try predicate(word)
+    case .sortKeys:
       let words = try list("keys")
-      return (.sort(try words.mapWords(sortKey)), words)
-    case .limit: return (.limit(try number()), try list("a number"))
-    case .offset: return (.offset(try number()), try list("a number"))
-    case .batch: return (.batch(try number()), try list("a number"))
-    case .times: return (.times(try number()), try list("a number"))
-    case .prefetch:
+      let keys = try words.mapWords(sortKey)
+      return (word == .keys ? .keys(keys) : .sort(keys), words)
+    case .keyPaths:
       let words = try list("key paths")
+      guard word == .prefetch else { throw cannotRun }
       return (.prefetch(words.map(\.text)), words)
-    case .values: return (.values(try flag()), try list("yes or no"))
-    case .faults: return (.faults(try flag()), try list("yes or no"))
-    case .pending: return (.pending(try flag()), try list("yes or no"))
-    case .subentities: return (.subentities(try flag()), try list("yes or no"))
-    case .keep: return (.keep(try flag()), try list("yes or no"))
-    case .result: return (.result(try resultKind()), try list("objects, ids or count"))
+    case .number: return (numbered(word, try number()), try list("a number"))
+    case .seconds: return (.staleness(try seconds()), try list("seconds"))
+    case .flag: return (try flagged(word, try flag()), try list("yes or no"))
+    case .choice:
+      let (option, choice) = try chosen(word)
+      return (option, [choice])
     case .assignments:
       let pairs = try pairs()
       let assignments = pairs.map { Assignment(key: $0.key.text, value: $0.value.text) }
-      return (.assignments(assignments), pairs.flatMap { [$0.key, $0.value] })
-    case .context:
-      let word = try name()
-      return (.context(word.text), [word])
-    case .columns, .group, .having, .distinct:
-      throw LanguageProblem(
-        "`\(word.rawValue)` is a word of the language that cannot be run yet", at: key.place,
-        nextStep: "leave it out, and fetch objects or ids")
+      return (
+        word == .removals ? .removals(assignments) : .assignments(assignments),
+        pairs.flatMap { [$0.key, $0.value] }
+      )
+    case .name:
+      let name = try name()
+      return (named(word, name.text), [name])
+    case .text:
+      let text = try single("a value")
+      return (.to(text.text), [text])
     }
+  }
+
+  private func predicate(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
+    let format = try single("a predicate")
+    guard word == .predicate else { throw cannotRun }
+    return (.predicate(format.text), [format])
+  }
+
+  private func numbered(_ word: OptionWord, _ number: Int) -> StepOption {
+    switch word {
+    case .offset: .offset(number)
+    case .batch: .batch(number)
+    case .times: .times(number)
+    case .every: .every(number)
+    default: .limit(number)
+    }
+  }
+
+  private func flagged(_ word: OptionWord, _ flag: Bool) throws(LanguageProblem) -> StepOption {
+    switch word {
+    case .values: .values(flag)
+    case .faults: .faults(flag)
+    case .pending: .pending(flag)
+    case .subentities: .subentities(flag)
+    case .keep: .keep(flag)
+    case .array: .array(flag)
+    case .redo: .redo(flag)
+    case .merges: .merges(flag)
+    case .undoable: .undoable(flag)
+    case .retains: .retains(flag)
+    case .remote: .remote(flag)
+    default: throw cannotRun
+    }
+  }
+
+  private func named(_ word: OptionWord, _ name: String) -> StepOption {
+    switch word {
+    case .parent: .parent(name)
+    case .coordinator: .coordinator(name)
+    case .remove: .remove(name)
+    default: .context(name)
+    }
+  }
+
+  private func chosen(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, Word) {
+    let choice = try choice(of: word)
+    switch word {
+    case .queue: return (.queue(ContextQueue(rawValue: choice.text) ?? .background), choice)
+    case .policy: return (.policy(MergePolicyName(rawValue: choice.text) ?? .error), choice)
+    default: return (.result(ResultKind(rawValue: choice.text) ?? .objects), choice)
+    }
+  }
+
+  private var cannotRun: LanguageProblem {
+    LanguageProblem(
+      "`\(key.text)` is a word of the language that cannot be run yet", at: key.place,
+      nextStep: "leave it out, and fetch objects or ids")
   }
 
   /// A whole number, not negative.
@@ -50,6 +105,17 @@ struct OptionReader {
         nextStep: "write for example `\(example)`")
     }
     return number
+  }
+
+  /// Seconds, negative or broken as they may be.
+  private func seconds() throws(LanguageProblem) -> Double {
+    let word = try single("seconds")
+    guard let seconds = Double(word.text), abs(seconds) <= 1e9 else {
+      throw LanguageProblem(
+        "`\(key.text)` needs a number of seconds, not `\(word.text)`", at: word.place,
+        nextStep: "write for example `\(example)`")
+    }
+    return seconds
   }
 
   /// A name.
@@ -79,21 +145,18 @@ struct OptionReader {
     return flag
   }
 
-  private func resultKind() throws(LanguageProblem) -> ResultKind {
-    let word = try single("objects, ids or count")
-    let kinds = ResultKind.allCases.filter(\.isRunnable).map(\.rawValue)
-    guard let kind = ResultKind(rawValue: word.text) else {
+  /// One of the words that an option takes.
+  private func choice(of option: OptionWord) throws(LanguageProblem) -> Word {
+    let choices = option.choices
+    let list = ModelNames.list(choices)
+    let word = try single("one of \(list)")
+    guard choices.contains(word.text) else {
       throw LanguageProblem(
-        "unknown kind of result `\(word.text)`", at: word.place,
-        didYouMean: NearestName.of(word.text, among: kinds),
-        nextStep: "write one of: \(kinds.joined(separator: ", "))")
+        "`\(key.text)` cannot be `\(word.text)`", at: word.place,
+        didYouMean: NearestName.of(word.text, among: choices),
+        nextStep: "write one of: \(list)")
     }
-    guard kind.isRunnable else {
-      throw LanguageProblem(
-        "`\(word.text)` is a word of the language that cannot be run yet", at: word.place,
-        nextStep: "write one of: \(kinds.joined(separator: ", "))")
-    }
-    return kind
+    return word
   }
 
   private func sortKey(_ word: Word) throws(LanguageProblem) -> SortKey {

@@ -19,7 +19,23 @@ package enum OptionWord: String, CaseIterable, Sendable {
   case distinct
   case times
   case assignments = "with"
+  case removals = "without"
   case keep
+  case every
+  case array
+  case redo
+  case parent
+  case queue
+  case coordinator
+  case policy
+  case merges
+  case staleness
+  case undoable
+  case retains
+  case remote
+  case keys
+  case remove
+  case to
   case context = "in"
 
   /// What kind of value follows the word.
@@ -27,24 +43,43 @@ package enum OptionWord: String, CaseIterable, Sendable {
     case predicate
     case sortKeys
     case number
+    /// A number that may be negative or broken.
+    case seconds
     case keyPaths
     case flag
-    case resultKind
+    /// One of a few words; `choices` has them.
+    case choice
     case assignments
     case name
+    /// Whatever SQLite takes.
+    case text
   }
 
   /// The kind of its value.
   package var kind: Kind {
     switch self {
     case .predicate, .having: .predicate
-    case .sort: .sortKeys
-    case .limit, .offset, .batch, .times: .number
+    case .sort, .keys: .sortKeys
+    case .limit, .offset, .batch, .times, .every: .number
+    case .staleness: .seconds
     case .prefetch, .columns, .group: .keyPaths
-    case .values, .faults, .pending, .subentities, .distinct, .keep: .flag
-    case .result: .resultKind
-    case .assignments: .assignments
-    case .context: .name
+    case .values, .faults, .pending, .subentities, .distinct, .keep, .array, .redo, .merges,
+      .undoable, .retains, .remote:
+      .flag
+    case .result, .queue, .policy: .choice
+    case .assignments, .removals: .assignments
+    case .context, .parent, .coordinator, .remove: .name
+    case .to: .text
+    }
+  }
+
+  /// The words that an option of the kind `choice` may have; empty for the others.
+  package var choices: [String] {
+    switch self {
+    case .result: ResultKind.allCases.filter(\.isRunnable).map(\.rawValue)
+    case .queue: ContextQueue.allCases.map(\.rawValue)
+    case .policy: MergePolicyName.allCases.map(\.rawValue)
+    default: []
     }
   }
 
@@ -58,7 +93,8 @@ package enum OptionWord: String, CaseIterable, Sendable {
     }
   }
 
-  /// The property of `NSFetchRequest` it sets; nil when it is no option of a fetch.
+  /// Apple's property that it sets, of `NSFetchRequest` or `NSManagedObjectContext`; nil when it sets
+  /// none.
   package var requestProperty: String? {
     switch self {
     case .predicate: "predicate"
@@ -76,7 +112,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
     case .group: "propertiesToGroupBy"
     case .having: "havingPredicate"
     case .distinct: "returnsDistinctResults"
-    case .times, .assignments, .keep, .context: nil
+    default: nil
     }
   }
 
@@ -85,13 +121,22 @@ package enum OptionWord: String, CaseIterable, Sendable {
     switch self {
     case .predicate, .having: "\(rawValue) \"date > 0\""
     case .sort: "sort date-"
-    case .limit, .offset, .batch, .times: "\(rawValue) 20"
+    case .limit, .offset, .batch, .times, .every: "\(rawValue) 20"
     case .prefetch: "prefetch country"
     case .columns, .group: "\(rawValue) date"
     case .values, .faults, .pending, .subentities, .distinct, .keep: "\(rawValue) no"
+    case .array, .redo, .merges, .undoable, .retains, .remote: "\(rawValue) yes"
     case .result: "result ids"
     case .assignments: "with latitude 1.5"
-    case .context: "in main"
+    case .removals: "without moods old"
+    case .context, .parent: "\(rawValue) main"
+    case .queue: "queue main"
+    case .coordinator: "coordinator second"
+    case .policy: "policy overwrite"
+    case .staleness: "staleness 0"
+    case .keys: "keys country, date-"
+    case .remove: "remove byDate"
+    case .to: "to current"
     }
   }
 }

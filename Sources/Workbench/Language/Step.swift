@@ -12,7 +12,7 @@ package struct Step: Sendable {
   package var options: [StepOption]
   /// The name under which the result is held.
   package var name: String?
-  /// The key paths `touch` reads.
+  /// The key paths that `touch` reads, or that `walk` goes through.
   package var reads: [String]
   /// The error code the step must fail with.
   package var fails: Int?
@@ -58,7 +58,7 @@ package struct Step: Sendable {
   package var text: String {
     var parts = [verb.rawValue]
     if verb.subject != .none {
-      parts.append(LineWords.plain(subject))
+      parts.append(verb.subject == .text ? subjectText : LineWords.plain(subject))
     }
     parts += reads.map(LineWords.plain)
     parts += options.map { "\($0.word.rawValue) \($0.valueText)" }
@@ -69,6 +69,19 @@ package struct Step: Sendable {
       parts.append("fails \(fails)")
     }
     return parts.joined(separator: " ")
+  }
+
+  /// The name under which `set` and scopes know the step.
+  package var label: String? { name ?? (verb == .context ? subject : nil) }
+
+  /// The `result` option; objects when it was not written.
+  package var resultKind: ResultKind {
+    if case .result(let kind)? = option(.result) { return kind }
+    return .objects
+  }
+
+  private var subjectText: String {
+    verb == .sql ? LineWords.quoted(subject) : LineWords.plain(subject)
   }
 
   private mutating func sortOptions() {

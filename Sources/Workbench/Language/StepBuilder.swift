@@ -41,17 +41,11 @@ struct StepBuilder {
   private func verb() throws(LanguageProblem) -> Verb {
     let word = form.verb
     guard let verb = Verb(rawValue: word.text), !word.isQuoted else {
-      let runnable = Verb.allCases.filter(\.isRunnable).map(\.rawValue)
+      let verbs = Verb.allCases.map(\.rawValue)
       throw LanguageProblem(
         "unknown verb `\(word.text)`", at: word.place,
-        didYouMean: NearestName.of(word.text, among: runnable + otherVerbs),
-        nextStep: "begin with one of: \(runnable.joined(separator: ", "))")
-    }
-    guard verb.isRunnable else {
-      let runnable = Verb.allCases.filter(\.isRunnable).map(\.rawValue)
-      throw LanguageProblem(
-        "`\(verb.rawValue)` is a word of the language that cannot be run yet", at: word.place,
-        nextStep: "use one of: \(runnable.joined(separator: ", "))")
+        didYouMean: NearestName.of(word.text, among: verbs + otherVerbs),
+        nextStep: "begin with one of: \(ModelNames.list(verbs))")
     }
     return verb
   }
@@ -63,6 +57,7 @@ struct StepBuilder {
           "`\(verb.rawValue)` takes no subject", at: subject.place,
           nextStep: "write `\(verb.usage)`")
       }
+      try check(subject, of: verb)
       return subject.text
     }
     let wanted: String
@@ -70,13 +65,30 @@ struct StepBuilder {
     case .none: return ""
     case .entity: wanted = "the name of an entity"
     case .result: wanted = "the name of a result"
+    case .context: wanted = "the name of a context"
+    case .text: wanted = verb == .sql ? "a statement in quotes" : "the name of a pragma"
     }
     throw LanguageProblem(
       "`\(verb.rawValue)` needs \(wanted)", at: form.verb.place, nextStep: "write `\(verb.usage)`")
   }
 
+  /// Names that a step makes must be names, as those given with `as` are.
+  private func check(_ subject: Word, of verb: Verb) throws(LanguageProblem) {
+    switch verb {
+    case .context: _ = try OptionReader(key: form.verb, value: .words([subject])).name()
+    case .pragma where !subject.isName:
+      throw LanguageProblem(
+        "`\(subject.text)` is no name of a pragma", at: subject.place,
+        nextStep: "write `\(verb.usage)`, for example `pragma cache_size to 100`")
+    case .sql where subject.text.allSatisfy(\.isWhitespace):
+      throw LanguageProblem(
+        "the statement is empty", at: subject.place, nextStep: "write `\(verb.usage)`")
+    default: break
+    }
+  }
+
   private func checkReads(of verb: Verb) throws(LanguageProblem) {
-    guard verb != .touch, let first = form.reads.first else { return }
+    guard verb.pathsKey == nil, let first = form.reads.first else { return }
     throw LanguageProblem(
       "`\(verb.rawValue)` reads no key paths", at: first.place, nextStep: "write `\(verb.usage)`")
   }
@@ -85,7 +97,18 @@ struct StepBuilder {
     let missing: String
     switch step.verb {
     case .touch where step.reads.isEmpty: missing = "the key paths to read"
-    case .set where step.option(.assignments) == nil: missing = "`with` and the values to set"
+    case .set where step.option(.assignments) == nil,
+      .batchUpdate where step.option(.assignments) == nil:
+      missing = "`with` and the values to set"
+    case .relate where step.option(.assignments) == nil && step.option(.removals) == nil:
+      missing = "`with` or `without`, a relationship and a result"
+    case .index where step.option(.keys) == nil && step.option(.remove) == nil:
+      missing = "`keys` and `as` to make one, or `remove` to drop one"
+    case .index where step.option(.keys) != nil && step.option(.remove) != nil:
+      missing = "to make an index or to drop one; these are two steps"
+    case .index where step.option(.keys) != nil && step.name == nil:
+      missing = "`as` and a name for the index"
+    case .pragma where step.option(.to) == nil: missing = "`to` and a value"
     default: return
     }
     throw LanguageProblem(
@@ -98,7 +121,7 @@ struct StepBuilder {
     switch entry.key.text {
     case "as":
       let word = try reader.name()
-      guard step.verb.hasResult else {
+      guard step.verb.named != nil else {
         throw LanguageProblem(
           "`\(step.verb.rawValue)` has no result to name", at: entry.key.place,
           nextStep: "leave `as \(word.text)` out")
@@ -117,9 +140,11 @@ struct StepBuilder {
   static func option(
     _ key: Word, _ value: StepForm.Value, of verb: Verb
   ) throws(LanguageProblem) -> (StepOption, [Word]) {
-    let words = verb.options + [.context]
-    guard let word = OptionWord(rawValue: key.text), words.contains(word) || !word.isRunnable else {
-      let known = (verb == .touch ? ["read"] : []) + words.map(\.rawValue) + ["as", "fails"]
+    let words = verb.allOptions
+    let isLater = verb == .fetch && OptionWord(rawValue: key.text)?.isRunnable == false
+    guard let word = OptionWord(rawValue: key.text), words.contains(word) || isLater else {
+      let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
+      let known = (verb.pathsKey.map { [$0] } ?? []) + words.map(\.rawValue) + others
       let belongsElsewhere = OptionWord(rawValue: key.text) != nil
       throw LanguageProblem(
         belongsElsewhere

@@ -2,10 +2,7 @@ package import OpenCoreData
 
 /// Holds a step against a model and the names known at that point, before it runs.
 package struct StepCheck: Sendable {
-  /// The context every step runs in.
-  package static let mainContext = "main"
-
-  private let names: ModelNames
+  let names: ModelNames
 
   /// Checks steps against the names of a model.
   package init(model: NSManagedObjectModel) {
@@ -14,8 +11,8 @@ package struct StepCheck: Sendable {
 
   /// Everything that is wrong with a step.
   ///
-  /// - Parameter held: the results known by name when the step begins.
-  package func problems(of step: Step, held: [String: HeldShape]) -> [LanguageProblem] {
+  /// - Parameter known: the results and contexts there are when the step begins.
+  package func problems(of step: Step, known: KnownNames) -> [LanguageProblem] {
     var problems = [LanguageProblem]()
     func note(_ body: () throws(LanguageProblem) -> Void) {
       do {
@@ -25,93 +22,110 @@ package struct StepCheck: Sendable {
       }
     }
     var entity: NSEntityDescription?
-    note { () throws(LanguageProblem) in entity = try self.entity(of: step, held: held) }
-    note { () throws(LanguageProblem) in try checkName(step) }
+    note { () throws(LanguageProblem) in entity = try self.entity(of: step, known: known) }
+    note { () throws(LanguageProblem) in try checkName(step, known) }
+    note { () throws(LanguageProblem) in
+      try ContextCheck(names: names, known: known).check(step)
+    }
     for option in step.options {
-      note { () throws(LanguageProblem) in try check(option, of: step, on: entity, held: held) }
+      note { () throws(LanguageProblem) in try check(option, of: step, on: entity, known) }
     }
     if let entity {
       for (index, keyPath) in step.reads.enumerated() {
         let place = index < step.places.reads.count ? step.places.reads[index] : step.places.verb
         note { () throws(LanguageProblem) in
-          _ = try names.resolve(keyPath, from: entity, at: place)
+          if step.verb == .walk {
+            try checkWalk(keyPath, on: entity, at: place)
+          } else {
+            _ = try names.resolve(keyPath, from: entity, at: place)
+          }
         }
       }
     }
     return problems
   }
 
-  /// The names known after a step that went well.
-  package func names(after step: Step, held: [String: HeldShape]) -> [String: HeldShape] {
-    var held = held
-    switch step.verb {
-    case .fetch, .insert:
-      var shape = HeldShape(entity: step.subject)
-      if case .result(let kind)? = step.option(.result) { shape.kind = kind }
-      if let name = step.name { held[name] = shape }
-    case .drop: held[step.subject] = nil
-    case .reset: held = [:]
-    default: break
-    }
-    return held
-  }
-
   private func entity(
-    of step: Step, held: [String: HeldShape]
+    of step: Step, known: KnownNames
   ) throws(LanguageProblem) -> NSEntityDescription? {
     let place = step.places.subject ?? step.places.verb
     switch step.verb.subject {
-    case .none:
+    case .none, .context, .text:
       return nil
     case .entity:
       let entity = try names.entity(step.subject, at: place)
-      guard step.verb != .insert || !entity.isAbstract else {
-        let concrete = entity.concreteNames
+      guard !entity.isAbstract || (step.verb != .insert && step.verb != .batchInsert) else {
         throw LanguageProblem(
           "`\(step.subject)` is abstract and has no objects of its own", at: place,
-          nextStep: "insert one of: \(ModelNames.list(concrete))")
+          nextStep: "insert one of: \(ModelNames.list(entity.concreteNames))")
       }
       return entity
     case .result:
-      guard let shape = held[step.subject] else {
-        throw LanguageProblem(
-          "no result is named `\(step.subject)`", at: place,
-          didYouMean: NearestName.of(step.subject, among: held.keys.sorted()),
-          nextStep: held.isEmpty
-            ? "name one with `as \(step.subject)` on the step that brings it"
-            : "the names are: \(ModelNames.list(held.keys.sorted()))")
-      }
-      guard step.verb == .drop || shape.kind == .objects else {
-        throw LanguageProblem(
-          "`\(step.subject)` holds \(shape.kind.rawValue), not objects", at: place,
-          nextStep: "leave `result \(shape.kind.rawValue)` out of the step that brings it")
-      }
+      if step.verb == .drop, known.contexts[step.subject] != nil { return nil }
+      let shape = try shape(of: step, known, at: place)
       // An unknown entity was noted at the step that named it.
       return names.model.entitiesByName[shape.entity]
     }
   }
 
-  private func checkName(_ step: Step) throws(LanguageProblem) {
-    guard let name = step.name, names.model.entitiesByName[name] != nil else { return }
+  private func shape(
+    of step: Step, _ known: KnownNames, at place: SourcePlace
+  ) throws(LanguageProblem) -> HeldShape {
+    guard let shape = known.results[step.subject] else {
+      let results = known.results.keys.sorted()
+      throw LanguageProblem(
+        "no result is named `\(step.subject)`", at: place,
+        didYouMean: NearestName.of(step.subject, among: results),
+        nextStep: results.isEmpty
+          ? "name one with `as \(step.subject)` on the step that brings it"
+          : "the names are: \(ModelNames.list(results))")
+    }
+    switch step.verb {
+    case .drop: break
+    case .merge:
+      guard shape.canBeMerged else {
+        throw LanguageProblem(
+          "`\(step.subject)` holds \(shape.contents), which say nothing of a save", at: place,
+          nextStep: "write `save as NAME` and `merge NAME`, or name a batch request")
+      }
+    default:
+      guard shape.hasObjects else {
+        throw LanguageProblem(
+          "`\(step.subject)` holds \(shape.contents), not objects", at: place,
+          nextStep: shape.kind == .save
+            ? "merge it with `merge \(step.subject)`"
+            : "leave `result \(shape.kind.rawValue)` out of the step that brings it")
+      }
+    }
+    return shape
+  }
+
+  private func checkName(_ step: Step, _ known: KnownNames) throws(LanguageProblem) {
+    guard let name = step.label else { return }
+    let place = (step.verb == .context ? step.places.subject : step.places.name)
+    let isContext = step.verb == .context
+    let owner: String
+    if names.model.entitiesByName[name] != nil {
+      owner = "an entity"
+    } else if !isContext, known.contexts[name] != nil {
+      owner = "a context"
+    } else if isContext, known.results[name] != nil {
+      owner = "a result"
+    } else {
+      return
+    }
     throw LanguageProblem(
-      "`\(name)` is the name of an entity", at: step.places.name ?? step.places.verb,
+      "`\(name)` is the name of \(owner)", at: place ?? step.places.verb,
       nextStep: "choose another name, so that laws and scopes can tell them apart")
   }
 
   private func check(
-    _ option: StepOption, of step: Step, on entity: NSEntityDescription?,
-    held: [String: HeldShape]
+    _ option: StepOption, of step: Step, on entity: NSEntityDescription?, _ known: KnownNames
   ) throws(LanguageProblem) {
-    switch option {
-    case .context(let name) where name != StepCheck.mainContext:
-      throw LanguageProblem(
-        "there is no context `\(name)`", at: step.places.place(of: .context),
-        nextStep: "leave `in` out, or write `in \(StepCheck.mainContext)`")
-    case .result(.count) where step.name != nil:
+    if case .result(.count) = option, step.name != nil {
       throw LanguageProblem(
         "a count cannot be held", at: step.places.name ?? step.places.verb,
         nextStep: "leave `as` out")
-    default: break
     }
     guard let entity else { return }
     switch option {
@@ -122,49 +136,23 @@ package struct StepCheck: Sendable {
       for (index, key) in keys.enumerated() {
         try checkSortKey(key, on: entity, at: step.places.place(of: .sort, at: index))
       }
+    case .keys(let keys):
+      for (index, key) in keys.enumerated() {
+        try checkIndexKey(key, on: entity, at: step.places.place(of: .keys, at: index))
+      }
     case .prefetch(let keyPaths):
       for (index, keyPath) in keyPaths.enumerated() {
         try checkPrefetch(keyPath, on: entity, at: step.places.place(of: .prefetch, at: index))
       }
-    case .assignments(let assignments):
+    case .assignments(let assignments), .removals(let assignments):
+      let check = AssignmentCheck(
+        names: names, entity: entity, held: known.results, verb: step.verb)
       for (index, assignment) in assignments.enumerated() {
-        try AssignmentCheck(names: names, entity: entity, held: held).check(
-          assignment, keyAt: step.places.place(of: .assignments, at: 2 * index),
-          valueAt: step.places.place(of: .assignments, at: 2 * index + 1))
+        try check.check(
+          assignment, keyAt: step.places.place(of: option.word, at: 2 * index),
+          valueAt: step.places.place(of: option.word, at: 2 * index + 1))
       }
     default: break
-    }
-  }
-
-  private func checkSortKey(
-    _ key: SortKey, on entity: NSEntityDescription, at place: SourcePlace
-  ) throws(LanguageProblem) {
-    let path = try names.resolve(key.keyPath, from: entity, at: place)
-    let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
-    guard !path.passesToMany, !endsToMany else {
-      throw LanguageProblem(
-        "`\(key.keyPath)` has many values, so nothing can be sorted by it", at: place,
-        nextStep: "sort by an attribute of the entity or of a to-one relationship")
-    }
-    if let relationship = path.last as? NSRelationshipDescription {
-      let attributes = relationship.destinationEntity?.attributesByName.keys.sorted() ?? []
-      throw LanguageProblem(
-        "`\(key.keyPath)` leads to objects, which have no order", at: place,
-        nextStep: "sort by one of: "
-          + ModelNames.list(attributes.map { "\(key.keyPath).\($0)" }))
-    }
-  }
-
-  private func checkPrefetch(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
-  ) throws(LanguageProblem) {
-    guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
-    else {
-      throw LanguageProblem(
-        "`\(keyPath)` is an attribute; its row brings it anyway", at: place,
-        didYouMean: keyPath.lastIndex(of: ".").map { String(keyPath[..<$0]) },
-        nextStep:
-          "prefetch relationships: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
     }
   }
 }

@@ -18,6 +18,34 @@ package enum StepOption: Sendable, Hashable {
   case assignments([Assignment])
   /// Whether a refresh keeps unsaved changes.
   case keep(Bool)
+  /// `without`: what to take out of to-many relationships.
+  case removals([Assignment])
+  /// Every so many objects of a walk.
+  case every(Int)
+  /// Whether a walk makes an array of the list first.
+  case array(Bool)
+  /// Whether changes that were taken back are made again.
+  case redo(Bool)
+  /// The context to read from and save to.
+  case parent(String)
+  case queue(ContextQueue)
+  /// The name of a coordinator.
+  case coordinator(String)
+  case policy(MergePolicyName)
+  /// Whether a context merges by itself what others save.
+  case merges(Bool)
+  /// Seconds.
+  case staleness(Double)
+  case undoable(Bool)
+  case retains(Bool)
+  /// Whether a merge goes by IDs, as after a save of another process.
+  case remote(Bool)
+  /// The keys of an index.
+  case keys([SortKey])
+  /// The name of an index to drop.
+  case remove(String)
+  /// A generation to pin to, or a pragma's value.
+  case to(String)
   /// `in`: the name of a context.
   case context(String)
 
@@ -38,6 +66,22 @@ package enum StepOption: Sendable, Hashable {
     case .times: .times
     case .assignments: .assignments
     case .keep: .keep
+    case .removals: .removals
+    case .every: .every
+    case .array: .array
+    case .redo: .redo
+    case .parent: .parent
+    case .queue: .queue
+    case .coordinator: .coordinator
+    case .policy: .policy
+    case .merges: .merges
+    case .staleness: .staleness
+    case .undoable: .undoable
+    case .retains: .retains
+    case .remote: .remote
+    case .keys: .keys
+    case .remove: .remove
+    case .to: .to
     case .context: .context
     }
   }
@@ -46,18 +90,27 @@ package enum StepOption: Sendable, Hashable {
   package var valueText: String {
     switch self {
     case .predicate(let format): LineWords.quoted(format)
-    case .sort(let keys): keys.map { LineWords.plain($0.description) }.joined(separator: ", ")
-    case .limit(let number), .offset(let number), .batch(let number), .times(let number):
+    case .sort(let keys), .keys(let keys):
+      keys.map { LineWords.plain($0.description) }.joined(separator: ", ")
+    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
+      .every(let number):
       String(number)
+    case .staleness(let seconds):
+      seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
     case .prefetch(let keyPaths): keyPaths.map(LineWords.plain).joined(separator: ", ")
     case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag),
-      .keep(let flag):
+      .keep(let flag), .array(let flag), .redo(let flag), .merges(let flag), .undoable(let flag),
+      .retains(let flag), .remote(let flag):
       flag ? "yes" : "no"
     case .result(let kind): kind.rawValue
-    case .assignments(let assignments):
+    case .queue(let queue): queue.rawValue
+    case .policy(let policy): policy.rawValue
+    case .assignments(let assignments), .removals(let assignments):
       assignments.map { "\(LineWords.plain($0.key)) \(LineWords.plain($0.value))" }
         .joined(separator: ", ")
-    case .context(let name): LineWords.plain(name)
+    case .context(let name), .parent(let name), .coordinator(let name), .remove(let name),
+      .to(let name):
+      LineWords.plain(name)
     }
   }
 }

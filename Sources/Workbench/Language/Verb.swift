@@ -31,6 +31,10 @@ package enum Verb: String, CaseIterable, Sendable {
     case entity
     /// The name a step before gave its result.
     case result
+    /// The name of a context, known or new.
+    case context
+    /// A text: a statement, or a pragma's name.
+    case text
     /// Nothing.
     case none
   }
@@ -38,91 +42,57 @@ package enum Verb: String, CaseIterable, Sendable {
   /// What stands behind the verb.
   package var subject: Subject {
     switch self {
-    case .fetch, .count, .insert, .batchInsert, .batchUpdate, .batchDelete: .entity
-    case .touch, .walk, .set, .relate, .delete, .refresh, .drop: .result
-    case .save, .rollback, .undo, .reset, .context, .merge, .pin, .index, .sql, .pragma, .analyze:
-      .none
+    case .fetch, .count, .insert, .batchInsert, .batchUpdate, .batchDelete, .index: .entity
+    case .touch, .walk, .set, .relate, .delete, .refresh, .drop, .merge: .result
+    case .context: .context
+    case .sql, .pragma: .text
+    case .save, .rollback, .undo, .reset, .pin, .analyze: .none
     }
   }
 
-  /// Whether a session can run it.
+  /// What `as NAME` names.
+  package enum Named: Sendable {
+    /// What the step brings, which is held under the name.
+    case result
+    /// The index that the step makes.
+    case index
+  }
+
+  /// What `as NAME` names; nil where it makes no sense.
+  package var named: Named? {
+    switch self {
+    case .fetch, .insert, .save, .batchInsert, .batchUpdate, .batchDelete: .result
+    case .index: .index
+    default: nil
+    }
+  }
+
+  /// The key of the key paths that the verb takes beside its options, in YAML; nil when it takes none.
+  package var pathsKey: String? {
+    switch self {
+    case .touch: "read"
+    case .walk: "through"
+    default: nil
+    }
+  }
+
+  /// Whether the step is a context's, so that it takes `in`.
   ///
-  /// The others are words of the language that it refuses by name.
-  package var isRunnable: Bool {
+  /// The others speak to the store past every context.
+  package var isInContext: Bool {
     switch self {
-    case .fetch, .count, .touch, .insert, .set, .delete, .save, .rollback, .refresh, .drop, .reset:
+    case .context, .index, .sql, .pragma, .analyze: false
+    default: true
+    }
+  }
+
+  /// Whether the step can write to the store, or is about to.
+  package var changesData: Bool {
+    switch self {
+    case .insert, .set, .relate, .delete, .save, .batchInsert, .batchUpdate, .batchDelete, .index,
+      .sql, .pragma, .analyze:
       true
-    case .walk, .relate, .undo, .context, .merge, .pin, .batchInsert, .batchUpdate, .batchDelete,
-      .index, .sql, .pragma, .analyze:
-      false
-    }
-  }
-
-  /// The options it takes, beside `as`, `in` and `fails`.
-  package var options: [OptionWord] {
-    switch self {
-    case .fetch:
-      [
-        .predicate, .sort, .limit, .offset, .batch, .prefetch, .values, .faults, .pending,
-        .subentities, .result,
-      ]
-    case .count: [.predicate, .limit, .offset, .pending, .subentities]
-    case .touch, .delete: [.limit, .offset]
-    case .insert: [.times, .assignments]
-    case .set: [.assignments, .limit, .offset]
-    case .refresh: [.keep, .limit, .offset]
-    default: []
-    }
-  }
-
-  /// Whether `as NAME` makes sense: the step has a result to hold.
-  package var hasResult: Bool {
-    self == .fetch || self == .insert
-  }
-
-  /// How it is written, for help and for errors.
-  package var usage: String {
-    switch self {
-    case .fetch:
-      "fetch ENTITY [where \"…\"] [sort KEY-] [limit N] [batch N] [prefetch KEY] [as NAME]"
-    case .count: "count ENTITY [where \"…\"]"
-    case .touch: "touch NAME KEY… [limit N] [offset N]"
-    case .insert: "insert ENTITY [times N] [with KEY VALUE, …] [as NAME]"
-    case .set: "set NAME with KEY VALUE, … [limit N] [offset N]"
-    case .delete: "delete NAME [limit N] [offset N]"
-    case .refresh: "refresh NAME [keep yes|no] [limit N] [offset N]"
-    case .drop: "drop NAME"
-    default: rawValue
-    }
-  }
-
-  /// What it does, in a few words, for help.
-  package var summary: String {
-    switch self {
-    case .fetch: "run a fetch request; `as NAME` names its result and holds it"
-    case .count: "count rows without loading them"
-    case .touch: "read key paths of each object of a result, in order"
-    case .walk: "follow relationships to the end"
-    case .insert: "insert objects"
-    case .set: "set properties of each object of a result"
-    case .relate: "add to a to-many relationship"
-    case .delete: "delete each object of a result"
-    case .save: "save the context"
-    case .rollback: "throw unsaved changes away"
-    case .undo: "undo the last group of changes"
-    case .refresh: "turn each object of a result back into a fault"
-    case .drop: "let a named result go"
-    case .reset: "let every object and every name go, and the unsaved changes with them"
-    case .context: "make another context"
-    case .merge: "merge another context's save"
-    case .pin: "pin the context to a query generation"
-    case .batchInsert: "insert rows without objects"
-    case .batchUpdate: "update rows without objects"
-    case .batchDelete: "delete rows without objects"
-    case .index: "make or drop an index"
-    case .sql: "run SQL on the store"
-    case .pragma: "set a pragma of SQLite"
-    case .analyze: "let SQLite gather statistics"
+    default: false
     }
   }
 }

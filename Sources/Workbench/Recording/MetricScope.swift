@@ -6,6 +6,8 @@ package enum MetricScope: Hashable, Sendable {
   case entity(String)
   /// Relationship faults and prefetches of one relationship.
   case relationship(entity: String, name: String)
+  /// What happened in the context of this name, and what was asked on its behalf.
+  case context(String)
   /// What the steps of this name caused.
   case step(String)
 }

@@ -58,6 +58,8 @@ extension Event {
   fileprivate func amount(of metric: Metric, scope: MetricScope) -> Int {
     switch scope {
     case .all, .step: break
+    case .context(let name):
+      guard context == name else { return 0 }
     case .entity(let name):
       guard kind != .relationshipFault, (object?.entity ?? entity) == name else { return 0 }
     case .relationship(let entity, let name):

@@ -14,7 +14,7 @@ package struct ScopedMetric: Hashable, Sendable, CustomStringConvertible {
   package var description: String {
     switch scope {
     case .all: metric.rawValue
-    case .entity(let name), .step(let name): "\(metric.rawValue)(\(name))"
+    case .entity(let name), .context(let name), .step(let name): "\(metric.rawValue)(\(name))"
     case .relationship(let entity, let name): "\(metric.rawValue)(\(entity).\(name))"
     }
   }

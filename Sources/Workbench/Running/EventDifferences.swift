@@ -82,7 +82,7 @@ struct EventDifferences {
 
   private func isInScope(_ group: EventGroup) -> Bool {
     switch metric.scope {
-    case .all, .step: true
+    case .all, .step, .context: true
     case .entity(let name): group.subject == name && group.word != "relationship fault"
     case .relationship(let entity, let name): group.subject == "\(entity).\(name)"
     }

@@ -7,47 +7,37 @@ struct HeldResult {
     case objects([NSManagedObject])
     case batched(BatchedFetchResult<NSManagedObject>)
     case ids([NSManagedObjectID])
+    /// A save's did-save notification; nil when there was nothing to save.
+    case save(Notification?)
+    /// What a batch request did, under the key of its notification.
+    case rows(key: String, [NSManagedObjectID])
   }
 
   var content: Content
-  /// The entity that was fetched or inserted.
+  /// The entity that was fetched, inserted or changed; empty for a save.
   var entity: String
-  /// The fetch that brought it; nil for inserted objects.
+  /// The name of the context it belongs to.
+  var context: String
+  /// The fetch that brought it; nil for what no fetch brought.
   var fetch: FetchText?
 
   var shape: HeldShape {
-    if case .ids = content { return HeldShape(entity: entity, kind: .ids) }
-    return HeldShape(entity: entity)
+    let kind: HeldShape.Kind =
+      switch content {
+      case .objects, .batched: .objects
+      case .ids: .ids
+      case .save: .save
+      case .rows: .rows
+      }
+    return HeldShape(entity: entity, kind: kind, context: context)
   }
 
   var count: Int {
     switch content {
     case .objects(let objects): objects.count
     case .batched(let objects): objects.count
-    case .ids(let ids): ids.count
-    }
-  }
-
-  /// Hands each object of a range to a body, in order, and holds none of them longer.
-  ///
-  /// Cost: of a batched result, one SELECT for each page that is not held.
-  func forEach(in range: Range<Int>, _ body: (NSManagedObject) throws -> Void) rethrows {
-    switch content {
-    case .objects(let objects):
-      for index in range { try body(objects[index]) }
-    case .batched(let objects):
-      for index in range { try body(objects[index]) }
-    case .ids: break
-    }
-  }
-
-  /// One object, counted round and round; nil when there is none.
-  func object(cycling index: Int) -> NSManagedObject? {
-    guard count > 0 else { return nil }
-    switch content {
-    case .objects(let objects): return objects[index % objects.count]
-    case .batched(let objects): return objects[index % objects.count]
-    case .ids: return nil
+    case .ids(let ids), .rows(_, let ids): ids.count
+    case .save: 0
     }
   }
 }

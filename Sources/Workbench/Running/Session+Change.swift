@@ -5,31 +5,32 @@ extension Session {
   /// Inserts objects and holds them under the step's name.
   ///
   /// The context holds them until they are saved.
-  func insert(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+  func insert(_ step: Step, _ input: StepInput) throws -> String {
     let count = step.number(of: .times) ?? 1
     var objects: [NSManagedObject] = []
     for index in 0..<count {
       try interruption.check()
       let object = NSEntityDescription.insertNewObject(
-        forEntityName: step.subject, into: context)
-      assign(step, to: object, at: index)
+        forEntityName: step.subject, into: input.context)
+      assign(step, input, to: object, at: index)
       objects.append(object)
     }
     if let name = step.name {
-      held[name] = HeldResult(content: .objects(objects), entity: step.subject, fetch: nil)
+      let result = HeldResult(
+        content: .objects(objects), entity: step.subject, context: input.contextName)
+      hold(result, as: name)
     }
     let head = step.name.map { "\($0): " } ?? ""
     return "\(head)\(NumberText.grouped(count)) \(step.subject) inserted"
   }
 
   /// Sets properties of each object of a result.
-  func set(_ step: Step) throws -> String {
-    guard let result = held[step.subject] else { return "" }
-    let range = step.part(of: result.count)
+  func set(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
     var index = 0
-    try result.forEach(in: range) { object in
+    try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()
-      assign(step, to: object, at: index)
+      assign(step, input, to: object, at: index)
       index += 1
     }
     return "set \(NumberText.counted(step.assignments.count, "property", "properties")) of "
@@ -37,26 +38,46 @@ extension Session {
   }
 
   /// Deletes each object of a result; the name keeps holding them.
-  func delete(_ step: Step, in context: NSManagedObjectContext) throws -> String {
-    guard let result = held[step.subject] else { return "" }
-    let range = step.part(of: result.count)
-    try result.forEach(in: range) { object in
+  func delete(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
+    try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()
-      context.delete(object)
+      input.context.delete(object)
     }
     return "\(NumberText.counted(range.count, "object")) marked as deleted"
   }
 
-  /// Saves the context.
-  func save(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+  /// Saves the context, and holds its notification under the step's name.
+  func save(_ step: Step, _ input: StepInput) throws -> String {
+    let context = input.context
     context.processPendingChanges()
     let counts = [
       (context.insertedObjects.count, "inserted"), (context.updatedObjects.count, "updated"),
       (context.deletedObjects.count, "deleted"),
     ]
-    try context.save(file: step.location.file, line: step.location.line)
+    if let name = step.name {
+      let notification = try notificationOfSave(step, context)
+      let result = HeldResult(
+        content: .save(notification), entity: "", context: input.contextName)
+      hold(result, as: name)
+    } else {
+      try context.save(file: step.location.file, line: step.location.line)
+    }
     let words = counts.filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
     return words.isEmpty ? "nothing to save" : "saved: \(words.joined(separator: ", "))"
+  }
+
+  private func notificationOfSave(
+    _ step: Step, _ context: NSManagedObjectContext
+  ) throws -> Notification? {
+    nonisolated(unsafe) var heard: Notification?
+    // Posted while the save runs, on the queue that runs this.
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+    ) { heard = $0 }
+    defer { NotificationCenter.default.removeObserver(token) }
+    try context.save(file: step.location.file, line: step.location.line)
+    return heard
   }
 
   /// Throws unsaved changes away.
@@ -67,24 +88,29 @@ extension Session {
     return "changes of \(NumberText.counted(count, "object")) thrown away"
   }
 
+  /// Takes groups of changes back, or makes them again.
+  func undo(_ step: Step, in context: NSManagedObjectContext) -> String {
+    var redoes = false
+    if case .redo(let flag)? = step.option(.redo) { redoes = flag }
+    let times = step.number(of: .times) ?? 1
+    for _ in 0..<times {
+      if redoes { context.redo() } else { context.undo() }
+    }
+    return NumberText.counted(times, "group") + (redoes ? " made again" : " taken back")
+  }
+
   /// Gives an object the step's values; the objects of a named result go round.
-  private func assign(_ step: Step, to object: NSManagedObject, at index: Int) {
+  private func assign(_ step: Step, _ input: StepInput, to object: NSManagedObject, at index: Int) {
     for assignment in step.assignments {
       let property = object.entity.propertiesByName[assignment.key]
       if let attribute = property as? NSAttributeDescription {
         let literal = AttributeLiteral(attribute.attributeType)
         object.setValue(literal.value(of: assignment.value), forKey: assignment.key)
       } else {
-        let destination = held[assignment.value]?.object(cycling: index)
+        let destination = input.named[assignment.value]?
+          .object(cycling: index, in: input.context)
         object.setValue(destination, forKey: assignment.key)
       }
     }
-  }
-}
-
-extension Step {
-  fileprivate var assignments: [Assignment] {
-    if case .assignments(let assignments)? = option(.assignments) { return assignments }
-    return []
   }
 }

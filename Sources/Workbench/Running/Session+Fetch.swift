@@ -3,7 +3,8 @@ import ProfileEvents
 
 extension Session {
   /// Runs a fetch and holds its result under the step's name; without one the result is let go here.
-  func fetch(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+  func fetch(_ step: Step, _ input: StepInput) throws -> String {
+    let context = input.context
     let (file, line) = (step.location.file, step.location.line)
     var content: HeldResult.Content
     switch step.resultKind {
@@ -20,8 +21,9 @@ extension Session {
         content = .objects(try context.fetch(request, file: file, line: line))
       }
     }
-    let result = HeldResult(content: content, entity: step.subject, fetch: step.fetchText)
-    if let name = step.name { held[name] = result }
+    let result = HeldResult(
+      content: content, entity: step.subject, context: input.contextName, fetch: step.fetchText)
+    if let name = step.name { hold(result, as: name) }
     return "\(step.name.map { "\($0): " } ?? "")\(result.summary)"
       + (step.name == nil ? ", let go" : "")
   }
@@ -35,13 +37,12 @@ extension Session {
   }
 
   /// Reads each key path of each object of a result, in order, and keeps nothing of it.
-  func touch(_ step: Step) throws -> String {
-    guard let result = held[step.subject] else { return "" }
-    let range = step.part(of: result.count)
+  func touch(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
     // Cut once: a key path is read as often as there are objects.
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     let trail = trail(of: step)
-    try result.forEach(in: range) { object in
+    try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()
       for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
     }
@@ -82,7 +83,8 @@ extension HeldResult {
   var summary: String {
     let head = "\(NumberText.grouped(count)) \(entity)"
     switch content {
-    case .ids: return "\(head), as IDs"
+    case .ids, .rows: return "\(head), as IDs"
+    case .save: return ""
     case .batched(let objects): return "\(head), in batches of \(objects.pageSize)"
     case .objects(let objects):
       guard !objects.isEmpty else { return head }

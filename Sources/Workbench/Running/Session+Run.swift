@@ -4,7 +4,7 @@ import ProfileEvents
 extension Session {
   /// What is wrong with a step before it runs: unknown names, key paths, predicates.
   package func problems(of step: Step) -> [LanguageProblem] {
-    StepCheck(model: model).problems(of: step, held: heldShapes)
+    StepCheck(model: model).problems(of: step, known: knownNames)
   }
 
   /// Runs a step.
@@ -15,21 +15,19 @@ extension Session {
   ///   code: `StepOutcome.holds` says so.
   package func run(_ step: Step) throws -> StepOutcome {
     if let problem = problems(of: step).first { throw problem }
-    let context = stack.context
     let fetch = held[step.subject]?.fetch
     routes = []
+    stack.setCallSite(step.location)
     let after = stack.recorder.mark
     let begin = MonotonicClock.now()
     var summary = ""
     var failure: NSError?
     do {
-      try context.performAndWait {
-        context.callSite = step.location
-        summary = try perform(step, in: context)
-      }
+      summary = try perform(step)
     } catch {
       failure = error as NSError
     }
+    stack.settle()
     let recorded = RecordedStep(
       name: step.name, location: step.location, text: step.text, after: after,
       through: stack.recorder.mark, begin: begin, end: MonotonicClock.now())
@@ -49,23 +47,43 @@ extension Session {
       recorded: recorded, gauges: step.expect == nil ? [:] : gauges, failureCode: failure?.code)
   }
 
-  /// Runs a step's work inside its block and says what was done.
-  private func perform(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+  /// Runs a step's work and says what was done: in a block of its context, or past every context.
+  private func perform(_ step: Step) throws -> String {
     switch step.verb {
-    case .fetch: try fetch(step, in: context)
-    case .count: try count(step, in: context)
-    case .touch: try touch(step)
-    case .insert: try insert(step, in: context)
-    case .set: try set(step)
-    case .delete: try delete(step, in: context)
-    case .save: try save(step, in: context)
-    case .rollback: rollback(in: context)
-    case .refresh: try refresh(step, in: context)
-    case .drop: drop(step)
-    case .reset: letGo(in: context)
-    case .walk, .relate, .undo, .context, .merge, .pin, .batchInsert, .batchUpdate, .batchDelete,
-      .index, .sql, .pragma, .analyze:
-      preconditionFailure("\(step.verb.rawValue) cannot be run; the builder refuses it")
+    case .context: return try makeContext(step)
+    case .drop: return drop(step)
+    case .index: return try changeIndex(step)
+    case .sql: return try runStatement(step)
+    case .pragma: return try setPragma(step)
+    case .analyze: return try analyze(step)
+    default:
+      let input = try input(of: step)
+      return try input.context.performAndWait { try perform(step, input) }
+    }
+  }
+
+  private func perform(_ step: Step, _ input: StepInput) throws -> String {
+    switch step.verb {
+    case .fetch: try fetch(step, input)
+    case .count: try count(step, in: input.context)
+    case .touch: try touch(step, input)
+    case .walk: try walk(step, input)
+    case .insert: try insert(step, input)
+    case .set: try set(step, input)
+    case .relate: try relate(step, input)
+    case .delete: try delete(step, input)
+    case .save: try save(step, input)
+    case .rollback: rollback(in: input.context)
+    case .undo: undo(step, in: input.context)
+    case .refresh: try refresh(step, input)
+    case .reset: letGo(input)
+    case .merge: merge(step, into: input.context)
+    case .pin: try pin(step, input.context)
+    case .batchInsert: try batchInsert(step, input)
+    case .batchUpdate: try batchUpdate(step, input)
+    case .batchDelete: try batchDelete(step, input)
+    case .context, .drop, .index, .sql, .pragma, .analyze:
+      preconditionFailure("\(step.verb.rawValue) is no context's work")
     }
   }
 
@@ -127,7 +145,7 @@ extension Session {
   /// The objects of a result as events name them; none for batches, which would be loaded by asking.
   private func references(of result: HeldResult) -> Set<ObjectReference> {
     guard case .objects(let objects) = result.content else { return [] }
-    return stack.context.performAndWait {
+    return stack.context(result.context).performAndWait {
       Set(objects.compactMap { ObjectReference($0.objectID) })
     }
   }

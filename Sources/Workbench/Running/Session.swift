@@ -4,8 +4,9 @@ package import ProfileEvents
 /// One cold stack over one store; steps run on it one at a time.
 ///
 /// The runner makes one for each variant, the shell one for its life. Each step is one `performAndWait`
-/// block whose call site is the step's place. A named result is held until `drop`, `reset` or the end;
-/// nothing else holds objects. Use it from one thread at a time, not from the main queue's blocks.
+/// block of its context, whose call site is the step's place; when it is over, every context has done
+/// what it had to do for the others. A named result is held until `drop`, `reset` or the end; nothing
+/// else holds objects. Use it from one thread at a time, not from the main queue's blocks.
 package final class Session {
   package let storeURL: URL
   package let model: NSManagedObjectModel
@@ -16,6 +17,8 @@ package final class Session {
   var stack: ColdStack
   var held: [String: HeldResult] = [:]
   var recordedSteps: [RecordedStep] = []
+  /// Opened at first need.
+  var raw: RawConnection?
   /// How the last step reached what it read, when that is not plain.
   var routes: [StepContext.Route] = []
   let interruption: StepInterruption
@@ -54,6 +57,7 @@ package final class Session {
     let cold = try ColdStack(
       storeURL: storeURL, model: model, isReadOnly: isReadOnly, sinks: sinks)
     letEverythingGo()
+    raw = nil
     stack = cold
     recordedSteps = []
   }
@@ -61,13 +65,13 @@ package final class Session {
   /// Adds a listener, such as a SQL log; it stays over `reset()`.
   package func add(_ sink: any EventSink) {
     sinks.append(sink)
-    stack.coordinator.eventHub.add(sink)
+    stack.hub.add(sink)
   }
 
   /// Removes a listener; unknown ones are ignored.
   package func remove(_ sink: any EventSink) {
     sinks.removeAll { $0 === sink }
-    stack.coordinator.eventHub.remove(sink)
+    stack.hub.remove(sink)
   }
 
   /// Everything since the session began or was reset.
@@ -77,36 +81,39 @@ package final class Session {
     stack.recorder.recording(steps: recordedSteps, gauges: gauges)
   }
 
-  /// `registered` and `peak` of now, for each entity and for all.
-  var gauges: [ScopedMetric: Int] {
-    let context = stack.context
-    return context.performAndWait { Session.gauges(of: context, model: model) }
-  }
-
   /// The results held at present, by name.
   package var heldShapes: [String: HeldShape] {
     held.mapValues(\.shape)
   }
 
-  /// Objects must go on their context's queue, and before it.
-  private func letEverythingGo() {
-    stack.context.performAndWait {
-      held = [:]
-      stack.context.reset()
+  /// The results and contexts there are.
+  package var knownNames: KnownNames {
+    KnownNames(results: heldShapes, contexts: stack.shapes)
+  }
+
+  /// Holds a result under a name; what had the name goes on its own context's queue.
+  func hold(_ result: HeldResult, as name: String) {
+    if let old = held[name], old.context != result.context { letGo(of: name) }
+    held[name] = result
+  }
+
+  /// Lets a named result go, on its context's queue.
+  func letGo(of name: String) {
+    guard let result = held[name] else { return }
+    stack.context(result.context).performAndWait { held[name] = nil }
+  }
+
+  /// Lets a context's results and objects go.
+  func letGo(ofContext name: String) {
+    let context = stack.context(name)
+    context.performAndWait {
+      held = held.filter { $0.value.context != name }
+      context.reset()
     }
   }
 
-  private static func gauges(
-    of context: NSManagedObjectContext, model: NSManagedObjectModel
-  ) -> [ScopedMetric: Int] {
-    var gauges: [ScopedMetric: Int] = [:]
-    for entity in model.entities where !entity.isAbstract {
-      guard let name = entity.name else { continue }
-      gauges[ScopedMetric(.registered, .entity(name))] = context.registeredCount(ofEntity: name)
-      gauges[ScopedMetric(.peak, .entity(name))] = context.peakRegisteredCount(ofEntity: name)
-    }
-    gauges[ScopedMetric(.registered)] = context.registeredCount
-    gauges[ScopedMetric(.peak)] = context.peakRegisteredCount
-    return gauges
+  /// Objects must go on their context's queue, and before it.
+  private func letEverythingGo() {
+    for named in stack.contexts.reversed() { letGo(ofContext: named.name) }
   }
 }

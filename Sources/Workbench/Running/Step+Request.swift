@@ -30,22 +30,18 @@ extension Step {
       case .pending(let flag): request.includesPendingChanges = flag
       case .subentities(let flag): request.includesSubentities = flag
       case .result(.ids): request.resultType = .managedObjectIDResultType
-      case .result, .times, .assignments, .keep, .context: break
+      default: break
       }
     }
     return request
   }
 
-  /// The `result` option; objects when it was not written.
-  var resultKind: ResultKind {
-    if case .result(let kind)? = option(.result) { return kind }
-    return .objects
-  }
-
-  /// The number of a `limit`, `offset`, `batch` or `times` option.
+  /// The number of a `limit`, `offset`, `batch`, `times` or `every` option.
   func number(of word: OptionWord) -> Int? {
     switch option(word) {
-    case .limit(let number), .offset(let number), .batch(let number), .times(let number): number
+    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
+      .every(let number):
+      number
     default: nil
     }
   }

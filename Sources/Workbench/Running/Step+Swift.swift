@@ -45,7 +45,7 @@ extension StepOption {
     case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag):
       String(flag)
     case .result(.ids): ".managedObjectIDResultType"
-    case .result, .times, .assignments, .keep, .context: nil
+    default: nil
     }
   }
 

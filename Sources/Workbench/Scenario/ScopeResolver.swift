@@ -1,11 +1,14 @@
 import OpenCoreData
 import ProfileEvents
 
-/// Finds out what the brackets of a metric or a finding name: an entity, a relationship or a step.
+/// Finds out what the brackets of a metric or a finding name: an entity, a relationship, a context or a
+/// step.
 struct ScopeResolver {
   let names: ModelNames
   /// The names of the steps of the variant.
   let stepNames: [String]
+  /// The names of the contexts of the variant.
+  var contextNames = [ContextShape.main]
 
   /// The metric with its scope.
   ///
@@ -19,6 +22,7 @@ struct ScopeResolver {
       case .all: true
       case .entity: metric.scopes.contains(.entity)
       case .relationship: metric.scopes.contains(.relationship)
+      case .context: metric.scopes.contains(.context)
       case .step: metric.scopes.contains(.step)
       }
     guard isAllowed else {
@@ -71,11 +75,15 @@ struct ScopeResolver {
     if names.model.entitiesByName[word.text] != nil {
       return .entity(word.text)
     }
+    if contextNames.contains(word.text) {
+      return .context(word.text)
+    }
     var known = [String]()
     if metric.scopes.contains(.entity) { known += names.entities }
     if metric.scopes.contains(.step) { known += stepNames }
+    if metric.scopes.contains(.context) { known += contextNames }
     throw LanguageProblem(
-      "`\(word.text)` is neither an entity nor a step's name", at: word.place,
+      "`\(word.text)` is no entity, step or context", at: word.place,
       didYouMean: NearestName.of(word.text, among: known),
       nextStep: known.isEmpty
         ? "write `Entity.relationship`" : "write one of: \(ModelNames.list(known))")
@@ -99,6 +107,7 @@ struct ScopeResolver {
     var words = [String]()
     if scopes.contains(.entity) { words.append("an entity") }
     if scopes.contains(.relationship) { words.append("Entity.relationship") }
+    if scopes.contains(.context) { words.append("a context's name") }
     if scopes.contains(.step) { words.append("a step's name") }
     return words.isEmpty ? "nothing" : words.joined(separator: " or ")
   }

@@ -6,7 +6,7 @@ extension Step {
       pairs = ["\(verb.rawValue): null"]
     }
     if !reads.isEmpty {
-      pairs.append("read: \(YAMLText.list(reads))")
+      pairs.append("\(verb.pathsKey ?? "read"): \(YAMLText.list(reads))")
     }
     pairs += options.map { "\($0.word.rawValue): \($0.yaml)" }
     if let name {
@@ -24,17 +24,18 @@ extension StepOption {
   var yaml: String {
     switch self {
     case .predicate(let format): YAMLText.scalar(format)
-    case .sort(let keys):
+    case .sort(let keys), .keys(let keys):
       keys.count == 1
         ? YAMLText.scalar(keys[0].description) : YAMLText.list(keys.map(\.description))
     case .prefetch(let keyPaths): YAMLText.list(keyPaths)
-    case .assignments(let assignments):
+    case .assignments(let assignments), .removals(let assignments):
       "{"
         + assignments.map { "\(YAMLText.scalar($0.key)): \(YAMLText.scalar($0.value))" }
         .joined(separator: ", ") + "}"
-    case .limit, .offset, .batch, .values, .faults, .pending, .subentities, .result, .times, .keep,
-      .context:
-      valueText
+    case .parent(let text), .coordinator(let text), .remove(let text), .to(let text),
+      .context(let text):
+      YAMLText.scalar(text)
+    default: valueText
     }
   }
 }

@@ -36,9 +36,8 @@ struct StepReader {
       return step
     } catch {
       document.report(error, at: self.keyPath(of: error.place, in: entries, or: keyPath))
-      if let name = entries.first(where: { $0.key.text == "as" }).flatMap({
-        document.word(of: $0.node)
-      }) {
+      let naming = entries.first { ["as", Verb.context.rawValue].contains($0.key.text) }
+      if let name = naming.flatMap({ document.word(of: $0.node) }) {
         document.lostNames.insert(name.text)
       }
       return nil
@@ -69,7 +68,7 @@ struct StepReader {
       form.subject = subject
     }
     for entry in entries where entry.key != verb.key && entry.key.text != "expect" {
-      if entry.key.text == "read", verb.key.text == Verb.touch.rawValue {
+      if entry.key.text == Verb(rawValue: verb.key.text)?.pathsKey {
         form.reads = try document.words(of: entry, splitting: true)
       } else {
         form.entries.append(StepForm.Entry(key: entry.key, value: try value(of: entry)))

@@ -29,7 +29,7 @@ package struct Variant: Sendable {
   package func steps(sharing shared: [Step]) -> [Step] {
     let changed = shared.map { step in
       set.reduce(into: step) { step, setting in
-        if step.name == setting.target {
+        if step.label == setting.target {
           step.setOption(setting.option, words: setting.words)
         }
       }

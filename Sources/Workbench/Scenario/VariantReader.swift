@@ -81,21 +81,33 @@ struct VariantReader {
   }
 
   private func expectReader(_ variant: Variant, _ source: SourceMark) -> ExpectReader {
-    let stepNames = variant.steps(sharing: shared).compactMap(\.name)
-    return ExpectReader(
-      document: document, scopes: ScopeResolver(names: names, stepNames: stepNames), source: source)
+    let steps = variant.steps(sharing: shared)
+    let contexts = steps.filter { $0.verb == .context }.map(\.subject)
+    let scopes = ScopeResolver(
+      names: names, stepNames: steps.compactMap(\.name),
+      contextNames: [ContextShape.main] + contexts)
+    return ExpectReader(document: document, scopes: scopes, source: source)
   }
 
   private func checkSteps(of variant: Variant) {
-    var held = [String: HeldShape]()
+    var known = KnownNames()
     for step in variant.steps(sharing: shared) {
-      let isLost = held[step.subject] == nil && document.lostNames.contains(step.subject)
-      guard step.verb.subject != .result || !isLost else { continue }
-      for problem in check.problems(of: step, held: held) {
+      guard !isLost(step, known) else { continue }
+      for problem in check.problems(of: step, known: known) {
         document.report(problem, at: document.keyPath(of: step))
       }
-      held = check.names(after: step, held: held)
+      known = known.after(step)
     }
+  }
+
+  /// Whether a step uses a name whose own step could not be read, so that it is not to blame.
+  private func isLost(_ step: Step, _ known: KnownNames) -> Bool {
+    let context = known.context(of: step)
+    let isWithoutContext =
+      known.contexts[context] == nil && document.lostNames.contains(context)
+    return isWithoutContext
+      || (step.verb.subject == .result && known.results[step.subject] == nil
+        && known.contexts[step.subject] == nil && document.lostNames.contains(step.subject))
   }
 
   private func settings(of entry: YAMLEntry) -> [Setting] {
@@ -118,8 +130,8 @@ struct VariantReader {
         "`set` changes an option of a named step", at: entry.key.place,
         nextStep: "write `NAME.option: value`, for example `moods.values: no`")
     }
-    guard let step = shared.first(where: { $0.name == parts[0] }) else {
-      let known = shared.compactMap(\.name)
+    guard let step = shared.first(where: { $0.label == parts[0] }) else {
+      let known = shared.compactMap(\.label)
       throw LanguageProblem(
         "no shared step is named `\(parts[0])`",
         at: entry.key.place(at: 0, length: parts[0].count),

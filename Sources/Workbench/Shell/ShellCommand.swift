@@ -15,9 +15,11 @@ package enum ShellCommand: String, CaseIterable, Sendable {
 
   /// The command a line's words begin with, and how many of the words name it.
   ///
-  /// A command goes before a verb of the same name: `reset` and `sql`. `save` alone is the verb.
+  /// A command goes before a verb of the same name: `reset` and `sql`. `save` alone is the verb, and
+  /// so is `sql` before a statement in quotes, which is an empty word here.
   static func named(by words: [String]) -> (command: ShellCommand, length: Int)? {
     guard let first = words.first else { return nil }
+    if words.count > 1, first == sql.rawValue, words[1].isEmpty { return nil }
     if words.count > 1, let command = ShellCommand(rawValue: "\(first) \(words[1])") {
       return (command, 2)
     }

@@ -10,7 +10,7 @@ extension ShellEngine {
     {
       return ShellAnswer(lines(of: command))
     }
-    if let verb = Verb(rawValue: word.text), verb.isRunnable {
+    if let verb = Verb(rawValue: word.text) {
       let more = verb == .save ? [""] + lines(of: .saveScenario) : []
       return ShellAnswer(lines(of: verb) + more)
     }
@@ -25,7 +25,7 @@ extension ShellEngine {
 
   /// The verbs that can be typed: those that run and are no command of the same name.
   static let verbs = Verb.allCases.filter { verb in
-    verb.isRunnable && ShellCommand(rawValue: verb.rawValue) == nil
+    ShellCommand(rawValue: verb.rawValue) == nil
   }
 
   private var overview: [String] {

@@ -52,14 +52,10 @@ extension ShellEngine {
   }
 
   private func checkWriting(_ step: Step) throws(LanguageProblem) {
-    guard workspace?.isReadOnly == true else { return }
-    switch step.verb {
-    case .insert, .set, .delete, .save:
-      throw LanguageProblem(
-        "`\(step.verb.rawValue)` changes data, and a store is only looked at",
-        at: step.places.verb,
-        nextStep: "to work on a copy of it, open a scenario with `data: {store: FILE}`")
-    default: break
-    }
+    guard workspace?.isReadOnly == true, step.verb.changesData else { return }
+    throw LanguageProblem(
+      "`\(step.verb.rawValue)` changes data, and a store is only looked at",
+      at: step.places.verb,
+      nextStep: "to work on a copy of it, open a scenario with `data: {store: FILE}`")
   }
 }

@@ -40,7 +40,7 @@ package struct ShellVocabulary: Sendable {
     if let (command, length) = ShellCommand.named(by: words) {
       return arguments(of: command, isFirst: words.count == length)
     }
-    guard let verb = Verb(rawValue: first), verb.isRunnable else { return .words([]) }
+    guard let verb = Verb(rawValue: first) else { return .words([]) }
     if words.count == 1, verb.subject != .none {
       return .words(verb.subject == .entity ? names?.entities ?? [] : Array(held.keys))
     }
@@ -62,18 +62,19 @@ package struct ShellVocabulary: Sendable {
   private func optionChoices(of verb: Verb, after words: [String], last: String) -> [String] {
     let options = verb.options.filter(\.isRunnable)
     let unused = options.map(\.rawValue).filter { !words.contains($0) }
-    let others = (verb.hasResult ? ["as"] : []) + ["fails"]
+    let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
     guard let index = words.lastIndex(where: { word in options.contains { $0.rawValue == word } })
     else {
-      let keyPaths = verb == .touch ? self.keyPaths(last, of: entity(of: verb, words)) : []
+      let keyPaths = verb.pathsKey != nil ? self.keyPaths(last, of: entity(of: verb, words)) : []
       return keyPaths + unused + others
     }
     let values = words.count - index - 1
     switch OptionWord(rawValue: words[index])?.kind {
     case .flag where values == 0: return ["yes", "no"]
-    case .resultKind where values == 0:
-      return ResultKind.allCases.filter(\.isRunnable).map(\.rawValue)
-    case .number where values == 0, .predicate where values == 0, .name where values == 0: return []
+    case .choice where values == 0: return OptionWord(rawValue: words[index])?.choices ?? []
+    case .number where values == 0, .predicate where values == 0, .name where values == 0,
+      .seconds where values == 0, .text where values == 0:
+      return []
     case .sortKeys, .keyPaths, .assignments:
       let keyPaths = self.keyPaths(last, of: entity(of: verb, words))
       return values == 0 ? keyPaths : keyPaths + unused + others

@@ -57,7 +57,7 @@ struct StoreBuilderTests {
   /// Every row of a store as text: entity, values, and the keys of to-one destinations.
   private func rows(_ url: URL, _ model: NSManagedObjectModel) throws -> [String] {
     let session = try Session(storeURL: url, model: model, readOnly: true)
-    let context = session.stack.context
+    let context = session.stack.main
     return try context.performAndWait {
       try model.entitiesByName.keys.sorted().flatMap { name in
         let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: name))

@@ -42,6 +42,37 @@ struct ShellLineTests {
     ("drop moods # and what follows is a comment", "drop moods"),
     ("reset", "reset"),
     ("rollback", "rollback"),
+    ("walk countries moods, moods.country limit 3", "walk countries moods moods.country limit 3"),
+    ("walk moods array yes every 20", "walk moods every 20 array yes"),
+    (
+      "relate countries without moods old with moods fresh",
+      "relate countries with moods fresh without moods old"
+    ),
+    ("undo redo yes times 2 in edit", "undo times 2 redo yes in edit"),
+    (
+      "context sync policy store merges yes queue background staleness -1 undoable yes",
+      "context sync queue background policy store merges yes staleness -1 undoable yes"
+    ),
+    ("context edit parent sync retains yes", "context edit parent sync retains yes"),
+    ("context p coordinator second staleness 0.5", "context p coordinator second staleness 0.5"),
+    ("save in sync as saved", "save in sync as saved"),
+    ("merge saved remote yes in main", "merge saved remote yes in main"),
+    ("pin", "pin"),
+    ("pin to sync in main", "pin to sync in main"),
+    (
+      "batch-insert Mood times 5 with date 2016-05-04 as fresh",
+      "batch-insert Mood times 5 with date 2016-05-04 as fresh"
+    ),
+    (
+      "batch-update Mood where 'latitude > 1' with latitude nil",
+      "batch-update Mood where \"latitude > 1\" with latitude nil"
+    ),
+    ("batch-delete Mood sort date limit 5 as gone", "batch-delete Mood sort date limit 5 as gone"),
+    ("index Mood keys country, date- as byCountry", "index Mood keys country, date- as byCountry"),
+    ("index Mood remove byDateIndex", "index Mood remove byDateIndex"),
+    ("sql 'SELECT 1'", "sql \"SELECT 1\""),
+    ("pragma cache_size to 10", "pragma cache_size to 10"),
+    ("analyze", "analyze"),
   ]
 
   @Test(arguments: lines)
@@ -57,7 +88,21 @@ struct ShellLineTests {
     ("", 1, "there is no step here", nil),
     ("fecth Mood", 1, "unknown verb `fecth`", "fetch"),
     ("qit", 1, "unknown verb `qit`", "quit"),
-    ("walk moods", 1, "`walk` is a word of the language that cannot be run yet", nil),
+    ("relate countries", 1, "`relate` needs `with` or `without`, a relationship and a result", nil),
+    ("index Mood", 1, "`index` needs `keys` and `as` to make one, or `remove` to drop one", nil),
+    ("index Mood keys date", 1, "`index` needs `as` and a name for the index", nil),
+    ("pragma cache_size", 1, "`pragma` needs `to` and a value", nil),
+    ("pragma \"cache size\" to 1", 8, "`cache size` is no name of a pragma", nil),
+    ("sql SELECT 1", 12, "unknown option `1`", nil),
+    ("sql", 1, "`sql` needs a statement in quotes", nil),
+    ("context 3x", 9, "`3x` is no name", nil),
+    ("context sync policy ovrwrite", 21, "`policy` cannot be `ovrwrite`", "overwrite"),
+    ("context sync staleness soon", 24, "`staleness` needs a number of seconds, not `soon`", nil),
+    ("context sync mergs yes", 14, "unknown option `mergs`", "merges"),
+    ("context sync in main", 14, "`context` does not take `in`", nil),
+    ("batch-update Mood", 1, "`batch-update` needs `with` and the values to set", nil),
+    ("btach-delete Mood", 1, "unknown verb `btach-delete`", "batch-delete"),
+    ("undo moods", 6, "unknown option `moods`", nil),
     ("fetch", 1, "`fetch` needs the name of an entity", nil),
     ("fetch sort date-", 1, "`fetch` needs the name of an entity", nil),
     ("touch moods", 1, "`touch` needs the key paths to read", nil),
@@ -70,11 +115,7 @@ struct ShellLineTests {
     ("fetch Mood limit -1", 18, "`limit` needs a whole number, not `-1`", nil),
     ("fetch Mood limit batch 20", 12, "`limit` needs a number", nil),
     ("fetch Mood values yess", 19, "`values` needs yes or no, not `yess`", "yes"),
-    ("fetch Mood result idss", 19, "unknown kind of result `idss`", "ids"),
-    (
-      "fetch Mood result dictionaries", 19,
-      "`dictionaries` is a word of the language that cannot be run yet", nil
-    ),
+    ("fetch Mood result idss", 19, "`result` cannot be `idss`", "ids"),
     (
       "fetch Mood distinct yes", 12,
       "`distinct` is a word of the language that cannot be run yet", nil

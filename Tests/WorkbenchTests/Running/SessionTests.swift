@@ -7,30 +7,9 @@ import Testing
 
 @Suite("A session runs steps one at a time")
 struct SessionTests {
-  /// A store of 200 moods in 20 countries, and the folder that keeps it.
-  private func store(moods: Int = 200) throws -> (
-    url: URL, model: NSManagedObjectModel, folder: TemporaryFolder
-  ) {
-    let folder = try TemporaryFolder()
-    let scenario = try ScenarioReader.read(
-      text: """
-        name: Small
-        model: Moody
-        data:
-          Continent: {count: 2}
-          Country: {count: 20, continent: cycle}
-          Mood: {count: \(moods), country: cycle, date: every 1 minute}
-        steps: []
-        """,
-      url: ScenarioFiles.folder.appendingPathComponent("small.yml"), path: "small.yml")
-    let url = folder.file("small.sqlite")
-    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
-    return (url, scenario.model, folder)
-  }
-
   private func session(readOnly: Bool = false) throws -> (Session, TemporaryFolder) {
-    let store = try store()
-    return (try Session(storeURL: store.url, model: store.model, readOnly: readOnly), store.folder)
+    let typed = try TypedSession(readOnly: readOnly)
+    return (typed.session, typed.folder)
   }
 
   @discardableResult

@@ -139,6 +139,45 @@ struct ScenarioDiagnosticTests {
     Mistake(
       11, "  - {touch: moods, save: moods, read: [date]}", 20, "steps[1].save",
       "a step has one verb; `touch` and `save` are two"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, in: sync}", 34, "steps[0]", "there is no context `sync`"),
+    Mistake(
+      11, "  - {context: main, coordinator: x}", 34, "steps[1]",
+      "`main` exists, and a context keeps its coordinator"),
+    Mistake(
+      11, "  - {context: edit, parent: mian}", 29, "steps[1]", "there is no context `mian`", "main"),
+    Mistake(11, "  - {context: moods}", 15, "steps[1]", "`moods` is the name of a result"),
+    Mistake(11, "  - {context: Mood}", 15, "steps[1]", "`Mood` is the name of an entity"),
+    Mistake(
+      11, "  - {context: none}", 15, "steps[1]",
+      "`none` is a word of `pin` and cannot name a context"),
+    Mistake(
+      11, "  - {drop: main}", 12, "steps[1]", "the context `main` stays to the end"),
+    Mistake(
+      11, "  - {merge: moods}", 13, "steps[1]",
+      "`moods` holds objects, which say nothing of a save"),
+    Mistake(11, "  - {undo: }", 6, "steps[1]", "`main` has no undo manager"),
+    Mistake(
+      11, "  - {pin: , to: curent}", 17, "steps[1]", "there is no generation or context `curent`",
+      "current"),
+    Mistake(
+      11, "  - {pragma: cache_size, to: 10}", 6, "steps[1]",
+      "the store is opened anew, and `moods` is still held"),
+    Mistake(
+      11, "  - {walk: moods, through: [country, date]}", 38, "steps[1]",
+      "`date` is an attribute, and there is nothing to go through"),
+    Mistake(
+      11, "  - {relate: moods, with: {country: moods}}", 28, "steps[1]",
+      "`country` is no to-many relationship"),
+    Mistake(
+      11, "  - {batch-update: Mood, with: {country: moods}}", 33, "steps[1]",
+      "`country` is a relationship, and a batch request sets attributes alone"),
+    Mistake(
+      11, "  - {batch-insert: Region}", 20, "steps[1]",
+      "`Region` is abstract and has no objects of its own"),
+    Mistake(
+      11, "  - {index: Country, keys: [updatedAt, moods], as: byMoods}", 40, "steps[1]",
+      "`moods` has no column in the table of `Country`"),
     Mistake(13, "  - nam: plain", 5, "variants[0].nam", "a variant has no key `nam`", "name"),
     Mistake(
       14, "    set: {mood.values: no}", 11, "variants[0].set.mood.values",
@@ -157,7 +196,7 @@ struct ScenarioDiagnosticTests {
       "findings"),
     Mistake(
       15, "    expect: {misses(Contry): 60}", 21, "variants[0].expect.misses(Contry)",
-      "`Contry` is neither an entity nor a step's name", "Country"),
+      "`Contry` is no entity, step or context", "Country"),
     Mistake(
       15, "    expect: {faults(Country.mods): 60}", 29, "variants[0].expect.faults(Country.mods)",
       "Country has no property `mods`", "moods"),
@@ -222,7 +261,7 @@ struct ScenarioDiagnosticTests {
   /// What follows from a mistake is no mistake of its own.
   @Test(arguments: [
     (10, "  - {fetch: Mood, batch: -5, as: moods}"), (10, "  - {fecth: Mood, as: moods}"),
-    (7, "  Contry: {count: 60}"),
+    (7, "  Contry: {count: 60}"), (10, "  - {fetch: Mood, as: moods, in: sync}"),
   ])
   func whatWasLostIsNotMissedAgain(line: Int, text: String) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) { try read(line, text) }

@@ -106,7 +106,7 @@ struct ShellEngineTests {
       ("fetch Mood sort date- as m, n", ",", "", ""),
       ("touch m dat", "dat", "did you mean `date`", "properties are"),
       ("touch n date", "n", "no result is named `n`; did you mean `m`", "the names are: m"),
-      ("walk m", "walk", "cannot be run yet", "use one of"),
+      ("walk m date", "date", "is an attribute", "walk relationships"),
       ("explain 9", "9", "there is only 1", "`last`"),
       ("explain x", "x", "none of the numbers", ""),
       ("sql 5", "5", "go from 0 to 4", "sql 1"),
