@@ -6,12 +6,15 @@ package enum StoreConnection {
   /// indexes name; without them they neither run nor explain.
   ///
   /// The caller closes it. Cost: no statement; nothing is reported as an event.
-  /// - Parameter access: `looking` for a store nobody writes now, `reading` beside one who does.
+  /// - Parameters:
+  ///   - access: `looking` for a store nobody writes now, `reading` beside one who does.
+  ///   - pragmas: run on the connection; a writing one turns to WAL unless `journal_mode` is among them.
   /// - Throws: when the file cannot be opened.
   package static func open(
-    path: String, access: Connection.Access
+    path: String, access: Connection.Access, pragmas: [(String, String)] = []
   ) throws(SQLiteError) -> Connection {
-    let connection = try Connection(path: path, access: access)
+    let connection = try Connection(
+      path: path, access: access, options: Connection.Options(pragmas: pragmas))
     do {
       try StoreFunctions.register(on: connection)
     } catch {

@@ -21,7 +21,8 @@ final class ColdStack {
   private let model: NSManagedObjectModel
   private let isReadOnly: Bool
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
-  private var pragmas: [String: String] = [:]
+  /// What the file was opened with.
+  private(set) var pragmas: [String: String] = [:]
 
   /// Opens a store, and makes the main context over it.
   ///

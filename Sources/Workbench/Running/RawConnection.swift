@@ -10,10 +10,12 @@ final class RawConnection {
   private let connection: Connection
   private let hub: EventHub
 
+  /// - Parameter pragmas: those that the framework's connections have.
   /// - Throws: `SQLiteError` when the file cannot be opened.
-  init(storeURL: URL, isReadOnly: Bool, hub: EventHub) throws {
+  init(storeURL: URL, isReadOnly: Bool, pragmas: [String: String], hub: EventHub) throws {
     connection = try StoreConnection.open(
-      path: storeURL.path, access: isReadOnly ? .looking : .writing)
+      path: storeURL.path, access: isReadOnly ? .looking : .writing,
+      pragmas: pragmas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     self.hub = hub
   }
 

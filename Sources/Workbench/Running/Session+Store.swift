@@ -74,7 +74,8 @@ extension Session {
 
   private func rawConnection() throws -> RawConnection {
     if let raw { return raw }
-    let made = try RawConnection(storeURL: storeURL, isReadOnly: isReadOnly, hub: stack.hub)
+    let made = try RawConnection(
+      storeURL: storeURL, isReadOnly: isReadOnly, pragmas: stack.pragmas, hub: stack.hub)
     raw = made
     return made
   }

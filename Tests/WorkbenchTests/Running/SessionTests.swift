@@ -167,7 +167,6 @@ struct SessionTests {
     ("fetch Moood", "the model has no entity `Moood`"),
     ("touch moods date", "no result is named `moods`"),
     ("touch m country.iso3166Code", "Country has no property `iso3166Code`"),
-    ("touch ids date", "`ids` holds ids, not objects"),
     ("fetch Mood where \"contry.numericISO3166Code == 710\"", "Mood has no property `contry`"),
     ("fetch Mood in other", "there is no context `other`"),
     ("insert Region", "`Region` is abstract and has no objects of its own"),
