@@ -9,7 +9,6 @@ struct CDProf: ParsableCommand {
     version: Messages.version,
     subcommands: [
       Run.self, Shell.self, Report.self, Compare.self, Inspect.self, Doctor.self, Rows.self,
-      Model.self, Diff.self,
-      Generate.self, Predicate.self,
+      Model.self, Diff.self, Generate.self, Predicate.self, Log.self,
     ])
 }

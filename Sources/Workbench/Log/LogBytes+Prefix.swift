@@ -1,0 +1,67 @@
+extension LogBytes {
+  /// Without the control sequences by which a terminal, or Xcode's old colour plug-in, colours text.
+  var withoutColours: LogBytes {
+    var kept: [UInt8] = []
+    kept.reserveCapacity(bytes.count)
+    var index = bytes.startIndex
+    while index < bytes.endIndex {
+      if bytes[index] == 0x1B {
+        index = end(ofSequenceAt: index)
+      } else {
+        kept.append(bytes[index])
+        index += 1
+      }
+    }
+    return LogBytes(kept[...])
+  }
+
+  private func end(ofSequenceAt start: Int) -> Int {
+    var index = start + 1
+    guard index < bytes.endIndex else { return index }
+    switch bytes[index] {
+    case UInt8(ascii: "["):
+      index += 1
+      // Xcode's plug-in: `ESC[fg0,0,255;`, `ESC[bg;`, `ESC[;`.
+      let rest = LogBytes(bytes[index...])
+      if rest.starts(with: "fg") || rest.starts(with: "bg") || rest.first == UInt8(ascii: ";") {
+        let end = bytes[index...].prefix(16).firstIndex(of: UInt8(ascii: ";"))
+        return (end ?? index) + 1
+      }
+      while index < bytes.endIndex, !(0x40...0x7E).contains(bytes[index]) { index += 1 }
+      return min(index + 1, bytes.endIndex)
+    case UInt8(ascii: "]"):
+      while index < bytes.endIndex, bytes[index] != 0x07, bytes[index] != 0x1B { index += 1 }
+      return min(index + 1, bytes.endIndex)
+    default:
+      return index + 1
+    }
+  }
+
+  /// Without what a logger puts in front of a message: a time, `App[pid:tid]`, `[category]`.
+  var withoutPrefix: LogBytes {
+    var rest = withoutIndent
+    if LogTime(in: LogBytes(rest.bytes.prefix(32))).seconds != nil,
+      let end = rest.end(ofFirst: "] ")
+    {
+      rest = LogBytes(rest.bytes[end...]).withoutIndent
+    }
+    while rest.first == UInt8(ascii: "["), let end = rest.range(of: "] ")?.upperBound {
+      rest = LogBytes(rest.bytes[end...]).withoutIndent
+    }
+    return rest
+  }
+
+  /// Whether the bracket right before this part of a line is a category: a word.
+  func hasCategory(in line: LogBytes) -> Bool {
+    let before = LogBytes(line.bytes[..<bytes.startIndex]).trimmed
+    guard before.last == UInt8(ascii: "]"),
+      let start = before.bytes.lastIndex(of: UInt8(ascii: "["))
+    else { return false }
+    return LogClass(LogBytes(before.bytes[(start + 1)...].dropLast())) != nil
+  }
+
+  /// The end of the first occurrence within the first 160 bytes.
+  private func end(ofFirst text: StaticString) -> Int? {
+    LogBytes(bytes.prefix(160)).range(of: text)?.upperBound
+  }
+}

@@ -1,0 +1,157 @@
+/// Reads a log of Core Data's SQL line by line; no line is lost, and memory does not grow with it.
+package struct LogReader {
+  private var report: LogReport
+  private var tally = LogTally()
+  private var unrecognised = LogSamples(limit: 50)
+  /// The message that the next line may continue.
+  private var open: LogMessage?
+  /// Whether plan rows may come without a class.
+  private var isExplaining = false
+
+  /// Reads a whole log.
+  ///
+  /// - Parameter path: A file, or `-` for standard input.
+  /// - Throws: `InputRefusal` for a file that is missing or cannot be read.
+  package static func read(_ path: String) throws(InputRefusal) -> LogReport {
+    let lines = try LogLines(path: path)
+    var reader = LogReader(file: path)
+    while let line = lines.next() {
+      reader.take(line)
+    }
+    return reader.finish()
+  }
+
+  /// Begins an empty log.
+  package init(file: String) {
+    report = LogReport(file: file)
+  }
+
+  /// Takes the next line, without its end.
+  package mutating func take(_ bytes: ArraySlice<UInt8>) {
+    report.lines += 1
+    let line = LogLine(bytes)
+    guard let (logClass, text) = line.message else {
+      takeUnmarked(line)
+      return
+    }
+    flush()
+    report.classes[logClass, default: 0] += 1
+    let message = LogMessage(
+      line: report.lines, logClass: logClass, text: text, time: line.time, lane: line.lane)
+    note(message.time)
+    guard let kind = LogKind(logClass, text) else {
+      report.unrecognised += 1
+      unrecognised.add(message)
+      isExplaining = false
+      open = message
+      return
+    }
+    report.kinds[kind, default: 0] += 1
+    isExplaining = kind == .explain || kind == .plan
+    if kind == .section {
+      tally.mark(message)
+    } else {
+      open = message
+    }
+  }
+
+  /// The report, once the last line was taken.
+  package mutating func finish() -> LogReport {
+    flush()
+    tally.settle()
+    tally.endSection(at: report.lines)
+    let (statements, places) = tally.shapes.merged
+    report.statements = statements.map { statement in
+      var statement = statement
+      let known = statement.table.flatMap { tally.entities[$0.uppercased()] } ?? LogTally.several
+      if statement.entity == nil, known != LogTally.several { statement.entity = known }
+      return statement
+    }
+    report.costs = tally.whole.costs
+    report.storms = LogReader.placed(tally.whole.storms.found, places)
+    report.sections = tally.sections.map { section in
+      var section = section
+      section.storms = LogReader.placed(section.storms, places)
+      return section
+    }
+    report.complaints = tally.complaints.all
+    report.unrecognisedLines = unrecognised.all
+    report.stores = tally.stores
+    report.tellsHits = tally.tellsHits
+    report.saveTimes = tally.saveTimes
+    report.unmatchedTimes = tally.unmatched
+    return report
+  }
+
+  /// Storms with the numbers that their statements have in the report.
+  private static func placed(_ storms: [LogStorm], _ places: [Int]) -> [LogStorm] {
+    storms.map { storm in
+      var storm = storm
+      storm.statement = places[storm.statement] + 1
+      return storm
+    }
+  }
+
+  private mutating func takeUnmarked(_ line: LogLine) {
+    let text = line.text
+    let kind: LogKind
+    if text.trimmed.isEmpty {
+      flush()
+      kind = .blank
+    } else if LogReader.isMetadata(text) {
+      kind = .metadata
+    } else if open?.accepts(text) == true {
+      open?.add(text)
+      kind = .continuation
+    } else if LogKind.isPlanRow(text.trimmed), isExplaining || LogReader.isDrawn(text) {
+      flush()
+      tally.take(
+        LogMessage(
+          line: report.lines, logClass: .details, text: text.trimmed, time: LogTime(), lane: ""),
+        .plan)
+      kind = .plan
+    } else if SQLText.isFragment(text) {
+      kind = .continuation
+    } else {
+      kind = .app
+      pass()
+    }
+    report.kinds[kind, default: 0] += 1
+  }
+
+  /// An app's line: a message that lacks its end may still go on behind a few of them.
+  private mutating func pass() {
+    isExplaining = false
+    open?.passed += 1
+    if let message = open, message.passed > 3 || !message.wantsMore { flush() }
+  }
+
+  private mutating func flush() {
+    guard let message = open else { return }
+    open = nil
+    guard let kind = LogKind(message.logClass, message.text) else { return }
+    tally.take(message, kind)
+  }
+
+  private mutating func note(_ time: LogTime) {
+    guard !time.text.isEmpty else { return }
+    if report.firstTime.isEmpty { report.firstTime = time.text }
+    report.lastTime = time.text
+  }
+
+  /// `Type: Notice | Timestamp: … | Process: … | Category: sql`: Xcode's line below a message.
+  private static func isMetadata(_ text: LogBytes) -> Bool {
+    let line = text.withoutIndent
+    return (line.starts(with: "Type: ") || line.starts(with: "Timestamp: "))
+      && line.contains(" | ")
+  }
+
+  /// Whether a plan's row is drawn as SQLite draws it: `|--SCAN t0`, `0|0|0|SCAN TABLE …`.
+  private static func isDrawn(_ text: LogBytes) -> Bool {
+    let line = text.withoutIndent
+    guard let first = line.first else { return false }
+    return line.starts(with: "|--") || line.starts(with: "`--")
+      || line.trimmed.bytes.elementsEqual("QUERY PLAN".utf8)
+      || first.isDigit && line.bytes.contains(UInt8(ascii: "|"))
+  }
+}

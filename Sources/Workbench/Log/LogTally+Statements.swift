@@ -1,0 +1,129 @@
+import ProfileEvents
+
+extension LogTally {
+  /// A statement was run.
+  mutating func run(_ message: LogMessage, _ lane: inout Lane) {
+    confirm(&lane)
+    let index = shapes.index(of: message.text, line: message.line, time: message.time.text)
+    let traits = shapes.traits[index]
+    shapes[index].calls += 1
+    shapes[index].lastLine = message.line
+    shapes[index].lastTime = message.time.text
+    lane.last = index
+    lane.wantsBinds = shapes[index].binds.isEmpty
+    let table = shapes[index].table
+    switch shapes[index].kind {
+    case .select:
+      ordinal += 1
+      count { $0.costs.count(.selects, table: table) }
+      let lost = lane.nesting.begin(
+        LogNesting.Open(
+          statement: index, line: message.line, time: message.time, isCount: traits.isCount,
+          ordinal: ordinal))
+      if let lost { fetched(lost, 0) }
+    case .insert: change(.inserts, table, &lane)
+    case .update: change(.updates, table, &lane)
+    case .delete: change(.deletes, table, &lane)
+    case .transaction: transaction(traits.verb, &lane)
+    case .housekeeping: break
+    }
+  }
+
+  private mutating func change(_ metric: Metric, _ table: String?, _ lane: inout Lane) {
+    for open in lane.nesting.abandonUnanswered() { fetched(open, 0) }
+    lane.hasWritten = true
+    count { $0.costs.count(metric, table: table) }
+  }
+
+  /// A save is a transaction that has changed rows of entities; a batch request looks the same.
+  private mutating func transaction(_ verb: SQLText.Verb?, _ lane: inout Lane) {
+    switch verb {
+    case .commit, .end:
+      count { $0.costs.count(.transactions, table: nil) }
+      if lane.hasWritten { count { $0.costs.count(.saves, table: nil) } }
+      fallthrough
+    case .rollback:
+      lane.isInTransaction = false
+      lane.hasWritten = false
+    default:
+      for open in lane.nesting.abandonUnanswered() { fetched(open, 0) }
+      lane.isInTransaction = true
+      lane.hasWritten = false
+    }
+  }
+
+  /// SQLite's time of a SELECT.
+  mutating func answer(_ text: LogBytes, _ lane: inout Lane) {
+    guard let time = LogTally.microseconds(text) else { return }
+    confirm(&lane)
+    guard let open = lane.nesting.answer(time) else {
+      unmatched += 1
+      return
+    }
+    shapes[open.statement].connection += time
+  }
+
+  /// The time of a request without rows: a pragma, a batch request.
+  mutating func execute(_ text: LogBytes, _ lane: inout Lane) {
+    guard let time = LogTally.microseconds(text) else { return }
+    guard let last = lane.last else {
+      unmatched += 1
+      return
+    }
+    shapes[last].times.add(time)
+    shapes[last].own += time
+  }
+
+  /// The time of all of a fetch, which closes it.
+  mutating func close(_ message: LogMessage, isCount: Bool, _ lane: inout Lane) {
+    guard let time = LogTally.microseconds(message.text) else { return }
+    confirm(&lane)
+    guard let closed = lane.nesting.close(time, isCount: isCount) else {
+      unmatched += 1
+      return
+    }
+    let index = closed.open.statement
+    let rows = message.text.after("s for ") ?? message.text.after("s. for ")
+    shapes[index].times.add(time)
+    shapes[index].own += max(0, time - closed.open.inner)
+    let table = shapes[index].table
+    if isCount {
+      shapes[index].counted += rows?.after("count of ")?.leadingNumber ?? 0
+      shapes[index].rows += 1
+      count { $0.costs.count(.rows, table: table) }
+    } else if let rows = rows?.leadingNumber {
+      shapes[index].rows += rows
+      count { $0.costs.count(.rows, rows, table: table) }
+    }
+    lane.nesting.closed = closed
+  }
+
+  /// The SELECT closed last was neither a fault nor a prefetch: it was a fetch.
+  mutating func confirm(_ lane: inout Lane) {
+    guard let closed = lane.nesting.closed else { return }
+    lane.nesting.closed = nil
+    fetched(closed.open, closed.total)
+  }
+
+  /// Counts a fetch, unless it is a page of one or the links of a prefetch.
+  mutating func fetched(_ open: LogNesting.Open, _ time: Int) {
+    let traits = shapes.traits[open.statement]
+    guard !traits.isPage, !traits.readsLinks else { return }
+    let statement = shapes[open.statement]
+    count { $0.costs.count(.fetches, table: statement.table) }
+    let sighting = StormWatch.Sighting(
+      kind: .fetchLoop, subject: subject(of: statement), statement: open.statement,
+      line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)
+    count { $0.storms.see(sighting) }
+  }
+
+  /// The entity of a statement, or its table where none is known.
+  private func subject(of statement: LogStatement) -> String {
+    if let entity = statement.entity { return entity }
+    guard let table = statement.table else { return "?" }
+    guard let entity = entities[table.uppercased()], entity != LogTally.several else {
+      return table
+    }
+    return entity
+  }
+}

@@ -1,0 +1,126 @@
+import ProfileEvents
+
+/// Counts what the messages of a log say.
+struct LogTally {
+  /// One thread's part.
+  struct Lane {
+    var nesting = LogNesting()
+    /// The statement run last, whatever it was.
+    var last: Int?
+    /// Whether the values bound to it are still to be noted.
+    var wantsBinds = false
+    /// Whether a write transaction is open.
+    var isInTransaction = false
+    /// Whether it has changed rows of entities.
+    var hasWritten = false
+  }
+
+  /// A part that is counted by itself.
+  struct Part {
+    var costs = LogCosts()
+    var storms = StormWatch()
+  }
+
+  var shapes = LogShapes()
+  var whole = Part()
+  /// The section that is open.
+  var section: (name: String, line: Int, time: String, part: Part)?
+  var sections: [LogSection] = []
+  var lanes: [String: Lane] = [:]
+  var stores: [String] = []
+  var complaints = LogSamples(limit: 100)
+  var entities: [String: String] = [:]
+  /// Whether the log has lines for faults that the row cache fills.
+  var tellsHits = false
+  var saveTimes = TimeSpread()
+  /// Times that no statement was open for.
+  var unmatched = 0
+  /// SELECTs on rows so far.
+  var ordinal = 0
+  /// The statement whose plan is being read.
+  var explained: Int?
+
+  /// Takes a message that is over.
+  mutating func take(_ message: LogMessage, _ kind: LogKind) {
+    var lane = lanes[message.lane] ?? Lane()
+    lanes[message.lane] = nil
+    defer { keep(lane, message.lane) }
+    if kind != .plan { explained = nil }
+    switch kind {
+    case .sql: run(message, &lane)
+    case .bind: bind(message.text, &lane)
+    case .connectionTime: answer(message.text, &lane)
+    case .fetchTime, .countTime: close(message, isCount: kind == .countTime, &lane)
+    case .executionTime: execute(message.text, &lane)
+    case .objectFault, .relationshipFault: fault(message, kind, &lane)
+    case .prefetch: prefetch(message.text, &lane)
+    case .fetchResult, .countResult: name(message.text, &lane)
+    case .explain:
+      explained =
+        message.text.after("EXPLAIN QUERY PLAN ").flatMap { shapes.known($0.trimmed) }
+        ?? lane.last
+    case .plan: plan(message.text)
+    case .connecting: connect(message.text)
+    case .rowCacheHit: hit(message.text)
+    case .saveTime: LogTally.microseconds(message.text).map { saveTimes.add($0) }
+    case .ours: tellsHits = tellsHits || message.text.contains("row-cache hits")
+    case .error, .warning, .fault: complaints.add(message)
+    default: break
+    }
+  }
+
+  private mutating func keep(_ lane: Lane, _ name: String) {
+    // A log of days has seen many threads; those that wait for nothing are forgotten.
+    if lanes.count > 2_000 {
+      lanes = lanes.filter { !$0.value.nesting.isIdle || $0.value.isInTransaction }
+    }
+    lanes[name] = lane
+  }
+
+  /// Counts for the whole log and for the section that is open.
+  mutating func count(_ body: (inout Part) -> Void) {
+    body(&whole)
+    if section != nil { body(&section!.part) }
+  }
+
+  private mutating func plan(_ text: LogBytes) {
+    guard let explained, !text.starts(with: "QUERY PLAN"), shapes[explained].loggedPlan.count < 100
+    else { return }
+    shapes[explained].loggedPlan.append(text.string)
+  }
+
+  private mutating func connect(_ text: LogBytes) {
+    guard
+      let path = text.after("\"").map({ LogBytes($0.bytes.prefix { $0 != UInt8(ascii: "\"") }) })
+    else { return }
+    if !stores.contains(path.string), stores.count < 100 { stores.append(path.string) }
+  }
+
+  private func bindText(_ text: LogBytes) -> String? {
+    text.after(" = ")?.trimmed.string
+  }
+
+  private mutating func bind(_ text: LogBytes, _ lane: inout Lane) {
+    guard lane.wantsBinds, let last = lane.last, let value = bindText(text) else { return }
+    shapes[last].binds.append(value)
+  }
+
+  /// `0.0002s`, `0.4789s.`, behind the last `time: `, in microseconds.
+  static func microseconds(_ text: LogBytes) -> Int? {
+    guard let start = text.lastRange(of: "time: ")?.upperBound else { return nil }
+    var number = 0
+    var places = -1
+    for byte in text.bytes[start...] {
+      if byte.isDigit, number < 1 << 50 {
+        if places < 6 { number = number * 10 + Int(byte - UInt8(ascii: "0")) }
+        if places >= 0, places < 6 { places += 1 }
+      } else if byte == UInt8(ascii: ".") || byte == UInt8(ascii: ","), places < 0 {
+        places = 0
+      } else {
+        break
+      }
+    }
+    for _ in max(0, places)..<6 { number *= 10 }
+    return number
+  }
+}

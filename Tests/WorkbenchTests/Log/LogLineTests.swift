@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import Workbench
+
+@Suite("Lines of a log, wherever it was taken from")
+struct LogLineTests {
+  /// One statement, as each logger writes it; then its thread and its time.
+  @Test(arguments: [
+    ("CoreData: sql: SELECT COUNT(*) FROM ZITEM", "", ""),
+    ("  CoreData: sql: SELECT COUNT(*) FROM ZITEM  ", "", ""),
+    ("sql: SELECT COUNT(*) FROM ZITEM", "", ""),
+    ("ata: sql: SELECT COUNT(*) FROM ZITEM", "", ""),
+    (
+      "2014-07-31 15:29:04.797 WordList[73416:2971038] CoreData: sql: SELECT COUNT(*) FROM ZITEM",
+      "2971038", "2014-07-31 15:29:04.797"
+    ),
+    (
+      "2018-06-12 20:30:00.123456+0200 App[4000:12345] [sql] sql: SELECT COUNT(*) FROM ZITEM",
+      "12345", "2018-06-12 20:30:00.123456+0200"
+    ),
+    (
+      "2023-05-01 12:00:00.123456+0200 0x1a2b     Default     0x0                  123    0    "
+        + "App: (CoreData) [com.apple.coredata:sql] CoreData: sql: SELECT COUNT(*) FROM ZITEM",
+      "0x1a2b", "2023-05-01 12:00:00.123456+0200"
+    ),
+    (
+      "2023-05-01 12:00:00.123 Df App[123:1a2b] [com.apple.coredata:sql] SELECT COUNT(*) FROM ZITEM",
+      "1a2b", "2023-05-01 12:00:00.123"
+    ),
+    (
+      "May  1 12:00:00 iPhone App(CoreData)[123] <Notice>: CoreData: sql: SELECT COUNT(*) FROM ZITEM",
+      "", "May  1 12:00:00"
+    ),
+    (
+      #"{"timestamp":"2023-05-01 12:00:00.5+0200","threadID":77,"processID":5,"category":"sql","#
+        + #""eventMessage":"CoreData: sql: SELECT COUNT(*) FROM ZITEM","subsystem":"x"}"#,
+      "77", "2023-05-01 12:00:00.5+0200"
+    ),
+    (#"  "eventMessage" : "CoreData: sql: SELECT COUNT(*) FROM ZITEM","#, "", ""),
+    ("\u{1B}[36mCoreData: sql: \u{1B}[0mSELECT \u{1B}[1;32mCOUNT(*)\u{1B}[0m FROM ZITEM", "", ""),
+    ("\u{1B}[fg0,0,255;CoreData: sql: SELECT COUNT(*) FROM ZITEM\u{1B}[;", "", ""),
+  ])
+  func statementIsFound(text: String, lane: String, time: String) throws {
+    let line = LogLine(ArraySlice(text.utf8))
+    let message = try #require(line.message)
+    #expect(message.logClass == .sql)
+    #expect(message.text.string == "SELECT COUNT(*) FROM ZITEM")
+    #expect(line.lane == lane)
+    #expect(line.time.text == time)
+  }
+
+  @Test(arguments: [
+    "sql: connected to the server", "we use CoreData: yes", "error: no network",
+    "annotation: pin dropped", "MyCoreData: sql: SELECT 1", "saved: 20 | temporary IDs: 0",
+    "debug: view did load", "2023-05-01 12:00:00.1 App[1:2] error: no network",
+  ])
+  func anAppsOwnPrintsAreNotCoreDatas(text: String) {
+    #expect(LogLine(ArraySlice(text.utf8)).message == nil)
+  }
+
+  /// Texts behind a class, and their kinds; nil where nobody knows.
+  @Test(
+    arguments: [
+      (LogClass.annotation, "sql connection fetch time: 0.4789s.", LogKind.connectionTime),
+      (.annotation, "sql execution time: 0.0001s", .executionTime),
+      (.annotation, "total count request execution time: 0.0528s for count of 10456.", .countTime),
+      (.annotation, "Bound intarray values.", .intarray),
+      (.annotation, "(migration)\t in-place migration completed in 0.01 seconds", .migration),
+      (.annotation, "Disconnecting from sqlite database.", .disconnecting),
+      (.annotation, "PostSaveMaintenance: wal_checkpoint(TRUNCATE)", .maintenance),
+      (.annotation, "options:", .setUp),
+      (.annotation, "something that nobody has seen", nil),
+      (.details, #"SQLite bind[0] = "s""#, .bind),
+      (.details, "SQLite bind[3] = (int64)5", .bind),
+      (.details, "SQLite: EXPLAIN QUERY PLAN SELECT 1", .explain),
+      (.details, "2 0 0 SCAN TABLE ZITEM AS t0", .plan),
+      (.details, "what is this", nil),
+      (.debug, "WAL checkpoint: Database busy", .checkpoint),
+      (.debug, "Remote Change Notification - registered core observer for UUID", .remoteChange),
+      (
+        .debug, "CoreData+CloudKit: -[NSCloudKitMirroringDelegate x](433): <y>: Observing",
+        .cloudKit
+      ),
+      (.debug, "whatever", .debug),
+      (.warning, "Multiple NSEntityDescriptions claim the NSManagedObject subclass 'A'", .warning),
+      (.message, "Failed to load optimized model at path '/x'", .message),
+    ] as [(LogClass, String, LogKind?)])
+  func textsHaveKinds(logClass: LogClass, text: String, kind: LogKind?) {
+    #expect(LogKind(logClass, LogBytes(text)) == kind)
+  }
+}
