@@ -10,16 +10,15 @@ extension LogCosts {
   ///
   /// - Parameter table: The table of an entity's rows; nil when it is not known.
   package func value(of scoped: ScopedMetric, table: (String) -> String?) -> Int {
-    switch scoped.scope {
-    case .all, .step:
-      return value(of: scoped.metric)
-    case .entity(let name):
-      return number(
-        scoped.metric, in: byEntity[name], or: table(name).flatMap { byTable[$0.uppercased()] })
-    case .relationship(let entity, let name):
+    if case .entity(let name) = scoped.scope {
+      let rows = table(name).flatMap { byTable[$0.uppercased()] }
+      return number(scoped.metric, in: byEntity[name], or: rows)
+    }
+    if case .relationship(let entity, let name) = scoped.scope {
       let key = scoped.metric == .prefetches ? name : "\(entity).\(name)"
       return number(scoped.metric, in: byRelationship[key], or: nil)
     }
+    return value(of: scoped.metric)
   }
 
   private func number(

@@ -31,7 +31,7 @@ package struct LogReport: Sendable {
   /// Whether the log has lines for faults that the row cache filled; Apple's has none.
   package var tellsHits = false
   /// What saves took, where the log says so; Apple's does not.
-  package var saveTimes = TimeSpread()
+  package var saveTimes = LogTimes()
 
   package init(file: String) {
     self.file = file

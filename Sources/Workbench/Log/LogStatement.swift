@@ -19,7 +19,7 @@ package struct LogStatement: Sendable, Equatable {
   /// Objects counted, of count requests.
   package var counted = 0
   /// In all, what happened inside included: Apple's `total fetch execution time`.
-  package var times = TimeSpread()
+  package var times = LogTimes()
   /// In all, without the fetches inside, in microseconds.
   package var own = 0
   /// SQLite's part, in microseconds.

@@ -32,7 +32,7 @@ struct LogTally {
   var entities: [String: String] = [:]
   /// Whether the log has lines for faults that the row cache fills.
   var tellsHits = false
-  var saveTimes = TimeSpread()
+  var saveTimes = LogTimes()
   /// Times that no statement was open for.
   var unmatched = 0
   /// SELECTs on rows so far.

@@ -2,7 +2,7 @@
 ///
 /// Memory does not grow with their number: they are kept with three significant digits, which is all
 /// that a log prints of most.
-package struct TimeSpread: Sendable, Equatable {
+package struct LogTimes: Sendable, Equatable {
   /// How many.
   package private(set) var count = 0
   /// In microseconds.
@@ -20,11 +20,11 @@ package struct TimeSpread: Sendable, Equatable {
     count += 1
     total += time
     largest = max(largest, time)
-    counts[TimeSpread.rounded(time), default: 0] += 1
+    counts[LogTimes.rounded(time), default: 0] += 1
   }
 
   /// Adds all times of another.
-  package mutating func add(_ other: TimeSpread) {
+  package mutating func add(_ other: LogTimes) {
     count += other.count
     total += other.total
     largest = max(largest, other.largest)
