@@ -83,7 +83,8 @@ package final class LogLines {
     buffer.append(contentsOf: repeatElement(0, count: LogLines.piece))
     let count = buffer.withUnsafeMutableBytes { bytes in
       while true {
-        let count = Foundation.read(descriptor, bytes.baseAddress! + old, LogLines.piece)
+        let free = UnsafeMutableRawBufferPointer(rebasing: bytes[old...])
+        let count = Foundation.read(descriptor, free.baseAddress, free.count)
         if count >= 0 || errno != EINTR { return max(0, count) }
       }
     }

@@ -44,7 +44,9 @@ extension LogTally {
     count { $0.costs.count(.hits, relationship: relationship) }
   }
 
-  /// The SELECT before was a prefetch: `Prefetching with key 'attachments'.  Got 1581 rows.`
+  /// The SELECT before was a prefetch.
+  ///
+  /// `Prefetching with key 'attachments'.  Got 1581 rows.`
   mutating func prefetch(_ text: LogBytes, _ lane: inout Lane) {
     let closed = lane.nesting.closed ?? lane.nesting.closeUntimed(after: 0)
     lane.nesting.closed = nil

@@ -80,7 +80,11 @@ struct LogTally {
   /// Counts for the whole log and for the section that is open.
   mutating func count(_ body: (inout Part) -> Void) {
     body(&whole)
-    if section != nil { body(&section!.part) }
+    guard var open = section else { return }
+    // Taken out while it changes, so that its dictionaries are not copied.
+    section = nil
+    body(&open.part)
+    section = open
   }
 
   private mutating func plan(_ text: LogBytes) {

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("A log is read as a whole, and no line of it is lost")
 struct LogReaderTests {
-  /// Genuine logs: lines, statements run, lines by kind. Two lines of each say where it is from.
+  /// Genuine logs: lines, statements run, lines by kind.
+  ///
+  /// Two lines of each say where it is from.
   @Test(
     .enabled(if: SharedData.moodyStores != nil),
     arguments: [
