@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement examples checked build lint catalogue samples picture bench gates clean prepare
+.PHONY: help demo test agreement examples checked walk threads memory kills build lint catalogue samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -17,6 +17,10 @@ help:
 	@echo 'make agreement  20,000 random predicates in a file, in memory and in plain Swift: five minutes'
 	@echo 'make examples   the package that uses the build plugin: build it, run its program'
 	@echo 'make checked    the core under checked rows, the address and the thread sanitizer'
+	@echo 'make walk       random walks beside plain dictionaries, 20 seeds of 10,000 steps on both stores'
+	@echo 'make threads    eight contexts on one coordinator for five minutes, under the thread sanitizer'
+	@echo 'make memory     a million objects fetched, read and dropped under a bound'
+	@echo 'make kills      a process killed 200 times while it saves'
 	@echo 'make build      release build of cdprof'
 	@echo 'make lint       swift format lint --strict'
 	@echo 'make catalogue  which catalogued behaviours a scenario or a test covers'
@@ -53,6 +57,21 @@ checked: prepare
 	  $(CHECKED) --scratch-path .build/address --sanitize=address -Xswiftc -DCHECKED_ROWS
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
 	  $(CHECKED) --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
+
+# The long forms of what make test runs for seconds.
+walk: prepare
+	CDPROF_WALK_STEPS=10000 swift test --disable-xctest $(SWIFT_FLAGS) --filter RandomOperationTests
+
+threads: prepare
+	CDPROF_THREAD_SECONDS=300 TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \
+	  swift test --disable-xctest $(SWIFT_FLAGS) --filter ConcurrentContextTests \
+	  --scratch-path .build/thread --sanitize=thread -Xswiftc -DCHECKED_ROWS
+
+memory: prepare
+	CDPROF_MEMORY_OBJECTS=1000000 swift test --disable-xctest $(SWIFT_FLAGS) --filter MemoryTests
+
+kills: prepare
+	CDPROF_KILLS=200 swift test --disable-xctest $(SWIFT_FLAGS) --filter CrashTests
 
 lint:
 	@sh Scripts/prepare.sh --swift

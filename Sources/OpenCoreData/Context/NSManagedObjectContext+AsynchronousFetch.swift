@@ -27,7 +27,8 @@ extension NSManagedObjectContext {
     let progress = result.progress
     plan.rowsRead = { progress?.completedUnitCount = Int64($0) }
     let work = BackgroundFetch(plan: plan, store: store(for: plan.layout), scope: scope)
-    progress?.cancellationHandler = { work.interrupt() }
+    // The work tells the progress how far it is, and is held until it has ended.
+    progress?.cancellationHandler = { [weak work] in work?.interrupt() }
     DispatchQueue.global().async { [self] in
       let read = Result { try work.run() }
       perform { [self] in

@@ -3,12 +3,15 @@ import ManagedModel
 extension NSManagedObject {
   /// Tells the context that a property is being set.
   final func noteChange() {
-    guard state.isDisjoint(with: [.awaking, .transientOnly]) else { return noteUnusualChange() }
+    guard state.isDisjoint(with: [.awaking, .transientOnly, .inaccessible]) else {
+      return noteUnusualChange()
+    }
     context?.noteChange(of: self)
   }
 
   private func noteUnusualChange() {
-    guard !state.contains(.awaking) else { return }
+    // What has no row is changed by nobody.
+    guard state.isDisjoint(with: [.awaking, .inaccessible]) else { return }
     state.remove(.transientOnly)
     context?.noteChange(of: self)
   }

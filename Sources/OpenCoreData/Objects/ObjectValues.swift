@@ -18,6 +18,9 @@ final class ObjectValues {
   /// The destinations of relationships between `willChangeValue` and `didChangeValue`, by place.
   @exclusivity(unchecked) var beingChanged: [Int: Set<NSManagedObject>]?
 
+  /// What fetched properties have found.
+  var fetched: [String: [Any]]?
+
   init(count: Int) {
     self.count = count
   }
@@ -97,6 +100,7 @@ final class ObjectValues {
   /// Drops what follows from the store and keeps what was changed, and the transients from
   /// `firstTransient` on.
   func forgetUnchanged(firstTransient: Int) {
+    fetched = nil
     for index in 0..<firstTransient where !isChanged(index) {
       texts?[index] = nil
       guard let held else { continue }
@@ -110,6 +114,8 @@ final class ObjectValues {
 
   /// Drops the objects of relationships, changed or not.
   func forgetObjects() {
+    earlier = nil
+    fetched = nil
     guard let held else { return }
     for index in 0..<count {
       switch held[index] {
@@ -121,7 +127,8 @@ final class ObjectValues {
 
   /// Whether an object of a relationship is held, so that letting go of this one may free more.
   var holdsObjects: Bool {
-    UnsafeBufferPointer(start: held, count: held == nil ? 0 : count).contains { value in
+    if fetched != nil { return true }
+    return UnsafeBufferPointer(start: held, count: held == nil ? 0 : count).contains { value in
       switch value {
       case .object, .toMany: true
       default: false

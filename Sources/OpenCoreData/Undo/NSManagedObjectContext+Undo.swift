@@ -66,6 +66,10 @@ extension NSManagedObjectContext {
     opposite.relationships = unit.relationships.map {
       RelationshipChange(object: $0.object, place: $0.place, gained: $0.lost, lost: $0.gained)
     }
+    for object in unit.appeared {
+      // It lets go of its related objects, and gets them back with this.
+      opposite.relationships += ObjectSnapshot(object).links
+    }
     for object in unit.vanished { bringBack(object) }
     for snapshot in unit.snapshots { snapshot.restore() }
     for change in unit.relationships { change.undo() }
@@ -97,6 +101,7 @@ extension NSManagedObjectContext {
       object.primaryKey = TemporaryKeys.next()
     }
     leave(object)
+    object.dropRelated()
   }
 
   /// Undeletes an object; one whose row is gone, or never was, is new.

@@ -46,10 +46,18 @@ final class ObjectSnapshot {
     row.release()
   }
 
+  /// Its pending to-many destinations, as changes whose undo brings them back.
+  var links: [RelationshipChange] {
+    toMany.sorted { $0.key < $1.key }.map { index, then in
+      RelationshipChange(object: object, place: index, gained: then.removed, lost: then.added)
+    }
+  }
+
   /// What each to-many has gained and lost between this snapshot and a later one.
   func relationshipChanges(until later: ObjectSnapshot) -> [RelationshipChange] {
-    later.toMany.compactMap { index, now in
-      let then = toMany[index] ?? ToManyChange()
+    // An object that left its context has none of them any more.
+    Set(toMany.keys).union(later.toMany.keys).sorted().compactMap { index in
+      let (then, now) = (toMany[index] ?? ToManyChange(), later.toMany[index] ?? ToManyChange())
       let gained = now.added.subtracting(then.added).union(then.removed.subtracting(now.removed))
       let lost = now.removed.subtracting(then.removed).union(then.added.subtracting(now.added))
       guard !gained.isEmpty || !lost.isEmpty else { return nil }

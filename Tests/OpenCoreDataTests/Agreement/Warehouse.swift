@@ -49,6 +49,11 @@ final class Warehouse {
     for number in 1...count { items.append(makeItem(Int64(number))) }
   }
 
+  deinit {
+    // People and what they own hold each other.
+    for person in people { person.items = [] }
+  }
+
   private func makeItem(_ number: Int64) -> Item {
     let item = Item()
     item.kind = ["Item", "Book", "Disc"].randomElement(using: &random) ?? ""

@@ -3,16 +3,16 @@ import ProfileEvents
 
 @testable import OpenCoreData
 
-/// One store of the workshop's model, and contexts over it.
+/// One store, of the workshop's model unless told otherwise, and contexts over it.
 final class ContextBed {
   let kind: StoreKind
   let coordinator: NSPersistentStoreCoordinator
   let events = EventList()
   private let stack: TestStack
 
-  init(_ kind: StoreKind) throws {
+  init(_ kind: StoreKind, model: NSManagedObjectModel = WorkshopModel.make()) throws {
     self.kind = kind
-    stack = try TestStack(model: WorkshopModel.make())
+    stack = try TestStack(model: model)
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     try coordinator.addPersistentStore(
       type: kind == .sqlite ? .sqlite : .inMemory, at: stack.storeURL)
@@ -126,4 +126,11 @@ final class NoteList {
   deinit {
     token.map(NotificationCenter.default.removeObserver)
   }
+}
+
+extension Counters {
+  /// Faults of objects, whatever filled them.
+  var objectFaults: Int { objectFaultHits + objectFaultMisses }
+  /// Faults of to-many relationships.
+  var relationshipFaults: Int { relationshipFaultHits + relationshipFaultMisses }
 }

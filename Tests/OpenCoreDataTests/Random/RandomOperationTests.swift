@@ -1,19 +1,25 @@
 import OpenCoreData
 import Testing
 
-@Suite("Random operations agree with a naive reference store")
+@Suite("Random operations agree with plain dictionaries")
 struct RandomOperationTests {
-  /// `CDPROF_RANDOM_SEEDS` seeds from `CDPROF_RANDOM_FIRST`; 12 from 1 by default.
+  /// `CDPROF_RANDOM_SEEDS` seeds from `CDPROF_RANDOM_FIRST`; 20 from 1 by default.
   static let seeds: [UInt64] = {
-    let environment = ProcessInfo.processInfo.environment
-    let first = UInt64(environment["CDPROF_RANDOM_FIRST"] ?? "") ?? 1
-    let count = UInt64(environment["CDPROF_RANDOM_SEEDS"] ?? "") ?? 12
-    return Array(first..<(first + max(count, 1)))
+    let first = number("CDPROF_RANDOM_FIRST") ?? 1
+    return Array(first..<(first + max(number("CDPROF_RANDOM_SEEDS") ?? 20, 1)))
   }()
 
+  /// `CDPROF_WALK_STEPS` steps a walk; `make walk` takes 10,000.
+  static let steps = Int(number("CDPROF_WALK_STEPS") ?? 300)
+
   @Test(
-    "Values, both sides of relationships, fetches, cache entries and counters", arguments: seeds)
-  func randomOperations(seed: UInt64) throws {
-    try RandomWalk(seed: seed).walk(steps: 150)
+    "Two contexts over one store: values, both sides of relationships, marks, faults, conflicts",
+    arguments: seeds, StoreKind.allCases)
+  func randomOperations(seed: UInt64, kind: StoreKind) throws {
+    try RandomWalk(seed: seed, on: kind).walk(steps: RandomOperationTests.steps)
+  }
+
+  private static func number(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
   }
 }

@@ -1,23 +1,34 @@
 import OpenCoreData
-import Testing
 
 @testable import OpenCoreData
 
 extension RandomWalk {
+  /// The most living objects before more are deleted than inserted.
+  private static let crowd = 24
+
   func step() throws {
-    switch int(20) {
-    case 0...2: insert()
-    case 3...4: setAttribute()
-    case 5...9: relate()
-    case 10: delete()
-    case 11: try save()
-    case 12: try refresh()
+    switch int(24) {
+    case 0...9: change()
+    case 10...11: try save()
+    case 12: refresh()
     case 13...14: try fetch()
     case 15: letGo()
     case 16: rollbackOrReset()
-    case 17: try writeElsewhere(isForeign: false)
-    case 18: try writeElsewhere(isForeign: true)
-    default: context.processPendingChanges()
+    case 17...18: merge()
+    case 19: try undo()
+    case 20...21: try fault()
+    case 22: try lookUp()
+    default: try count()
+    }
+  }
+
+  /// One change of the graph.
+  func change() {
+    switch int(10) {
+    case 0...1 where reference.living().count < RandomWalk.crowd: insert()
+    case 0...1, 2: delete()
+    case 3...5: setAttribute()
+    default: relate()
     }
   }
 
@@ -26,151 +37,135 @@ extension RandomWalk {
     lastSerial += 1
     log.append("insert \(entity) \(lastSerial)")
     let object = context.make(entity, ["serial": Int64(lastSerial)])
-    held[lastSerial] = object
-    current.objects[lastSerial] = .init(
-      entity: entity, attributes: ["serial": .integer(Int64(lastSerial))])
+    here.held[lastSerial] = object
+    serials[RowName(object)] = lastSerial
+    reference.insert(lastSerial, entity)
   }
 
   private func setAttribute() {
-    guard let serial = serial(), let entity = current.objects[serial]?.entity else { return }
-    var choices: [(String, ReferenceStore.AttributeValue?)] = [
+    guard let serial = living(), let entity = store.entities[serial] else { return }
+    var choices: [(String, AttributeValue?)] = [
       ("number", .integer(Int64(int(5)))), ("name", .text(["", "Ä", "x"][int(3)])), ("name", nil),
     ]
     if entity == "Person" { choices.append(("birthday", .date(Double(int(9)) / 4))) }
     if entity == "Robot" {
-      choices.append(("firmware", .bytes([UInt8](repeating: 7, count: int(400)))))
+      choices.append(("firmware", .bytes([UInt8](repeating: 7, count: int(40)))))
     }
     let (key, value) = choices[int(choices.count)]
     log.append("set \(serial).\(key)")
     object(serial).setValue(value?.managed, forKey: key)
-    current.objects[serial]?.attributes[key] = value
+    reference.set(key, value, of: serial)
   }
 
   private func relate() {
-    let link = WorkshopModel.Link.all[int(WorkshopModel.Link.all.count)]
-    let inverse = int(2) == 0
-    let (from, to) = inverse ? (link.destination, link.source) : (link.source, link.destination)
-    guard let serial = serial(of: from) else { return }
-    let name = inverse ? link.inverse : link.name
-    var targets: Set<Int> = []
-    if inverse ? link.isInverseToMany : link.isToMany {
-      for _ in 0..<int(4) { if let target = self.serial(of: to) { targets.insert(target) } }
-      log.append("relate \(serial).\(name) = \(targets.sorted())")
-      object(serial).setValue(Set(targets.map { object($0) }), forKey: name)
+    let sides = WorkshopModel.sides.keys.sorted()
+    guard let side = WorkshopModel.sides[sides[int(sides.count)]], let serial = living(side.owner)
+    else { return }
+    if side.isToMany {
+      var targets: Set<Int> = []
+      for _ in 0..<int(4) { if let target = living(side.destination) { targets.insert(target) } }
+      log.append("relate \(serial).\(side.name) = \(targets.sorted())")
+      object(serial).setValue(Set(targets.map { object($0) }), forKey: side.name)
+      reference.set(side, targets, of: serial)
     } else {
-      if int(3) > 0, let target = self.serial(of: to) { targets = [target] }
-      log.append("relate \(serial).\(name) = \(targets.sorted())")
-      object(serial).setValue(targets.first.map { object($0) }, forKey: name)
+      let target = int(3) > 0 ? living(side.destination) : nil
+      log.append("relate \(serial).\(side.name) = \(target.map(String.init) ?? "nil")")
+      object(serial).setValue(target.map { object($0) }, forKey: side.name)
+      reference.set(side, target, of: serial)
     }
-    current.relate(serial, link, inverse: inverse, to: targets)
   }
 
   private func delete() {
-    guard let serial = serial() else { return }
+    guard let serial = living() else { return }
     log.append("delete \(serial)")
     context.delete(object(serial))
+    reference.delete(serial)
+    process()
+  }
+
+  /// Carries deletions through, and lets go of objects that were never saved.
+  func process() {
     context.processPendingChanges()
-    current.delete(serial)
-    for key in held.keys where current.objects[key] == nil { held[key] = nil }
+    reference.process()
+    here.held = here.held.filter { $0.value.managedObjectContext != nil }
   }
 
-  private func save() throws {
-    log.append("save")
-    try context.save()
-    saved = current
-    for (serial, object) in held { ids[serial] = object.objectID }
-    #expect(!context.hasChanges, comment)
-  }
+  // MARK: Reading anew
 
-  private func refresh() throws {
-    guard let serial = serial() else { return }
-    let object = object(serial)
-    switch int(3) {
-    case 0:
+  private func refresh() {
+    if int(4) == 0 {
       log.append("refresh all")
       context.refreshAllObjects()
-    case 1:
-      log.append("refresh \(serial) merging")
-      context.refresh(object, mergeChanges: true)
-    default:
-      guard !object.hasChanges else { return }
-      log.append("refresh \(serial)")
-      context.refresh(object, mergeChanges: false)
-      #expect(object.isFault, comment)
+      for serial in reference.objects.keys { reference.refresh(serial, merging: true) }
+      return
     }
-  }
-
-  private func letGo() {
-    log.append("let go")
-    for serial in held.keys.sorted() where ids[serial] != nil && int(2) == 0 { held[serial] = nil }
-    _ = context.registeredObjects
+    guard let serial = living() else { return }
+    let state = reference[serial]
+    let isLinked = !state.changes.toOne.isEmpty || state.toMany.values.contains(where: \.hasChanges)
+    let merging = isLinked || int(2) == 0
+    log.append("refresh \(serial)\(merging ? " merging" : "")")
+    context.refresh(object(serial), mergeChanges: merging)
+    reference.refresh(serial, merging: merging)
   }
 
   private func rollbackOrReset() {
-    if int(2) == 0 {
+    if int(3) > 0 {
       log.append("rollback")
       context.rollback()
+      reference.rollback()
+      here.held = here.held.filter { $0.value.managedObjectContext != nil }
     } else {
       log.append("reset")
+      here.held = [:]
       context.reset()
-      held = [:]
+      reference.objects = [:]
     }
-    current = saved
-    for serial in held.keys where current.objects[serial] == nil { held[serial] = nil }
   }
 
-  /// Another context, or another stack, changes what is saved; this context then reads it anew.
-  private func writeElsewhere(isForeign: Bool) throws {
-    guard !context.hasChanges, !saved.objects.isEmpty else { return }
-    let writer = isForeign ? try stack.coldContext() : other
-    let serial = saved.objects.keys.sorted()[int(saved.objects.count)]
-    let team = saved.objects.filter { $0.value.entity == "Team" }.keys.sorted()
-      .randomElement(using: &random)
-    let tags = saved.objects.filter { $0.value.entity == "Tag" && int(2) == 0 }.keys
-    let isWorker = saved.objects[serial]?.root == "Worker"
-    let deletes = int(4) == 0
-    log.append(
-      (isForeign ? "foreign" : "other") + (deletes ? " delete \(serial)" : " set \(serial)"))
-    try writer.performAndWait {
-      let all = try workshop(in: writer)
-      let object = try #require(all[serial], comment)
-      if deletes {
-        writer.delete(object)
-      } else {
-        object.setValue(Int64(77), forKey: "number")
-        if isWorker {
-          object.setValue(team.flatMap { all[$0] }, forKey: "team")
-          object.setValue(Set(tags.compactMap { all[$0] }), forKey: "tags")
-        }
-      }
-      try writer.save()
-      writer.reset()
+  /// Lets go of clean objects; the context may do so too.
+  private func letGo() {
+    log.append("let go")
+    let candidates = here.held.keys.sorted().filter { reference.objects[$0]?.hasChanges == false }
+    for serial in candidates where int(2) == 0 { here.held[serial] = nil }
+    _ = context.registeredObjects
+    var registered: Set<Int> = []
+    context.registry.forEach { registered.insert(serial($0)) }
+    for serial in reference.objects.keys where !registered.contains(serial) {
+      reference.objects[serial] = nil
     }
-    if deletes {
-      current.delete(serial)
-    } else {
-      current.objects[serial]?.attributes["number"] = .integer(77)
-      if isWorker {
-        current.relate(
-          serial, WorkshopModel.Link.all[2], inverse: false, to: Set([team].compactMap { $0 }))
-        current.relate(serial, WorkshopModel.Link.all[4], inverse: false, to: Set(tags))
-      }
-    }
-    saved = current
-    for key in held.keys where current.objects[key] == nil { held[key] = nil }
-    // A save through the same coordinator is in the row cache; another's has to be fetched.
-    if isForeign { _ = try workshop(in: context) }
-    context.refreshAllObjects()
   }
 
-  /// Every object of a context, by serial.
-  func workshop(in context: NSManagedObjectContext) throws -> [Int: NSManagedObject] {
-    var result: [Int: NSManagedObject] = [:]
-    for entity in ["Worker", "Team", "Gadget", "Tag"] {
-      for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)) {
-        result[serial(object)] = object
-      }
+  // MARK: Undo
+
+  /// Some changes, taken back, and sometimes made again.
+  private func undo() throws {
+    guard let manager = context.undoManager else { return }
+    process()
+    manager.removeAllActions()
+    let (before, last) = (reference.objects, lastSerial)
+    log.append("{")
+    for _ in 0...int(3) {
+      change()
+      if int(2) == 0 { process() }
     }
-    return result
+    process()
+    let after = reference.objects
+    guard manager.canUndo else { return log.append("}") }
+    log.append("} undo")
+    while manager.canUndo { context.undo() }
+    reference.restore(before, inserted: Set(reference.objects.keys.filter { $0 > last }))
+    try compareUndone()
+    guard int(2) == 0 else { return manager.removeAllActions() }
+    log.append("redo")
+    while manager.canRedo { context.redo() }
+    reference.restore(after, inserted: Set(before.keys).subtracting(after.keys))
+    try compareUndone()
+    manager.removeAllActions()
+  }
+
+  private func compareUndone() throws {
+    here.held = here.held.filter { $0.value.managedObjectContext != nil }
+    adoptRegistered()
+    try compare()
   }
 }

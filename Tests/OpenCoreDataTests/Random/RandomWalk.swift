@@ -1,80 +1,109 @@
 import OpenCoreData
 import ProfileEvents
-import Testing
 
 @testable import OpenCoreData
 
-/// Random operations on a context and on a reference store, compared after each.
+/// Random operations in two contexts over one store, compared with plain dictionaries after each.
 final class RandomWalk {
-  let stack: TestStack
+  let bed: ContextBed
+  let seed: UInt64
   var random: SeededRandom
-  let events = EventList()
-  let context: NSManagedObjectContext
-  let other: NSManagedObjectContext
-  /// What the database holds, and what the context shows over it.
-  var saved = ReferenceStore()
-  var current = ReferenceStore()
-  /// Objects that the test holds on to; the others the context may let go.
-  var held: [Int: NSManagedObject] = [:]
+  let store = ReferenceStore()
+  let contexts: [WalkedContext]
+  /// The context of this step.
+  var here: WalkedContext
+  var serials: [RowName: Int] = [:]
   var ids: [Int: NSManagedObjectID] = [:]
   var lastSerial = 0
   var log: [String] = []
-  let seed: UInt64
 
-  init(seed: UInt64) throws {
+  init(seed: UInt64, on kind: StoreKind) throws {
     self.seed = seed
     random = SeededRandom(seed: seed)
-    stack = try TestStack(model: WorkshopModel.make())
-    context = try stack.coldContext(sinks: [events])
-    context.name = "main"
-    other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    other.persistentStoreCoordinator = context.persistentStoreCoordinator
-    other.name = "other"
+    bed = try ContextBed(kind)
+    contexts = [0, 1].map { [bed, store] _ in
+      WalkedContext(bed.context(), ReferenceContext(over: store))
+    }
+    here = contexts[0]
+    here.context.undoManager = UndoManager()
+    // In every other walk the second merges by itself what the first has saved.
+    contexts[1].context.automaticallyMergesChangesFromParent = seed.isMultiple(of: 2)
   }
 
-  var comment: Comment {
-    "seed \(seed), after: \(log.suffix(12).joined(separator: " | "))"
-  }
+  var context: NSManagedObjectContext { here.context }
+  var reference: ReferenceContext { here.reference }
+  var isFirst: Bool { here === contexts[0] }
+  var other: WalkedContext { isFirst ? contexts[1] : contexts[0] }
 
   func walk(steps: Int) throws {
     for number in 0..<steps {
+      here = contexts[int(2)]
+      log.append("[\(isFirst ? "A" : "B")]")
       try context.performAndWait {
         try step()
-        if int(4) == 0 { checkAll() } else { checkOne() }
+        reference.process()
+        context.processPendingChanges()
+        adoptRegistered()
+        try compare()
       }
-      checkRest()
-      if number == steps - 1 { try finish() }
+      if int(8) == 0 { try compareOther() }
+      if number.isMultiple(of: 16) { try compareRest() }
     }
+    try finish()
   }
 
+  /// Everything is given up, and a context that knows nothing reads what is saved.
   private func finish() throws {
-    try context.performAndWait {
-      checkAll()
-      try context.save()
-      saved = current
+    log.append("a cold context")
+    for walked in contexts {
+      walked.held = [:]
+      walked.unmerged = []
+      walked.context.performAndWait { walked.context.reset() }
     }
-    log.append("cold")
-    let cold = try stack.coldContext()
-    try cold.performAndWait {
-      try check(cold, against: saved)
+    here = WalkedContext(bed.context(), ReferenceContext(over: store))
+    try context.performAndWait {
+      for root in WorkshopModel.sidesOfRoots.keys.sorted() {
+        for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: root)) {
+          try readAll(serial(object))
+        }
+      }
+      adoptRegistered()
+      try compare()
+      let missing = Set(store.records.keys).subtracting(here.held.keys)
+      try expect(missing, [], "the objects that a cold context misses")
     }
   }
 
   func int(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
 
-  func serial(of root: String? = nil) -> Int? {
-    current.objects.filter { root == nil || $0.value.root == root }.keys.sorted()
-      .randomElement(using: &random)
+  /// A living object of the context, by serial.
+  func living(_ root: String? = nil) -> Int? {
+    reference.living(root).randomElement(using: &random)
   }
 
-  /// The main context's object of a serial.
+  /// The context's object of a serial.
   func object(_ serial: Int) -> NSManagedObject {
-    if let object = held[serial] { return object }
+    if let object = here.held[serial] { return object }
     guard let id = ids[serial] else { preconditionFailure("serial \(serial) was let go unsaved") }
     return context.object(with: id)
   }
 
   func serial(_ object: NSManagedObject) -> Int {
-    Int(object.value(forKey: "serial") as? Int64 ?? -1)
+    serials[RowName(object)] ?? -1
+  }
+
+  func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+    guard found != expected else { return }
+    let serial = what.prefix(while: \.isNumber)
+    let history = log.filter { line in
+      line.hasPrefix("[")
+        || line.split(whereSeparator: { !$0.isNumber }).contains { $0 == serial }
+        || !line.contains(where: \.isNumber)
+    }
+    throw Disagreement(
+      description:
+        "\(what): found \(found), expected \(expected); seed \(seed) on \(bed.kind), of it: "
+        + history.suffix(120).joined(separator: " ") + "; last: "
+        + log.suffix(30).joined(separator: " "))
   }
 }

@@ -1,80 +1,53 @@
-import OpenCoreData
-
-/// What the object graph should be, in plain dictionaries: no faults, no cache, no SQL.
+/// What a store should hold, in plain dictionaries: no rows, no SQL, no cache.
 ///
-/// Objects are known by their serial, which is an attribute of each.
-struct ReferenceStore: Equatable {
-  struct Object: Equatable {
-    let entity: String
+/// Objects are known by their serials.
+final class ReferenceStore {
+  struct Record: Equatable {
     var attributes: [String: AttributeValue] = [:]
-    /// The forward side of each link: the serials it leads to.
-    var links: [String: Set<Int>] = [:]
-
-    /// The entity that declares the relationships.
-    var root: String { entity == "Person" || entity == "Robot" ? "Worker" : entity }
+    /// The serial that each to-one leads to.
+    var toOne: [String: Int] = [:]
+    var version = 0
   }
 
-  enum AttributeValue: Hashable {
-    case integer(Int64)
-    case text(String)
-    case date(Double)
-    case bytes([UInt8])
+  /// A worker and a tag that it has.
+  struct Pair: Hashable {
+    let worker: Int
+    let tag: Int
+  }
 
-    var managed: Any {
-      switch self {
-      case .integer(let value): value
-      case .text(let value): value
-      case .date(let value): Date(timeIntervalSinceReferenceDate: value)
-      case .bytes(let value): Data(value)
-      }
-    }
+  private(set) var records: [Int: Record] = [:]
+  private(set) var pairs: Set<Pair> = []
+  /// The entity of each object that there ever was.
+  var entities: [Int: String] = [:]
 
-    init?(_ value: Any?) {
-      switch value {
-      case let value as Int64: self = .integer(value)
-      case let value as String: self = .text(value)
-      case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
-      case let value as Data: self = .bytes([UInt8](value))
-      default: return nil
-      }
+  func root(_ serial: Int) -> String {
+    WorkshopModel.root(of: entities[serial] ?? "")
+  }
+
+  /// Where a to-many leads.
+  func destinations(of owner: Int, _ side: WorkshopModel.Side) -> Set<Int> {
+    switch side.name {
+    case "tags": return Set(pairs.lazy.filter { $0.worker == owner }.map(\.tag))
+    case "workers": return Set(pairs.lazy.filter { $0.tag == owner }.map(\.worker))
+    default:
+      return Set(records.lazy.filter { $0.value.toOne[side.inverse] == owner }.map(\.key))
     }
   }
 
-  var objects: [Int: Object] = [:]
-
-  /// The serials that a relationship leads to, from either side.
-  func related(_ serial: Int, _ link: WorkshopModel.Link, inverse: Bool) -> Set<Int> {
-    if !inverse { return objects[serial]?.links[link.name] ?? [] }
-    return Set(objects.filter { $0.value.links[link.name]?.contains(serial) == true }.keys)
+  func put(_ record: Record, _ serial: Int) {
+    records[serial] = record
   }
 
-  /// Makes a relationship lead to exactly these, from either side.
-  mutating func relate(
-    _ serial: Int, _ link: WorkshopModel.Link, inverse: Bool, to targets: Set<Int>
-  ) {
-    let now = related(serial, link, inverse: inverse)
-    for gone in now.subtracting(targets) {
-      let (source, target) = inverse ? (gone, serial) : (serial, gone)
-      objects[source]?.links[link.name]?.remove(target)
-    }
-    for new in targets.subtracting(now) {
-      let (source, target) = inverse ? (new, serial) : (serial, new)
-      if !link.isToMany { objects[source]?.links[link.name] = [] }
-      if !link.isInverseToMany {
-        for key in objects.keys { objects[key]?.links[link.name]?.remove(target) }
-      }
-      objects[source]?.links[link.name, default: []].insert(target)
-    }
+  func delete(_ serial: Int) {
+    records[serial] = nil
+    pairs = pairs.filter { $0.worker != serial && $0.tag != serial }
   }
 
-  mutating func delete(_ serial: Int) {
-    let doomed = WorkshopModel.Link.all.filter(\.cascades).flatMap { link in
-      related(serial, link, inverse: true)
-    }
-    objects[serial] = nil
-    for key in objects.keys {
-      for link in WorkshopModel.Link.all { objects[key]?.links[link.name]?.remove(serial) }
-    }
-    for other in doomed where objects[other] != nil { delete(other) }
+  func add(_ pair: Pair) {
+    pairs.insert(pair)
+  }
+
+  func remove(_ pair: Pair) {
+    pairs.remove(pair)
   }
 }

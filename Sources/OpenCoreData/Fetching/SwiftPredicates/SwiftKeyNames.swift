@@ -25,8 +25,12 @@ struct SwiftKeyNames {
     }
     for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name }) {
       guard let (first, second) = examples(of: property) else { continue }
+      var made: [NSManagedObject] = []
+      // Examples that lead to each other would hold each other for ever.
+      defer { for object in made { object.dropRelated() } }
       let objects = [first, second].compactMap { value -> Object? in
         let object = type.init(entity: entity, insertInto: nil)
+        made.append(object)
         fillRequired(object, entity)
         object.setValue(value, forKey: property.name)
         return object as? Object

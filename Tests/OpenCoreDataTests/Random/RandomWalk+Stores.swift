@@ -1,0 +1,197 @@
+import OpenCoreData
+
+@testable import OpenCoreData
+
+// Steps that read or write the store.
+
+extension RandomWalk {
+  // MARK: Saving
+
+  func save() throws {
+    process()
+    let conflicts = reference.conflicts
+    let policy = policy(for: conflicts)
+    context.mergePolicy = NSMergePolicy(merge: policy)
+    log.append("save \(policy)\(conflicts.isEmpty ? "" : " conflicts \(conflicts.sorted())")")
+    do {
+      try context.save()
+    } catch let error as NSError {
+      let found = (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?
+        .map { serial($0.sourceObject) }
+      try expect(
+        policy == .errorMergePolicyType && found.map { Set($0).isSubset(of: conflicts) } ?? false
+          && found?.isEmpty == false, true, "the error of the save \(error)")
+      return settleConflicts(conflicts)
+    }
+    try expect(
+      conflicts.isEmpty || policy != .errorMergePolicyType, true, "the save finds its conflicts")
+    reference.resolve(policy)
+    noteSave()
+  }
+
+  /// One that settles without touching relationships, or the one that does not settle.
+  private func policy(for conflicts: Set<Int>) -> NSMergePolicyType {
+    let isSimple = conflicts.allSatisfy { serial in
+      let object = reference[serial]
+      return !object.isDeleted && store.records[serial] != nil && object.changes.toOne.isEmpty
+        && !object.toMany.values.contains(where: \.hasChanges)
+    }
+    guard isSimple else { return .errorMergePolicyType }
+    return [
+      .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
+      .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
+      .rollbackMergePolicyType,
+    ][int(5)]
+  }
+
+  private func settleConflicts(_ conflicts: Set<Int>) {
+    if int(2) == 0, conflicts.allSatisfy({ store.records[$0] != nil }) {
+      log.append("take theirs below ours")
+      for serial in conflicts {
+        context.refresh(object(serial), mergeChanges: true)
+        reference.refresh(serial, merging: true)
+      }
+    } else {
+      log.append("give up")
+      context.rollback()
+      reference.rollback()
+      here.held = here.held.filter { $0.value.managedObjectContext != nil }
+    }
+  }
+
+  private func noteSave() {
+    let note = reference.save()
+    for serial in note.inserted {
+      guard let object = here.held[serial] else { continue }
+      serials[RowName(object)] = serial
+      ids[serial] = object.objectID
+    }
+    for serial in note.deleted { here.held[serial] = nil }
+    guard let lastSave = here.lastSave,
+      !(note.inserted.isEmpty && note.updated.isEmpty)
+        || !note.deleted.isEmpty
+    else { return }
+    if other.context.automaticallyMergesChangesFromParent {
+      // The merge is on the other's queue; it is done when the queue comes to this.
+      other.context.performAndWait {}
+      other.reference.merge(note)
+      other.held = other.held.filter { $0.value.managedObjectContext != nil }
+    } else {
+      other.unmerged.append((lastSave, note))
+    }
+  }
+
+  /// Takes over what the other context has saved, some of it or all.
+  func merge() {
+    guard !here.unmerged.isEmpty else { return }
+    let count = 1 + int(here.unmerged.count)
+    log.append("merge \(count)")
+    for (note, saved) in here.unmerged.prefix(count) {
+      if int(3) == 0 {
+        NSManagedObjectContext.mergeChanges(
+          fromRemoteContextSave: note.userInfo ?? [:], into: [context])
+      } else {
+        context.mergeChanges(fromContextDidSave: note)
+      }
+      reference.process()
+      reference.merge(saved)
+    }
+    here.unmerged.removeFirst(count)
+  }
+
+  // MARK: Reading
+
+  func fault() throws {
+    guard let serial = living() else { return }
+    if int(3) == 0 {
+      log.append("read \(serial)")
+      return try readAll(serial)
+    }
+    let sides = WorkshopModel.sidesOfRoots[store.root(serial)] ?? []
+    let side = sides[int(sides.count)]
+    log.append("read \(serial).\(side.name)")
+    read(side, of: serial)
+  }
+
+  func lookUp() throws {
+    guard let serial = ids.keys.sorted().randomElement(using: &random), let id = ids[serial]
+    else { return }
+    log.append("existing \(serial)")
+    let found = try? context.existingObject(with: id)
+    let isThere =
+      !reference[serial].isGone
+      && (reference.objects[serial]?.isFault == false || store.records[serial] != nil)
+    try expect(found != nil, isThere, "\(serial) exists")
+    if isThere { reference.fire(serial) }
+  }
+
+  func count() throws {
+    let (request, expected) = request()
+    log.append("count \(request.entityName ?? "")")
+    try expect(try context.count(for: request), expected.count, "the count")
+  }
+
+  /// Fetches with random options.
+  func fetch() throws {
+    let (request, expected) = request()
+    request.includesPropertyValues = int(3) > 0
+    request.returnsObjectsAsFaults = int(2) == 0
+    request.shouldRefreshRefetchedObjects = int(3) == 0
+    request.fetchBatchSize = [0, 0, 2][int(3)]
+    if request.entityName == "Worker", int(3) == 0 {
+      request.relationshipKeyPathsForPrefetching =
+        [["team"], ["boss.tags", "gadgets"], ["minions", "pupil"]][int(3)]
+    }
+    log.append(
+      "fetch \(request.entityName ?? "") values \(request.includesPropertyValues) faults "
+        + "\(request.returnsObjectsAsFaults) anew \(request.shouldRefreshRefetchedObjects) "
+        + "batch \(request.fetchBatchSize)")
+    let found = try context.fetch(request)
+    try expect(Set(found.map { serial($0) }), expected, "the result")
+    try expect(found.count, expected.count, "the number of results")
+    for object in found {
+      let serial = serial(object)
+      let isClean = !reference[serial].hasChanges
+      if request.includesPropertyValues, request.shouldRefreshRefetchedObjects, isClean,
+        !reference[serial].isFault
+      {
+        reference[serial].becomeFault()
+        reference.fire(serial)
+      }
+      here.held[serial] = object
+      // What a fetch fills depends on batches and orders: all is read.
+      _ = object.value(forKey: "serial")
+      reference.fire(serial)
+    }
+  }
+
+  /// A request, and what it should find: what the store holds, with this context's changes over it.
+  private func request() -> (NSFetchRequest<NSManagedObject>, Set<Int>) {
+    let entity = ["Worker", "Person", "Team", "Gadget", "Tag"][int(5)]
+    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+    if int(2) == 0 {
+      request.sortDescriptors = [NSSortDescriptor(key: "serial", ascending: true)]
+    }
+    let bound = int(2) == 0 ? Int64(int(5)) : nil
+    if let bound { request.predicate = NSPredicate(format: "number >= %@", NSNumber(value: bound)) }
+    func matches(_ record: ReferenceStore.Record?) -> Bool {
+      guard let record else { return false }
+      guard let bound else { return true }
+      if case .integer(let number)? = record.attributes["number"] { return number >= bound }
+      return false
+    }
+    request.includesPendingChanges = true
+    let candidates = Set(reference.objects.keys).union(store.records.keys).filter {
+      store.entities[$0] == entity || store.root($0) == entity
+    }
+    return (
+      request,
+      candidates.filter { serial in
+        let object = reference[serial]
+        if object.isDeleted || object.isGone { return false }
+        if object.isInserted || object.isUpdated { return matches(object.present) }
+        return matches(store.records[serial])
+      }
+    )
+  }
+}

@@ -1,0 +1,137 @@
+import OpenCoreData
+
+extension ReferenceContext {
+  /// What a save has told.
+  struct Note {
+    var inserted: Set<Int> = []
+    var updated: Set<Int> = []
+    var deleted: Set<Int> = []
+  }
+
+  /// The objects whose rows a save would find changed.
+  var conflicts: Set<Int> {
+    Set(
+      objects.lazy.filter { serial, object in
+        guard object.isUpdated || object.isDeleted, !object.isGone else { return false }
+        let stored = self.store.records[serial]?.version
+        return stored != object.base.version && !(stored == nil && object.isDeleted)
+      }.map(\.key))
+  }
+
+  /// Saves; without conflicts.
+  func save() -> Note {
+    var note = Note()
+    for (serial, object) in objects where object.hasChanges {
+      if object.isGone {
+        clearMarks(serial)
+      } else if object.isDeleted {
+        note.deleted.insert(serial)
+      } else if object.isInserted {
+        note.inserted.insert(serial)
+      } else {
+        note.updated.insert(serial)
+      }
+    }
+    let written = note.inserted.union(note.updated)
+    for serial in written where store.root(serial) == "Tag" {
+      guard let links = self[serial].toMany["workers"] else { continue }
+      for worker in links.removed { store.remove(.init(worker: worker, tag: serial)) }
+      for worker in links.added where !self[worker].isDeleted && !self[worker].isGone {
+        store.add(.init(worker: worker, tag: serial))
+      }
+    }
+    for serial in written {
+      var record = self[serial].present
+      record.version += 1
+      store.put(record, serial)
+      self[serial].base = record
+      self[serial].changes = .init()
+      for name in self[serial].toMany.keys { self[serial].toMany[name]?.settle() }
+      clearMarks(serial)
+    }
+    for serial in note.deleted {
+      store.delete(serial)
+      objects[serial] = nil
+    }
+    return note
+  }
+
+  private func clearMarks(_ serial: Int) {
+    self[serial].isInserted = false
+    self[serial].isUpdated = false
+    self[serial].isDeleted = false
+  }
+
+  /// Puts conflicts right whose objects differ in attributes alone.
+  func resolve(_ policy: NSMergePolicyType) {
+    for serial in conflicts {
+      guard let stored = store.records[serial] else { continue }
+      var object = self[serial]
+      switch policy {
+      case .overwriteMergePolicyType:
+        object.base.version = stored.version
+      case .rollbackMergePolicyType:
+        object.becomeFault()
+      default:
+        for (key, value) in object.changes.attributes {
+          let there = stored.attributes[key] != object.base.attributes[key]
+          let here = value != object.base.attributes[key]
+          if !here || there && policy == .mergeByPropertyStoreTrumpMergePolicyType {
+            object.changes.attributes[key] = nil
+          }
+        }
+        object.rebase(stored)
+      }
+      self[serial] = object
+    }
+  }
+
+  // MARK: Reading anew
+
+  func refresh(_ serial: Int, merging: Bool) {
+    guard let object = objects[serial], !object.isInserted, !object.isFault else { return }
+    guard merging, object.hasChanges else { return self[serial].becomeFault() }
+    if !object.isGone, let record = store.records[serial] { self[serial].rebase(record) }
+  }
+
+  func rollback() {
+    for (serial, object) in objects where object.hasChanges {
+      if object.isInserted { objects[serial] = nil } else { self[serial].becomeFault() }
+    }
+  }
+
+  /// Takes over what another context has saved.
+  func merge(_ note: Note) {
+    for serial in note.updated where self[serial].isGone == false { refresh(serial, merging: true) }
+    for serial in note.deleted where objects[serial] != nil && !self[serial].isGone {
+      self[serial] = ReferenceObject()
+      self[serial].isFault = false
+      self[serial].isGone = true
+    }
+  }
+
+  // MARK: Undo
+
+  /// Takes back what was changed since, in values and marks; what was read since stays read.
+  func restore(_ earlier: [Int: ReferenceObject], inserted: Set<Int>) {
+    for serial in inserted { objects[serial] = nil }
+    for serial in Set(objects.keys).union(earlier.keys) where !inserted.contains(serial) {
+      let then = earlier[serial] ?? ReferenceObject()
+      guard var object = objects[serial], !then.isInserted || object.isInserted else {
+        objects[serial] = then
+        continue
+      }
+      guard !object.isGone else { continue }
+      let wasUpdated = object.isUpdated
+      object.isInserted = then.isInserted
+      object.isDeleted = then.isDeleted
+      object.changes = then.changes
+      for name in object.toMany.keys {
+        object.toMany[name]?.added = then.toMany[name]?.added ?? []
+        object.toMany[name]?.removed = then.toMany[name]?.removed ?? []
+      }
+      object.isUpdated = then.isUpdated && (wasUpdated || object.hasPersistentChanges)
+      objects[serial] = object
+    }
+  }
+}

@@ -1,0 +1,174 @@
+/// What a context should show, in plain dictionaries; it knows of faults, versions and unsaved changes,
+/// and of nothing else.
+///
+/// An object that is not in `objects` is a fault, or not registered.
+final class ReferenceContext {
+  let store: ReferenceStore
+  var objects: [Int: ReferenceObject] = [:]
+  private var unpropagated: [Int] = []
+
+  init(over store: ReferenceStore) {
+    self.store = store
+  }
+
+  subscript(serial: Int) -> ReferenceObject {
+    get { objects[serial] ?? ReferenceObject() }
+    set { objects[serial] = newValue }
+  }
+
+  var hasChanges: Bool { objects.values.contains(where: \.hasChanges) }
+
+  /// Whether a change of the object makes sense: it is there, here or in the store.
+  func isAlive(_ serial: Int) -> Bool {
+    guard let object = objects[serial] else { return store.records[serial] != nil }
+    if object.isGone || object.isDeleted { return false }
+    return object.isFault ? store.records[serial] != nil : true
+  }
+
+  /// The serials of living objects of a root entity, in order.
+  func living(_ root: String? = nil) -> [Int] {
+    Set(objects.keys).union(store.records.keys)
+      .filter { isAlive($0) && (root == nil || store.root($0) == root) }.sorted()
+  }
+
+  // MARK: Reading
+
+  /// Fills a fault.
+  func fire(_ serial: Int) {
+    guard self[serial].isFault else { return }
+    self[serial].isFault = false
+    if let record = store.records[serial] {
+      self[serial].base = record
+    } else {
+      self[serial].isGone = true
+    }
+  }
+
+  func attribute(_ key: String, of serial: Int) -> AttributeValue? {
+    fire(serial)
+    return self[serial].present.attributes[key]
+  }
+
+  func destination(_ name: String, of serial: Int) -> Int? {
+    fire(serial)
+    return self[serial].present.toOne[name]
+  }
+
+  func destinations(_ side: WorkshopModel.Side, of serial: Int) -> Set<Int> {
+    fire(serial)
+    var value = toMany(side.name, of: serial)
+    if value.committed == nil { value.committed = store.destinations(of: serial, side) }
+    self[serial].toMany[side.name] = value
+    return value.shown ?? []
+  }
+
+  func toMany(_ name: String, of serial: Int) -> ReferenceObject.ToMany {
+    if let value = self[serial].toMany[name] { return value }
+    return ReferenceObject.ToMany(committed: self[serial].isInserted ? [] : nil)
+  }
+
+  // MARK: Changing
+
+  func insert(_ serial: Int, _ entity: String) {
+    store.entities[serial] = entity
+    var object = ReferenceObject()
+    object.isFault = false
+    object.isInserted = true
+    object.changes.attributes["serial"] = .integer(Int64(serial))
+    objects[serial] = object
+  }
+
+  func set(_ key: String, _ value: AttributeValue?, of serial: Int) {
+    fire(serial)
+    noteChange(serial)
+    self[serial].changes.attributes.updateValue(value, forKey: key)
+  }
+
+  func set(_ side: WorkshopModel.Side, _ new: Int?, of serial: Int) {
+    let old = destination(side.name, of: serial)
+    noteChange(serial)
+    self[serial].changes.toOne.updateValue(new, forKey: side.name)
+    guard old != new else { return }
+    if let old { drop(serial, from: old, side.inverse) }
+    if let new { addInverse(of: side, from: serial, on: new) }
+  }
+
+  func set(_ side: WorkshopModel.Side, _ new: Set<Int>, of serial: Int) {
+    let old = destinations(side, of: serial)
+    noteChange(serial)
+    for gone in old.subtracting(new) { change(side.name, of: serial) { $0.remove(gone) } }
+    for come in new.subtracting(old) { change(side.name, of: serial) { $0.insert(come) } }
+    for gone in old.subtracting(new) { drop(serial, from: gone, side.inverse) }
+    for come in new.subtracting(old) { addInverse(of: side, from: serial, on: come) }
+  }
+
+  private func addInverse(of side: WorkshopModel.Side, from serial: Int, on other: Int) {
+    guard let inverse = WorkshopModel.sides[side.inverse] else { return }
+    fire(other)
+    noteChange(other)
+    guard !inverse.isToMany else { return change(inverse.name, of: other) { $0.insert(serial) } }
+    if let previous = self[other].present.toOne[inverse.name], previous != serial {
+      drop(other, from: previous, side.name)
+    }
+    self[other].changes.toOne.updateValue(serial, forKey: inverse.name)
+  }
+
+  private func drop(_ serial: Int, from other: Int, _ name: String) {
+    fire(other)
+    noteChange(other)
+    if WorkshopModel.sides[name]?.isToMany == true {
+      change(name, of: other) { $0.remove(serial) }
+    } else if self[other].present.toOne[name] == serial {
+      self[other].changes.toOne.updateValue(nil, forKey: name)
+    }
+  }
+
+  private func change(
+    _ name: String, of serial: Int, _ body: (inout ReferenceObject.ToMany) -> Void
+  ) {
+    var value = toMany(name, of: serial)
+    body(&value)
+    self[serial].toMany[name] = value
+  }
+
+  private func noteChange(_ serial: Int) {
+    guard !self[serial].isInserted, !self[serial].isGone else { return }
+    self[serial].isUpdated = true
+  }
+
+  // MARK: Deleting
+
+  func delete(_ serial: Int) {
+    guard !self[serial].isDeleted, !self[serial].isGone else { return }
+    self[serial].isDeleted = true
+    unpropagated.append(serial)
+  }
+
+  /// Carries deletions through relationships.
+  func process() {
+    var next = 0
+    while next < unpropagated.count {
+      let serial = unpropagated[next]
+      next += 1
+      guard objects[serial]?.isDeleted == true else { continue }
+      fire(serial)
+      for side in WorkshopModel.sidesOfRoots[store.root(serial)] ?? [] { carry(side, of: serial) }
+      if self[serial].isInserted { objects[serial] = nil }
+    }
+    unpropagated = []
+  }
+
+  private func carry(_ side: WorkshopModel.Side, of serial: Int) {
+    let related =
+      side.isToMany
+      ? destinations(side, of: serial).sorted()
+      : [destination(side.name, of: serial)].compactMap { $0 }
+    for other in related {
+      if side.cascades {
+        delete(other)
+      } else if !self[other].isDeleted, !self[other].isGone {
+        drop(serial, from: other, side.inverse)
+      }
+    }
+  }
+}
