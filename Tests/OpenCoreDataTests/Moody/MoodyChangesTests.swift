@@ -1,0 +1,171 @@
+import Moody
+import OpenCoreData
+import ProfileEvents
+import Synchronization
+import Testing
+
+@Suite("The sample's ways to change, to watch and to find")
+struct MoodyChangesTests {
+  @Test("S3.05, S-B03 a failed save is rolled back and says so", arguments: StoreKind.allCases)
+  func saveOrRollback(kind: StoreKind) throws {
+    let bed = try MoodyBed.make(kind)
+    let context = bed.context()
+    try context.performAndWait {
+      let mood: Mood = context.insertObject()
+      mood.date = Date()
+      mood.setValue(nil, forKey: "colors")
+      #expect(!context.saveOrRollback())
+      #expect(!context.hasChanges && mood.managedObjectContext == nil)
+      #expect(try Mood.count(in: context) == 0)
+      context.mood(1, in: nil)
+      #expect(context.saveOrRollback())
+      #expect(try Mood.count(in: context) == 1)
+    }
+  }
+
+  @Test("S3.06 changes run on the context's queue, then are saved", arguments: StoreKind.allCases)
+  func performChanges(kind: StoreKind) throws {
+    let bed = try MoodyBed.make(kind)
+    let context = bed.context()
+    let steps = LineList()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+    ) { _ in steps.add("saved") }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    context.performChanges {
+      steps.add("changed on the queue: \(context.isOnQueue)")
+      context.mood(1, in: nil)
+    }
+    context.performAndWait { #expect(!context.hasChanges) }
+    #expect(steps.lines == ["changed on the queue: true", "saved"])
+    let other = bed.context()
+    try other.performAndWait { #expect(try Mood.count(in: other) == 1) }
+  }
+
+  @Test("S3.12, S3.13 an observer hears of its object alone", arguments: StoreKind.allCases)
+  func observer(kind: StoreKind) throws {
+    let bed = try MoodyBed.make(kind)
+    let context = bed.context()
+    try context.performAndWait {
+      let moods = (1...3).map { context.mood($0, in: nil) }
+      try context.save()
+      var heard: [ManagedObjectObserver.ChangeType] = []
+      func changes(_ body: () throws -> Void) rethrows -> [ManagedObjectObserver.ChangeType] {
+        heard = []
+        try body()
+        context.processPendingChanges()
+        return heard
+      }
+      var observer = ManagedObjectObserver(object: moods[0]) { heard.append($0) }
+      #expect(observer != nil)
+      #expect(changes { moods[1].latitude = 1 }.isEmpty)
+      #expect(changes { moods[0].latitude = 1 } == [.update])
+      #expect(changes { context.refresh(moods[0], mergeChanges: false) } == [.update])
+      #expect(
+        changes {
+          moods[0].latitude = 2
+          context.delete(moods[0])
+        } == [.delete])
+      context.rollback()
+      #expect(changes { context.reset() } == [.delete])
+      let again = try #require(try Mood.fetch(in: context).first)
+      observer = ManagedObjectObserver(object: again) { heard.append($0) }
+      observer = nil
+      #expect(changes { again.latitude = 3 }.isEmpty)
+      #expect(ManagedObjectObserver(object: moods[0]) { _ in } == nil)
+    }
+  }
+
+  @Test(
+    "S8.08 one object kept at hand: one SELECT, then none, and its danger",
+    arguments: StoreKind.allCases)
+  func singleObject(kind: StoreKind) throws {
+    let bed = try MoodyBed.make(kind)
+    let context = bed.context()
+    try context.performAndWait {
+      _ = try context.country(250)
+      try context.save()
+    }
+    let reader = bed.context()
+    try reader.performAndWait {
+      func home() throws -> Country? {
+        try Country.fetchSingleObject(in: reader, cacheKey: "home") {
+          $0.predicate = NSPredicate(format: "numericISO3166Code == 250")
+        }
+      }
+      for _ in 0..<1_000 { #expect(try home()?.numericISO3166Code == 250) }
+      #expect(reader.counters.fetches == 1 && reader.counters.selects == bed.selects(1))
+      let country = try #require(try home())
+      let continent = country.continent
+      reader.delete(country)
+      continent.map(reader.delete)
+      try reader.save()
+      #expect(try home() === country, "the deleted object is what is at hand")
+      reader.set(nil, forSingleObjectCacheKey: "home")
+      #expect(try home() == nil && home() == nil)
+      #expect(reader.counters.fetches == 3, "what is not there is looked for each time")
+    }
+  }
+
+  @Test(
+    "S8.12, S8.13, S-C34 faults are filled by one fetch, in place", arguments: StoreKind.allCases)
+  func fetchFaults(kind: StoreKind) throws {
+    let bed = try MoodyBed.make(kind)
+    let writer = bed.context()
+    try writer.performAndWait {
+      let country = try writer.country(250)
+      for minute in 1...10 { writer.mood(minute, in: country) }
+      try writer.save()
+      writer.reset()
+    }
+    let context = bed.context()
+    try context.performAndWait {
+      func moods() throws -> [Mood] {
+        try Mood.fetch(in: context) { $0.includesPropertyValues = false }
+      }
+      let cold = try moods()
+      let before = context.counters
+      try cold.fetchFaults()
+      #expect(!cold.contains(where: \.isFault))
+      for mood in cold { _ = mood.date }
+      #expect(context.counters.fetches == before.fetches + 1)
+      #expect(context.counters.selects == before.selects + bed.selects(1))
+      #expect(context.counters.objectFaults == 0)
+      try cold.fetchFaults()
+      try [Mood]().fetchFaults()
+      #expect(context.counters.fetches == before.fetches + 1, "nothing is a fault")
+      // What the row cache has anyway costs no statement one by one, and one with the fetch.
+      context.refreshAllObjects()
+      let warm = context.counters
+      for mood in cold { _ = mood.date }
+      #expect(context.counters.objectFaultHits == warm.objectFaultHits + 10)
+      #expect(context.counters.selects == warm.selects)
+      context.refreshAllObjects()
+      try cold.fetchFaults()
+      #expect(context.counters.selects == warm.selects + bed.selects(1))
+    }
+  }
+
+  @Test(
+    "S8.07 what is registered and filled is found without a fetch", arguments: StoreKind.allCases)
+  func findOrFetch(kind: StoreKind) throws {
+    let bed = try MoodyBed.make(kind)
+    let writer = bed.context()
+    try writer.performAndWait {
+      writer.mood(1, in: nil).remoteIdentifier = "a"
+      try writer.save()
+    }
+    let context = bed.context()
+    try context.performAndWait {
+      func find(_ identifier: String) throws -> Mood? {
+        try Mood.findOrFetch(
+          in: context, matching: NSPredicate(format: "remoteIdentifier == %@", identifier))
+      }
+      let held = try find("a")
+      for _ in 0..<5 { #expect(try find("a") === held && held != nil) }
+      #expect(context.counters.fetches == 1 && context.counters.selects == bed.selects(1))
+      for _ in 0..<3 { #expect(try find("b") == nil) }
+      #expect(context.counters.fetches == 4 && context.counters.selects == bed.selects(4))
+    }
+  }
+}
