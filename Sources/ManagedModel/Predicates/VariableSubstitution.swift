@@ -75,6 +75,11 @@ struct VariableSubstitution {
     case .keyPath(let first):
       let components = first.components + keyPath.components
       return NSExpression(.keyPath(PredicateKeyPath(components: components)))
+    case .constant(.object(let object)) where object.base is any KeyValueReadable:
+      // What the object has there at this moment; a store knows the constant only.
+      let path = NSExpression(.path(operand, NSExpression(.keyPath(keyPath))))
+      var evaluator = PredicateEvaluator(root: nil)
+      return (try? evaluator.value(of: path)).map { NSExpression(.constant($0)) } ?? path
     default: return NSExpression(.path(operand, NSExpression(.keyPath(keyPath))))
     }
   }

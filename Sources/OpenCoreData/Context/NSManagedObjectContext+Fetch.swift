@@ -69,12 +69,7 @@ extension NSManagedObjectContext {
 
   /// Keys alone, or keys whose rows go into the row cache, owned by the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    let ids = try parent == nil ? storedIDs(plan) : parentIDs(plan)
-    guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return ids }
-    let fetched = ids.map { object(with: $0) }
-    // The IDs of the fetch own their rows: those are the ones to give.
-    let owning = Dictionary(zip(fetched, ids), uniquingKeysWith: { first, _ in first })
-    return overlay(plan, on: fetched).map { owning[$0] ?? $0.objectID }
+    overlay(plan, on: try parent == nil ? storedIDs(plan) : parentIDs(plan))
   }
 
   private func storedIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
@@ -110,6 +105,8 @@ extension NSManagedObjectContext {
     if plan.dictionary == nil, plan.includesPendingChanges, hasPendingChanges(touching: plan) {
       var keysOnly = plan
       keysOnly.includesPropertyValues = false
+      // An order only says which rows lie within the limits.
+      if plan.limit == 0, plan.offset == 0 { keysOnly.sort = [] }
       return try fetchIDs(keysOnly).count
     }
     if parent != nil { return try parentCount(plan) }

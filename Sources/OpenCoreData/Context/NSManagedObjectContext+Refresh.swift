@@ -69,6 +69,9 @@ extension NSManagedObjectContext {
       abandon(object)
       changes.eventDeleted.insert(object)
     }
+    for object in saved where object.layout.hasOwnClass {
+      object.awake(fromSnapshotEvents: .rollback)
+    }
     processPendingChanges()
   }
 

@@ -5,7 +5,7 @@ struct FetchPlan {
   let layout: EntityLayout
   let entity: NSEntityDescription
   let predicate: NSPredicate?
-  let sort: [NSSortDescriptor]
+  var sort: [NSSortDescriptor]
   let limit: Int
   let offset: Int
   var batchSize: Int

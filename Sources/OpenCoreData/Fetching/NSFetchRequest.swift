@@ -114,6 +114,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     super.init()
   }
 
+  override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    let result = NSAsynchronousFetchResult(
+      NSAsynchronousFetchRequest(fetchRequest: self), context: context)
+    result.finalResult = try context.fetch(self)
+    return result
+  }
+
   /// Names the entity anew.
   final func setEntity(named name: String) {
     entityName = name

@@ -73,7 +73,11 @@ extension NSManagedObject: KeyValueReadable {
     switch key {
     case "objectID": return objectID
     case "entity": return entity
-    default: return read(place(of: key))
+    default:
+      if let property = entity.propertiesByName[key] as? NSFetchedPropertyDescription {
+        return fetchedObjects(of: property)
+      }
+      return read(place(of: key))
     }
   }
 
