@@ -180,4 +180,36 @@ struct ChildContextTests {
       withExtendedLifetime(above) {}
     }
   }
+
+  @Test(
+    "S11-42 a child's merge policy is not asked: what it saves is set in its parent",
+    arguments: StoreKind.allCases)
+  func policyOfAChild(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let parent = bed.context()
+    let child = bed.child(of: parent)
+    child.mergePolicy = AskedPolicy(merge: .rollbackMergePolicyType)
+    let mine = try child.performAndWait {
+      let mine = try child.existingObject(with: ids[0])
+      mine.label = "child's"
+      return mine
+    }
+    try parent.performAndWait {
+      let theirs = try parent.existingObject(with: ids[0])
+      theirs.label = "parent's"
+      try parent.save()
+      try child.performAndWait { try child.save() }
+      #expect(theirs.label == "child's" && parent.hasChanges)
+    }
+    child.performAndWait { #expect(mine.label == "child's" && !child.hasChanges) }
+  }
+}
+
+/// Fails the test when it is asked.
+private final class AskedPolicy: NSMergePolicy {
+  override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+    Issue.record("the policy of a child was asked")
+    try super.resolve(optimisticLockingConflicts: list)
+  }
 }

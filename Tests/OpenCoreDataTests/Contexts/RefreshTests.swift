@@ -178,7 +178,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "S-D01, S-D02, S-D03 one row is one object in a context, and others in others",
+    "S3.08, S-D01, S-D02, S-D03 one row is one object in a context, and others in others",
     arguments: StoreKind.allCases)
   func uniquing(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)

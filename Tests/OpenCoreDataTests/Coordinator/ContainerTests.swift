@@ -12,7 +12,7 @@ struct ContainerTests {
     return container
   }
 
-  @Test("The file is created, folders included, and opened the second time: S3.01")
+  @Test("S3.01 the file is created, folders included, and opened the second time")
   func createsOrOpens() throws {
     let stack = try TestStack(model: TestModels.company())
     for round in 0..<2 {
@@ -34,7 +34,7 @@ struct ContainerTests {
     }
   }
 
-  @Test("The callback runs once for each described store, with the error of that store: S3.02")
+  @Test("S3.02 the callback runs once for each described store, with the error of that store")
   func tellsOfEachStore() throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)

@@ -55,7 +55,7 @@ struct AsynchronousFetchTests {
   }
 
   @Test(
-    "execute returns before the callback, which gives what fetch gives, with one SELECT: S6.38",
+    "S6.38 execute returns before the callback, which gives what fetch gives, with one SELECT",
     arguments: StoreKind.allCases)
   func givesWhatFetchGives(kind: StoreKind) async throws {
     let (stack, context) = try store(kind, count: 450)
@@ -74,7 +74,7 @@ struct AsynchronousFetchTests {
     }
   }
 
-  @Test("A fetch that is cancelled gives nothing but the error 3072: S6.38 S-C28")
+  @Test("S6.38 S-C28 a fetch that is cancelled gives nothing but the error 3072")
   func cancelled() async throws {
     let (stack, context) = try store(.sqlite, count: 20)
     // Twenty rows each joined with all of a long series: far more work than a test may take.
@@ -94,7 +94,7 @@ struct AsynchronousFetchTests {
     #expect(result.progress?.isCancelled == true)
   }
 
-  @Test("Rows are counted while they are read; an error is the result's: S-C28")
+  @Test("S-C28 rows are counted while they are read; an error is the result's")
   func progress() async throws {
     let (_, context) = try store(.sqlite, count: 450)
     let result = try await run(context, request())

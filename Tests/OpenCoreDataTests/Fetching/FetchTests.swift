@@ -222,7 +222,9 @@ struct FetchTests {
     }
   }
 
-  @Test("Unsaved changes are laid over a fetch, in its order, unless it says otherwise")
+  @Test(
+    "S6.07, S-C09, S-C10 unsaved changes are laid over a fetch, in its order, unless it says otherwise"
+  )
   func pendingChanges() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(3, countries: 1)

@@ -244,4 +244,54 @@ struct HistoryTests {
       #expect(notes.lines.last == "\(wanted)", "commit \(round)")
     }
   }
+
+  @Test("A save of another process is heard of, and can be merged")
+  func secondProcess() async throws {
+    let options = [
+      NSPersistentHistoryTrackingKey: true,
+      NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+    ]
+    let stack = try SharedStack(.sqlite, SavingModels.items(), options: options)
+    let context = stack.context()
+    try context.performAndWait {
+      _ = context.make("Item", ["name": "old"])
+      try context.save()
+    }
+    let notes = LineList()
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSPersistentStoreRemoteChange, object: stack.coordinator, queue: nil
+    ) { note in
+      notes.add((note.userInfo?[NSPersistentStoreURLKey] as? URL)?.lastPathComponent ?? "no URL")
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    let start = try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
+    let heard = notes.lines.count
+    let path = stack.storeURL.path
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SavingModels.items())
+      try coordinator.addPersistentStore(
+        type: .sqlite, at: URL(fileURLWithPath: path),
+        options: [NSPersistentHistoryTrackingKey: true])
+      let writer = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      writer.persistentStoreCoordinator = coordinator
+      writer.transactionAuthor = "another process"
+      try writer.performAndWait {
+        try writer.everyObject(of: "Item").first?.setValue("new", forKey: "name")
+        try writer.save()
+      }
+    }
+    for _ in 0..<1_000 where notes.lines.count == heard {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(notes.lines.last == stack.storeURL.lastPathComponent)
+    try context.performAndWait {
+      let item = try #require(try context.everyObject(of: "Item").first)
+      let transactions = try history(.fetchHistory(after: start), context)
+      #expect(transactions.map(\.author) == ["another process"])
+      for transaction in transactions {
+        context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+      }
+      #expect(item.value(forKey: "name") as? String == "new")
+    }
+  }
 }

@@ -204,7 +204,7 @@ struct DeletionTests {
     }
   }
 
-  @Test("S-B01 what was not saved is gone with its stack")
+  @Test("S3.03, S-B01 what was not saved is seen by nobody else, and gone with its stack")
   func unsaved() throws {
     let stack = try stack(.sqlite)
     let context = try stack.context()
@@ -216,6 +216,8 @@ struct DeletionTests {
     try other.performAndWait {
       let tags = try other.all("Tag")
       #expect(tags.isEmpty)
+      try context.performAndWait { try context.save() }
+      #expect(try other.all("Tag").count == 1)
     }
   }
 

@@ -65,7 +65,7 @@ struct ResultsControllerTests {
   static let types: [NSPersistentStore.StoreType] = [.sqlite, .inMemory]
 
   @Test(
-    "One pass tells will, delete, insert, move, update, did, with old and new paths: S3.10 S-I02",
+    "S3.10 S-I02 one pass tells will, delete, insert, move, update, did, with old and new paths",
     arguments: types, [0, 2])
   func onePass(type: NSPersistentStore.StoreType, batch: Int) throws {
     let company = try Company(type: type)
@@ -95,7 +95,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("A change that a merge brings tells the same: S3.11", arguments: types)
+  @Test("S3.11 a change that a merge brings tells the same", arguments: types)
   func merged(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type)
     let (mine, theirs) = (company.context(), company.context())
@@ -118,7 +118,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("Sections come from the key path, whose sort comes first: S-I03", arguments: [0, 2])
+  @Test("S-I03 sections come from the key path, whose sort comes first", arguments: [0, 2])
   func sections(batch: Int) throws {
     let company = try Company()
     let context = company.context()
@@ -145,7 +145,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("A section's last object takes it away, a first one brings it: S-I04", arguments: types)
+  @Test("S-I04 a section's last object takes it away, a first one brings it", arguments: types)
   func sectionsComeAndGo(type: NSPersistentStore.StoreType) throws {
     let company = try Company(type: type, employees: 3)
     let context = company.context()
@@ -176,7 +176,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("The cache saves the keys' SELECT and the sections while nothing changed: S-I05 S8.17")
+  @Test("S-I05 S8.17 the cache saves the keys' SELECT and the sections while nothing changed")
   func cache() throws {
     let company = try Company(employees: 30)
     let name = "ResultsControllerTests \(UUID().uuidString)"
@@ -203,7 +203,7 @@ struct ResultsControllerTests {
     #expect(try run() == [9, 65])
   }
 
-  @Test("A changed request under the same name is an error until the cache is deleted: S-I06")
+  @Test("S-I06 a changed request under the same name is an error until the cache is deleted")
   func changedRequest() throws {
     let company = try Company()
     let name = "ResultsControllerTests \(UUID().uuidString)"
@@ -221,7 +221,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("Without sort descriptors there is no controller: S-I01")
+  @Test("S-I01 without sort descriptors there is no controller")
   func unsorted() async {
     await #expect(processExitsWith: .failure) {
       _ = NSFetchedResultsController(

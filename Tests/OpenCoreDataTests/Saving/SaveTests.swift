@@ -214,7 +214,7 @@ struct SaveTests {
     }
   }
 
-  @Test("Rolling back throws unsaved changes away and writes nothing")
+  @Test("S3.04 rolling back throws unsaved changes away and writes nothing")
   func rollback() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(2, countries: 1)

@@ -11,7 +11,7 @@ struct ConcurrentContextTests {
   static let seconds =
     Double(ProcessInfo.processInfo.environment["CDPROF_THREAD_SECONDS"] ?? "") ?? 1
 
-  @Test("Readers see whole rows, writers lose nothing, and the caches end as the database")
+  @Test("Eight contexts: readers see whole rows, writers lose nothing, and the caches end as the database")
   func readersAndWriters() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     let first = try stack.coldContext()
@@ -27,14 +27,14 @@ struct ConcurrentContextTests {
     let coordinator = try #require(first.persistentStoreCoordinator)
     let deadline = Date().addingTimeInterval(Self.seconds)
     let saves = Atomic<Int>(0)
-    DispatchQueue.concurrentPerform(iterations: 5) { worker in
+    DispatchQueue.concurrentPerform(iterations: 8) { worker in
       var random = SeededRandom(seed: UInt64(worker))
       while Date() < deadline {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         for _ in 0..<10 {
           context.performAndWait {
-            if worker < 2 {
+            if worker < 3 {
               if write(in: context, &random) { saves.add(1, ordering: .relaxed) }
             } else {
               read(in: context, &random)

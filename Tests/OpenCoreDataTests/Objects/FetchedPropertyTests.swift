@@ -1,0 +1,58 @@
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Fetched properties")
+struct FetchedPropertyTests {
+  /// A person's peers: those whose name begins as the person's does, and whose number is that of the
+  /// description.
+  private func model() -> NSManagedObjectModel {
+    let model = WorkshopModel.make()
+    let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Person")
+    request.predicate = NSPredicate(
+      format: "name BEGINSWITH $FETCH_SOURCE.name AND number == $FETCHED_PROPERTY.userInfo.number")
+    request.sortDescriptors = [NSSortDescriptor(key: "serial", ascending: false)]
+    let peers = NSFetchedPropertyDescription()
+    peers.name = "peers"
+    peers.userInfo = ["number": 7]
+    peers.fetchRequest = request
+    model.entitiesByName["Team"]?.properties.append(peers)
+    return model
+  }
+
+  @Test(
+    "S-E18 fetched at the first reading, kept until the object is refreshed, in order",
+    arguments: StoreKind.allCases)
+  func peers(kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: model())
+    let context = bed.context()
+    try context.performAndWait {
+      let team = context.make("Team", ["name": "a"])
+      for (serial, name) in ["ab", "b", "ac"].enumerated() {
+        _ = context.make(
+          "Person", ["name": name, "number": Int64(7), "serial": Int64(serial)])
+      }
+      _ = context.make("Person", ["name": "ad", "number": Int64(8)])
+      try context.save()
+      func peers() -> [String] {
+        (team.value(forKey: "peers") as? [NSManagedObject] ?? []).compactMap(\.label)
+      }
+      let before = context.counters
+      #expect(peers() == ["ac", "ab"])
+      #expect(peers() == ["ac", "ab"])
+      #expect(context.counters.fetches == before.fetches + 1)
+      #expect(context.counters.selects == before.selects + bed.selects(1))
+      _ = context.make("Person", ["name": "ae", "number": Int64(7), "serial": Int64(9)])
+      try context.save()
+      team.label = "b"
+      #expect(peers() == ["ac", "ab"], "it is not fetched again by itself")
+      context.refresh(team, mergeChanges: true)
+      #expect(peers() == ["b"])
+      context.refresh(team, mergeChanges: false)
+      #expect(peers() == ["ae", "ac", "ab"])
+      #expect(context.counters.fetches == before.fetches + 3)
+    }
+  }
+}
