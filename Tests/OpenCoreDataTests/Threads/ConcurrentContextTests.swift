@@ -11,9 +11,7 @@ struct ConcurrentContextTests {
   static let seconds =
     Double(ProcessInfo.processInfo.environment["CDPROF_THREAD_SECONDS"] ?? "") ?? 1
 
-  @Test(
-    "Eight contexts: readers see whole rows, writers lose nothing, and the caches end as the database"
-  )
+  @Test("Eight contexts: readers see whole rows, writers lose nothing, caches end as the database")
   func readersAndWriters() throws {
     let stack = try TestStack(model: WorkshopModel.make())
     let first = try stack.coldContext()
