@@ -60,7 +60,7 @@ checked: prepare
 
 # The long forms of what make test runs for seconds.
 walk: prepare
-	CDPROF_WALK_STEPS=10000 swift test --disable-xctest $(SWIFT_FLAGS) --filter RandomOperationTests
+	CDPROF_WALK_STEPS=10000 CDPROF_RANDOM_SEEDS=20 swift test --disable-xctest $(SWIFT_FLAGS) --filter RandomOperationTests
 
 threads: prepare
 	CDPROF_THREAD_SECONDS=300 TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/threads.supp \

@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Random operations agree with plain dictionaries")
 struct RandomOperationTests {
-  /// `CDPROF_RANDOM_SEEDS` seeds from `CDPROF_RANDOM_FIRST`; 20 from 1 by default.
+  /// `CDPROF_RANDOM_SEEDS` seeds from `CDPROF_RANDOM_FIRST`; 8 from 1 by default.
   static let seeds: [UInt64] = {
     let first = number("CDPROF_RANDOM_FIRST") ?? 1
-    return Array(first..<(first + max(number("CDPROF_RANDOM_SEEDS") ?? 20, 1)))
+    return Array(first..<(first + max(number("CDPROF_RANDOM_SEEDS") ?? 8, 1)))
   }()
 
   /// `CDPROF_WALK_STEPS` steps a walk; `make walk` takes 10,000.
