@@ -71,16 +71,20 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     let plan = try FetchPlan(fetchRequest, model: context.requiredCoordinator.managedObjectModel)
-    let keys = objectIDs.map { ContiguousArray($0.lazy.map(\.primaryKey).filter { $0 > 0 }) }
     let wantsIDs = resultType == .resultTypeObjectIDs
-    let outcome = try context.runBatch(plan.entityName) { store in
-      try store.delete(plan, keys: keys, returning: wantsIDs, in: context)
+    let outcomes = try context.runBatch(plan, on: affectedStores ?? fetchRequest.affectedStores) {
+      store, plan in
+      let keys = objectIDs.map { ids in
+        ContiguousArray(
+          ids.filter { $0.layout.place == store.place }.map(\.primaryKey).filter { $0 > 0 })
+      }
+      return try store.delete(plan, keys: keys, returning: wantsIDs, in: context)
     }
     let result: Any
     switch resultType {
     case .resultTypeStatusOnly: result = true
-    case .resultTypeObjectIDs: result = outcome.objectIDs
-    case .resultTypeCount: result = outcome.count
+    case .resultTypeObjectIDs: result = outcomes.flatMap(\.objectIDs)
+    case .resultTypeCount: result = outcomes.reduce(0) { $0 + $1.count }
     }
     return NSBatchDeleteResult(result, resultType)
   }

@@ -103,14 +103,15 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
       throw NSError.fetch("The entity '\(plan.entityName)' is abstract and has no rows of its own.")
     }
     let wantsIDs = resultType == .objectIDs
-    let outcome = try context.runBatch(plan.entityName) { store in
+    let outcomes = try context.runBatch(plan, on: affectedStores, isInsertion: true) {
+      store, plan in
       try store.insert(plan.layout, from: source, returning: wantsIDs, in: context)
     }
     let result: Any
     switch resultType {
     case .statusOnly: result = true
-    case .objectIDs: result = outcome.objectIDs
-    case .count: result = outcome.count
+    case .objectIDs: result = outcomes.flatMap(\.objectIDs)
+    case .count: result = outcomes.reduce(0) { $0 + $1.count }
     }
     return NSBatchInsertResult(result, resultType)
   }

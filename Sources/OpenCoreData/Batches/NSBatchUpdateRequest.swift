@@ -58,14 +58,14 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     fetch.includesSubentities = includesSubentities
     let plan = try FetchPlan(fetch, model: context.requiredCoordinator.managedObjectModel)
     let wantsIDs = resultType == .updatedObjectIDsResultType
-    let outcome = try context.runBatch(plan.entityName) { store in
+    let outcomes = try context.runBatch(plan, on: affectedStores) { store, plan in
       try store.update(plan, to: propertiesToUpdate ?? [:], returning: wantsIDs, in: context)
     }
     let result: Any
     switch resultType {
     case .statusOnlyResultType: result = true
-    case .updatedObjectIDsResultType: result = outcome.objectIDs
-    case .updatedObjectsCountResultType: result = outcome.count
+    case .updatedObjectIDsResultType: result = outcomes.flatMap(\.objectIDs)
+    case .updatedObjectsCountResultType: result = outcomes.reduce(0) { $0 + $1.count }
     }
     return NSBatchUpdateResult(result, resultType)
   }

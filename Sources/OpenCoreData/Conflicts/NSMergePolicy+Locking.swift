@@ -125,6 +125,7 @@ extension NSManagedObject {
     guard let context, !row.isNull(slot) else { return nil }
     let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
     return context.object(
-      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
+      primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber,
+      owner: layout)
   }
 }

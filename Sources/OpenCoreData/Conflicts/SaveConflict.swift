@@ -51,7 +51,8 @@ extension Row {
     let number = slot.kind == .toOnePolymorphic ? Int(exactly: entityNumber(slot)) : nil
     let layout = number.flatMap { store?.layouts.layout(entityNumber: $0) }
     return NSManagedObjectID(
-      layout: layout ?? .of(declared), primaryKey: int64(slot), store: store)
+      layout: layout ?? EntityLayout.of(declared).at(store?.place ?? 0), primaryKey: int64(slot),
+      store: store)
   }
 }
 

@@ -13,6 +13,15 @@ struct MergedChanges: Sendable {
   var all: [FetchedIdentity] {
     inserted + updated + deleted
   }
+
+  /// What concerns the store at a place.
+  func of(_ place: Int) -> MergedChanges {
+    func here(_ identities: [FetchedIdentity]) -> [FetchedIdentity] {
+      identities.filter { $0.layout.place == place }
+    }
+    return MergedChanges(
+      inserted: here(inserted), updated: here(updated), deleted: here(deleted))
+  }
 }
 
 extension MergedChanges {
@@ -55,7 +64,8 @@ extension NSManagedObjectContext {
   ) -> FetchedIdentity? {
     switch element {
     case let object as NSManagedObject:
-      local(object.identity, of: source?.coordinator?.firstStore)
+      local(
+        object.identity, of: source?.coordinator?.store(at: object.identity.layout.place))
     case let id as NSManagedObjectID:
       local(FetchedIdentity(layout: id.layout, primaryKey: id.primaryKey), of: id.persistentStore)
     case let url as URL:
@@ -69,13 +79,20 @@ extension NSManagedObjectContext {
   private func local(
     _ identity: FetchedIdentity, of origin: NSPersistentStore?
   ) -> FetchedIdentity? {
-    guard let store = firstStore else { return nil }
-    let isSameStore =
-      origin == nil || origin === store || origin?.identifier == store.identifier
-    guard isSameStore else { return nil }
-    if identity.layout.family === family { return identity }
-    // The same file below another coordinator, with a model of its own.
-    guard let name = identity.layout.entity.name, let entity = entityNamed(name) else { return nil }
-    return FetchedIdentity(layout: .of(entity), primaryKey: identity.primaryKey)
+    let stores = coordinator?.rowStores ?? []
+    let known = stores.first { $0 === origin || $0.identifier == origin?.identifier }
+    guard let store = origin == nil ? store(at: identity.layout.place) : known else { return nil }
+    makeRoom(for: store.place)
+    // The same file below another coordinator may be at another place, with a model of its own.
+    let layout: EntityLayout
+    if identity.layout.family === family {
+      layout = identity.layout.at(store.place)
+    } else {
+      guard let name = identity.layout.entity.name, let entity = entityNamed(name) else {
+        return nil
+      }
+      layout = EntityLayout.of(entity).at(store.place)
+    }
+    return FetchedIdentity(layout: layout, primaryKey: identity.primaryKey)
   }
 }

@@ -10,12 +10,15 @@ extension NSEntityDescription {
 
   /// Inserts a new object of the entity of that name.
   ///
-  /// Traps when the model has no such entity. No statement.
+  /// Traps when the context has no coordinator, or its model no such entity. No statement.
   public static func insertNewObject(
     forEntityName entityName: String, into context: NSManagedObjectContext
   ) -> NSManagedObject {
-    guard let entity = entity(forEntityName: entityName, in: context) else {
-      preconditionFailure("the model has no entity '\(entityName)'")
+    let model = context.requiredCoordinator.managedObjectModel
+    guard let entity = model.entitiesByName[entityName] else {
+      preconditionFailure(
+        "the model has no entity '\(entityName)'. It has: "
+          + model.entitiesByName.keys.sorted().joined(separator: ", "))
     }
     return EntityLayout.of(entity).objectClass.init(entity: entity, insertInto: context)
   }

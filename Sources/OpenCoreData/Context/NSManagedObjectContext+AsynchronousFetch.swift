@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     let result = NSAsynchronousFetchResult(request, context: self)
     let ending = AsynchronousEnding(result)
     guard parent == nil, pinnedToken == nil, plan.batchSize == 0, plan.includesPropertyValues,
-      fetch.resultType == .managedObjectResultType
+      fetch.resultType == .managedObjectResultType, let store = try onlyStore(of: plan)
     else {
       // The request is the caller's no more until its block has run.
       nonisolated(unsafe) let fetch = fetch
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
     }
     let progress = result.progress
     plan.rowsRead = { progress?.completedUnitCount = Int64($0) }
-    let work = BackgroundFetch(plan: plan, store: store(for: plan.layout), scope: scope)
+    let work = BackgroundFetch(plan: plan.at(store), store: store, scope: scope)
     // The work tells the progress how far it is, and is held until it has ended.
     progress?.cancellationHandler = { [weak work] in work?.interrupt() }
     DispatchQueue.global().async { [self] in
@@ -81,7 +81,7 @@ private struct AsynchronousEnding<T>: @unchecked Sendable {  // used on the cont
         isCancelled
         ? NSError.coreData(
           CocoaError.Code.userCancelled.rawValue, "The asynchronous fetch was cancelled.")
-        : NSError.from(error, store: result.managedObjectContext.coordinator?.firstStore)
+        : NSError.from(error, store: result.managedObjectContext.firstStore)
     }
     result.fetchRequest.completionBlock?(result)
   }

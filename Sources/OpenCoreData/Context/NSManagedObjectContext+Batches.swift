@@ -37,7 +37,6 @@ extension NSManagedObjectContext {
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
     if parent != nil { return try loadPageThroughParent(keys, plan, unsaved: unsaved) }
-    let store = store(for: plan.layout)
     let event = scope.begin(.batchLoad)
     defer {
       scope.end(event) { event in
@@ -49,6 +48,15 @@ extension NSManagedObjectContext {
     guard plan.includesPropertyValues else {
       return keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
     }
+    guard let store = try onlyStore(of: plan) else {
+      // Held here until the page has them.
+      var loaded: [NSManagedObject] = []
+      try loadAcross(keys, plan) { loaded += $0 }
+      return withExtendedLifetime(loaded) {
+        keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+      }
+    }
+    let plan = plan.at(store)
     let saved = ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })
     return try read(store) { reader in
       let rows = try reader.rows(saved, of: plan.layout, pageSize: plan.batchSize, in: scope)

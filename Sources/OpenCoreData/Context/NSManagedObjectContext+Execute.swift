@@ -14,28 +14,47 @@ extension NSManagedObjectContext {
     try located(file, line) { try request.run(in: self) }
   }
 
-  /// Carries out a batch request on the store: one event, and what was read is old afterwards.
+  /// Carries out a batch request on the stores that hold its entity: one event, and what was read is old
+  /// afterwards.
+  ///
+  /// - Parameters:
+  ///   - affected: The stores to ask; nil is all.
+  ///   - isInsertion: Whether the first store alone is asked.
+  ///   - body: Is given each store, and the plan for it. Each has a transaction of its own.
   final func runBatch(
-    _ entity: String, _ body: (SQLiteStore) throws -> BatchOutcome
-  ) throws -> BatchOutcome {
+    _ plan: FetchPlan, on affected: [NSPersistentStore]?, isInsertion: Bool = false,
+    _ body: (SQLiteStore, FetchPlan) throws -> BatchOutcome
+  ) throws -> [BatchOutcome] {
     endBurst()
-    let store = try requiredCoordinator.writableStore()
-    guard let sqlite = store as? SQLiteStore else {
-      throw NSError.coreData(
-        NSPersistentStoreUnsupportedRequestTypeError,
-        "Batch requests are for SQLite stores; this store is of the type \(store.type).")
+    var stores = requiredCoordinator.stores(holding: plan.layout)
+    if let affected { stores = stores.filter { store in affected.contains { $0 === store } } }
+    if isInsertion { stores = Array(stores.prefix(1)) }
+    if stores.isEmpty, affected == nil { throw NSError.noStore() }
+    let files = try stores.map { store in
+      guard let sqlite = try store.writable() as? SQLiteStore else {
+        throw NSError.coreData(
+          NSPersistentStoreUnsupportedRequestTypeError,
+          "Batch requests are for SQLite stores; this store is of the type \(store.type).")
+      }
+      return sqlite
     }
     let event = scope.begin(.batchRequest)
     do {
-      let outcome = try body(sqlite)
-      scope.end(event) { event in
-        event.entity = entity
-        event.rows = outcome.count
+      let outcomes = try files.map { store in
+        do {
+          return try body(store, plan.at(store))
+        } catch {
+          throw NSError.from(error, store: store)
+        }
       }
-      return outcome
+      scope.end(event) { event in
+        event.entity = plan.entityName
+        event.rows = outcomes.reduce(0) { $0 + $1.count }
+      }
+      return outcomes
     } catch {
       scope.abandon(event)
-      throw NSError.from(error, store: store)
+      throw error
     }
   }
 }

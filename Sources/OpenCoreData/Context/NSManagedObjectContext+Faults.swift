@@ -21,6 +21,11 @@ extension NSManagedObjectContext {
   /// - Returns: False when the row does not exist.
   final func fill(_ object: NSManagedObject) throws -> Bool {
     guard let store = directStore else { return try fillIndirectly(object) }
+    return try fill(object, from: store)
+  }
+
+  @inline(__always)
+  private func fill(_ object: NSManagedObject, from store: RowStore) throws -> Bool {
     let event = scope.begin(.objectFault)
     var source = FaultSource.rowCache
     var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
@@ -37,13 +42,13 @@ extension NSManagedObjectContext {
     return finish(event, of: object, in: store, with: row, from: source)
   }
 
-  /// Fills a fault of a child or a pinned context, or the first one of another.
+  /// Fills a fault of a child or a pinned context, one of several stores, or the first one of another.
   private func fillIndirectly(_ object: NSManagedObject) throws -> Bool {
     let store = store(for: object.layout)
     let isChild = parent != nil
     guard isChild || pinnedToken != nil else {
-      directStore = store
-      return try fill(object)
+      if placeCount == 1 { directStore = store }
+      return try fill(object, from: store)
     }
     let event = scope.begin(.objectFault)
     do {
@@ -100,7 +105,7 @@ extension NSManagedObjectContext {
 
   /// Keeps the error of a read that has nobody to throw it to, and says so on stderr.
   final func noteFailure(_ error: any Error, _ what: String) {
-    let error = NSError.from(error, store: coordinator?.firstStore)
+    let error = NSError.from(error, store: firstStore)
     faultError = error
     let line = "CoreData: error: \(what): \(error.localizedDescription)\n"
     FileHandle.standardError.write(Data(line.utf8))
@@ -124,7 +129,7 @@ extension NSManagedObjectContext {
       defer {
         readDepth -= 1
         if readDepth == 0 {
-          if burst !== current { current.end() }
+          if burst !== current, !otherBursts.contains(where: { $0 === current }) { current.end() }
           if depth == 0 { endBurst() }
         }
       }
@@ -136,10 +141,37 @@ extension NSManagedObjectContext {
 
   private func currentBurst(of store: RowStore) throws -> any StoreReader {
     if let burst, burst.store === store, readDepth > 0 || burst.isFresh { return burst }
+    if placeCount > 1 || store.place > 0 { return try otherBurst(of: store) }
     endBurst()
     let fresh = try beginReading(store)
     burst = fresh
     return fresh
+  }
+
+  /// The burst of one of several stores; that of the store before stays open beside it.
+  private func otherBurst(of store: RowStore) throws -> any StoreReader {
+    makeRoom(for: store.place)
+    if let burst { otherBursts.append(burst) }
+    burst = nil
+    if let index = otherBursts.firstIndex(where: { $0.store === store }) {
+      let found = otherBursts.remove(at: index)
+      if readDepth > 0 || found.isFresh {
+        burst = found
+        return found
+      }
+      found.end()
+    }
+    let fresh = try beginReading(store)
+    burst = fresh
+    return fresh
+  }
+
+  /// Ends what other stores were read from; a read that is running keeps its own to its end.
+  final func endOtherBursts() {
+    if readDepth == 0 {
+      for burst in otherBursts { burst.end() }
+    }
+    otherBursts = []
   }
 
   /// The IDs of a to-many's destinations as the store has them: one relationship fault, no objects.

@@ -7,7 +7,9 @@ extension NSManagedObjectContext {
   /// With a batch size, loads page by page to the end; `fetchBatched` loads what is looked at. With
   /// pending changes, the result is what a save followed by the fetch would give, in its order.
   /// Cost: one SELECT, and one for each prefetched step; with a batch size one SELECT of keys and one
-  /// for each page. Rows: the matches. Faults: none.
+  /// for each page; all of that for each store that holds the entity. Rows: the matches, of several
+  /// stores up to offset and limit of each. Faults: none, but those of destinations by which several
+  /// stores' objects are sorted.
   /// - Throws: an `NSError` for an unknown entity, a predicate that SQL cannot say, a damaged store.
   public final func fetch<T>(
     _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
@@ -52,7 +54,9 @@ extension NSManagedObjectContext {
   /// One fetch of objects, prefetches included, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
     if parent != nil { return try fetchThroughParent(plan) }
-    return try fetching(plan) { reader in
+    guard let store = try onlyStore(of: plan) else { return try fetchAcross(plan) }
+    let plan = plan.at(store)
+    return try fetching(plan, from: store) { reader in
       sweepBeforeLoad()
       var objects: [NSManagedObject]
       if plan.includesPropertyValues {
@@ -73,8 +77,9 @@ extension NSManagedObjectContext {
   }
 
   private func storedIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    try fetching(plan) { reader in
-      let store = reader.store
+    guard let store = try onlyStore(of: plan) else { return try fetchIDsAcross(plan) }
+    let plan = plan.at(store)
+    return try fetching(plan, from: store) { reader in
       let ids: [NSManagedObjectID]
       if plan.includesPropertyValues {
         let rows = try reader.rows(plan, in: scope)
@@ -94,7 +99,9 @@ extension NSManagedObjectContext {
   /// Dictionaries of what is saved: no object is made, no row is cached, pending changes are not seen.
   final func fetchDictionaries(_ plan: FetchPlan) throws -> [[String: Any]] {
     if parent != nil { return try parentDictionaries(plan) }
-    return try fetching(plan) { reader in
+    guard let store = try onlyStore(of: plan) else { return try fetchDictionariesAcross(plan) }
+    let plan = plan.at(store)
+    return try fetching(plan, from: store) { reader in
       guard let dictionary = plan.dictionary else { return ([], 0) }
       let dictionaries = try reader.dictionaries(plan, dictionary, in: scope)
       return (dictionaries, dictionaries.count)
@@ -110,7 +117,9 @@ extension NSManagedObjectContext {
       return try fetchIDs(keysOnly).count
     }
     if parent != nil { return try parentCount(plan) }
-    return try fetching(plan) { reader in
+    guard let store = try onlyStore(of: plan) else { return try countAcross(plan) }
+    let plan = plan.at(store)
+    return try fetching(plan, from: store) { reader in
       let count = try reader.count(plan, in: scope)
       return (count, count)
     }
@@ -120,13 +129,23 @@ extension NSManagedObjectContext {
   ///
   /// - Parameter body: Gives the result and the number of rows to tell.
   private func fetching<R>(
-    _ plan: FetchPlan, _ body: (any StoreReader) throws -> (result: R, rows: Int)
+    _ plan: FetchPlan, from store: RowStore,
+    _ body: (any StoreReader) throws -> (result: R, rows: Int)
+  ) throws -> R {
+    try fetching(plan) { try read(store, body) }
+  }
+
+  /// Counts one fetch and tells it once it has succeeded.
+  ///
+  /// - Parameter body: Gives the result and the number of rows to tell.
+  final func fetching<R>(
+    _ plan: FetchPlan, _ body: () throws -> (result: R, rows: Int)
   ) throws -> R {
     endBurst()
     defer { endBurst() }
     let event = scope.begin(.fetch)
     do {
-      let (result, rows) = try read(store(for: plan.layout), body)
+      let (result, rows) = try body()
       scope.counters.fetches += 1
       scope.end(event) { event in
         event.entity = plan.entityName
@@ -192,6 +211,8 @@ extension NSManagedObjectContext {
     _ visit: (_ object: consuming NSManagedObject, _ isNew: Bool) -> Void
   ) {
     guard var layout = identities.first?.layout else { return }
+    // All are of one store; those of a further one have to be told so.
+    if layout.place != 0 { return registerElsewhere(identities, visit) }
     registry.reserve(rootIndex: layout.rootIndex, identities.count)
     var (entity, objectClass) = (layout.entity, layout.objectClass)
     for identity in identities {
@@ -205,6 +226,23 @@ extension NSManagedObjectContext {
         let object = objectClass.init(entity: entity, insertInto: nil)
         object.becomeFault(primaryKey: identity.primaryKey, in: self)
         registry.add(object, rootIndex: layout.rootIndex, index: layout.index)
+        visit(object, true)
+      }
+    }
+  }
+
+  private func registerElsewhere(
+    _ identities: some Collection<FetchedIdentity>,
+    _ visit: (_ object: consuming NSManagedObject, _ isNew: Bool) -> Void
+  ) {
+    for identity in identities {
+      let layout = identity.layout
+      if let known = known(layout, identity.primaryKey) {
+        visit(known, false)
+      } else {
+        let object = layout.makeObject()
+        object.becomeFault(primaryKey: identity.primaryKey, in: self)
+        registry.add(object)
         visit(object, true)
       }
     }

@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
     let source = notification.object as? NSManagedObjectContext
     guard source !== self, let userInfo = notification.userInfo else { return }
     let changes = MergedChanges(userInfo, from: source, for: self)
-    if let store = firstStore, source?.coordinator?.firstStore !== store { store.forget(changes) }
+    if source?.coordinator !== coordinator { requiredCoordinator.forget(changes) }
     merge(changes)
   }
 
@@ -31,8 +31,8 @@ extension NSManagedObjectContext {
     for context in contexts.sorted(by: { $0.generationsBelowRoot < $1.generationsBelowRoot }) {
       context.performAndWait {
         let changes = MergedChanges(changeNotificationData, from: nil, for: context)
-        guard let store = context.firstStore else { return }
-        if forgotten.insert(ObjectIdentifier(store)).inserted { store.forget(changes) }
+        let coordinator = context.requiredCoordinator
+        if forgotten.insert(ObjectIdentifier(coordinator)).inserted { coordinator.forget(changes) }
         context.advanceGeneration()
         context.reload(changes.updated)
         context.merge(changes)
@@ -68,6 +68,9 @@ extension NSManagedObjectContext {
 
   /// Merges what somebody else has saved.
   final func merge(_ saved: MergedChanges) {
+    if coordinator?.isSpread == true {
+      for identity in saved.all { makeRoom(for: identity.layout.place) }
+    }
     endBurst()
     advanceGeneration()
     var told = MergedChanges()
@@ -126,18 +129,18 @@ extension NSManagedObjectContext {
 
   /// Reads the rows of registered objects anew, where the row cache has none: one SELECT an entity.
   private func reload(_ identities: [FetchedIdentity]) {
-    guard parent == nil, let store = firstStore else { return }
+    guard parent == nil else { return }
     var byEntity: [ObjectIdentifier: (layout: EntityLayout, keys: ContiguousArray<Int64>)] = [:]
     for identity in identities {
       let (layout, key) = (identity.layout, identity.primaryKey)
       guard let object = registry.object(rootIndex: layout.rootIndex, key: key),
-        store.isUnread(rootIndex: layout.rootIndex, key: key)
+        store(at: layout.place)?.isUnread(rootIndex: layout.rootIndex, key: key) == true
       else { continue }
       byEntity[ObjectIdentifier(object.layout), default: (object.layout, [])].keys.append(key)
     }
     for (layout, keys) in byEntity.values.sorted(by: { $0.layout.index < $1.layout.index }) {
       do {
-        try read(store) { reader in
+        try read(store(for: layout)) { reader in
           let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
           for fetched in rows { reader.install(fetched).release() }
         }

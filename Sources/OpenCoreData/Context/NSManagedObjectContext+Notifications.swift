@@ -42,11 +42,11 @@ extension NSManagedObjectContext {
     return ids
   }
 
-  /// The ID of a row of this context's store, or of a new object.
+  /// The ID of a row of one of this context's stores, or of a new object.
   final func objectID(of identity: FetchedIdentity) -> NSManagedObjectID {
     NSManagedObjectID(
       layout: identity.layout, primaryKey: identity.primaryKey,
-      store: identity.primaryKey > 0 ? firstStore : nil)
+      store: identity.primaryKey > 0 ? store(at: identity.layout.place) : nil)
   }
 }
 

@@ -46,6 +46,7 @@ extension NSManagedObjectContext {
   /// those that have read it from them.
   final func counterpart(of identity: FetchedIdentity) -> NSManagedObject? {
     let (layout, key) = (identity.layout, identity.primaryKey)
+    makeRoom(for: layout.place)
     if let object = registry.object(rootIndex: layout.rootIndex, key: key) {
       return object.layout === layout && !object.state.contains(.inaccessible) ? object : nil
     }
@@ -149,11 +150,14 @@ extension NSManagedObjectContext {
   private func take(
     _ found: [NSManagedObject], of plan: FetchPlan, from parent: NSManagedObjectContext
   ) throws -> [NSManagedObject] {
-    var fresh: [Int64] = []
+    var fresh: [Int: [Int64]] = [:]
     let objects = try found.map { source in
+      makeRoom(for: source.layout.place)
       let known = registry.object(rootIndex: source.layout.rootIndex, key: source.primaryKey)
       let object = known ?? makeFault(source.layout, source.primaryKey)
-      if known == nil, source.primaryKey > 0 { fresh.append(source.primaryKey) }
+      if known == nil, source.primaryKey > 0 {
+        fresh[source.layout.place, default: []].append(source.primaryKey)
+      }
       if let prefetched = source.prefetched, !plan.prefetchPaths.isEmpty {
         object.prefetched = object.prefetched.map { $0.joined(with: prefetched) } ?? prefetched
       }
@@ -168,15 +172,16 @@ extension NSManagedObjectContext {
       }
       return object
     }
-    if let rootIndex = found.first?.layout.rootIndex {
-      firstStore?.own(rootIndex: rootIndex, keys: fresh)
+    for (place, keys) in fresh {
+      guard let layout = found.first(where: { $0.layout.place == place })?.layout else { continue }
+      store(at: place)?.own(rootIndex: layout.rootIndex, keys: keys)
     }
     return objects
   }
 
   /// A fault of a row that is not registered yet; the caller adds its owner to the row cache.
   private func makeFault(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
-    let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
+    let object = layout.makeObject()
     object.becomeFault(primaryKey: key, in: self)
     registry.add(object)
     return object

@@ -33,6 +33,7 @@ extension NSManagedObjectContext {
       "the entity '\(object.layout.entity.name ?? "")' is abstract and has no objects")
     object.context = self
     object.primaryKey = TemporaryKeys.next()
+    if coordinator?.isSpread == true { place(object) }
     registry.add(object)
     noteInsertion(of: object)
     object.state.insert(.awaking)

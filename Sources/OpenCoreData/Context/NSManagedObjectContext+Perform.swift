@@ -99,5 +99,6 @@ extension NSManagedObjectContext {
     // A read that is running keeps its snapshot; it ends it when it is done.
     if readDepth == 0 { burst?.end() }
     burst = nil
+    if !otherBursts.isEmpty { endOtherBursts() }
   }
 }

@@ -14,8 +14,11 @@ extension NSManagedObjectContext {
       precondition(object.context === self, "a permanent ID is obtained in the object's context")
     }
     let fresh = nameless.filter(\.isInserted)
-    if !fresh.isEmpty {
-      let store = try requiredCoordinator.writableStore()
+    if !fresh.isEmpty, coordinator?.isSpread == true { try settlePlaces() }
+    for (place, fresh) in Dictionary(grouping: fresh, by: \.layout.place)
+      .sorted(by: { $0.key < $1.key })
+    {
+      guard let store = try store(at: place)?.writable() else { throw NSError.noStore() }
       let temporary = fresh.map(\.primaryKey)
       do {
         try store.reserveKeys(for: fresh, in: scope)
@@ -26,17 +29,6 @@ extension NSManagedObjectContext {
       for (object, key) in zip(fresh, temporary) { adopt(object, from: key, in: store) }
     }
     for object in nameless where !object.isInserted { try takeKeyOfParent(object) }
-  }
-
-  /// Says which store a new object will be saved to.
-  ///
-  /// A coordinator has one store, so that there is no other choice. Traps for an object that has been
-  /// saved, and for a store of another coordinator.
-  public final func assign(_ object: Any, to store: NSPersistentStore) {
-    guard let object = object as? NSManagedObject, object.context === self, object.isInserted else {
-      preconditionFailure("only a new object of this context is assigned to a store")
-    }
-    precondition(store === firstStore, "the store belongs to another coordinator")
   }
 
   /// Registers an object under the key that it was given.
@@ -58,7 +50,7 @@ extension NSManagedObjectContext {
       try parent.obtainPermanentIDs(for: [source])
       return source.primaryKey
     }
-    guard let key, key > 0, let store = firstStore else {
+    guard let key, key > 0, let store = store(for: object) else {
       throw NSError.missingObject(object.objectID)
     }
     guard registry.object(rootIndex: identity.layout.rootIndex, key: key) == nil else {

@@ -84,7 +84,8 @@ extension NSManagedObjectContext {
     return try read(store) { reader in
       let keys = reader.destinationKeys(of: relationship.name, from: sources)
       guard !keys.isEmpty else { return [] }
-      let rows = try reader.rows(keys, of: .of(destination), pageSize: nil, in: scope)
+      let layout = EntityLayout.of(destination).at(store.place)
+      let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
       return own(rows, owner, reader)
     }
   }

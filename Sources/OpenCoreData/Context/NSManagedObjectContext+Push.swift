@@ -10,13 +10,13 @@ extension NSManagedObjectContext {
   /// - Throws: 133000 when the parent has lost or is going to delete an updated object; nothing is
   ///   changed then.
   final func push(_ plan: SavePlan) throws {
-    guard let parent, let store = firstStore else { return }
+    guard let parent else { return }
     try parent.performAndWait {
       try parent.scope.working(for: scope) { try parent.take(plan) }
     }
-    for (object, row) in zip(plan.written, store.newRows(of: plan.written)) {
-      object.settle(on: row)
-    }
+    let rows =
+      try plan.written.isEmpty ? [] : requiredCoordinator.anyStore().newRows(of: plan.written)
+    for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
     for object in plan.deleted { detach(object) }
   }
 
@@ -41,12 +41,14 @@ extension NSManagedObjectContext {
 
   /// A new object for one that was inserted in a child, under the same key.
   private func insertCounterpart(of object: NSManagedObject) -> NSManagedObject {
-    let mine = object.layout.objectClass.init(entity: object.layout.entity, insertInto: nil)
+    makeRoom(for: object.layout.place)
+    let mine = object.layout.makeObject()
     mine.context = self
     mine.primaryKey = object.primaryKey
     registry.add(mine)
     if mine.primaryKey > 0 {
-      firstStore?.own(rootIndex: mine.layout.rootIndex, keys: CollectionOfOne(mine.primaryKey))
+      store(for: mine)?.own(
+        rootIndex: mine.layout.rootIndex, keys: CollectionOfOne(mine.primaryKey))
     }
     noteInsertion(of: mine)
     return mine

@@ -55,7 +55,9 @@ extension NSManagedObjectContext {
 
   /// Whether an ID names no row, or one of this context's store.
   private func isOfOwnStore(_ objectID: NSManagedObjectID) -> Bool {
-    guard let handle = objectID.handle, handle !== firstStore?.handle else { return true }
+    guard let handle = objectID.handle,
+      handle !== self.store(at: objectID.layout.place)?.handle
+    else { return true }
     return objectID.persistentStore == nil
   }
 
@@ -68,14 +70,19 @@ extension NSManagedObjectContext {
   /// Objects of exactly this entity that are registered now, by the entity's name.
   package final func registeredCount(ofEntity name: String) -> Int {
     sweep()
-    guard let entity = entityNamed(name) else { return 0 }
-    return registry.tally(EntityLayout.of(entity).index).count
+    return tallies(ofEntity: name).reduce(0) { $0 + $1.count }
   }
 
   /// The most objects of exactly this entity that were registered at once.
+  ///
+  /// Of several stores each counts its own peak.
   package final func peakRegisteredCount(ofEntity name: String) -> Int {
-    guard let entity = entityNamed(name) else { return 0 }
-    return registry.tally(EntityLayout.of(entity).index).peak
+    tallies(ofEntity: name).reduce(0) { $0 + $1.peak }
+  }
+
+  private func tallies(ofEntity name: String) -> [ObjectRegistry.Tally] {
+    guard let entity = entityNamed(name) else { return [] }
+    return (0..<placeCount).map { registry.tally(EntityLayout.of(entity).at($0).index) }
   }
 
   /// The most objects, whatever their entity, that were registered at once.
@@ -100,7 +107,7 @@ extension NSManagedObjectContext {
   /// The registered object of a key, or a new fault that is registered now.
   final func registered(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     if let object = registry.object(rootIndex: layout.rootIndex, key: key) { return object }
-    let object = layout.objectClass.init(entity: layout.entity, insertInto: nil)
+    let object = layout.makeObject()
     object.becomeFault(primaryKey: key, in: self)
     registry.add(object)
     if key > 0 {
@@ -124,26 +131,44 @@ extension NSManagedObjectContext {
 
   /// Traps for an entity of another model than the coordinator's: its objects are laid out
   /// differently.
+  ///
+  /// Makes room for the objects of its store.
   final func checkModel(of layout: EntityLayout) {
     precondition(
       layout.family === family,
       "the entity '\(layout.entity.name ?? "")' belongs to another model than this context's")
+    makeRoom(for: layout.place)
+  }
+
+  /// Makes room for the objects of one of several stores, before the first of them comes.
+  final func makeRoom(for place: Int) {
+    guard place >= placeCount, let family else { return }
+    placeCount = place + 1
+    directStore = nil
+    registry.prepare(
+      entityCount: family.entityCount, rootCount: family.rootCount, placeCount: placeCount)
   }
 
   /// The destination of a to-one, whose concrete entity the row names where it may be another; nil
   /// when the key names an object of an entity that the relationship does not lead to.
+  ///
+  /// - Parameter owner: The layout of the object that the relationship is of: both are in one store.
   final func object(
-    primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int64
+    primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int64,
+    owner: EntityLayout
   ) -> NSManagedObject? {
     // The rows of a child also name objects that were never saved.
     guard primaryKey > 0 || (primaryKey < 0 && parent != nil) else { return nil }
     guard let destination = relationship.destinationEntity else {
       preconditionFailure("the relationship '\(relationship.name)' has no destination entity")
     }
-    let declared = EntityLayout.of(destination)
-    if let object = registry.object(rootIndex: declared.rootIndex, key: primaryKey) {
+    let first = EntityLayout.of(destination)
+    if let object = registry.object(
+      rootIndex: first.rootIndex &+ owner.rootOffset, key: primaryKey)
+    {
       return object.layout.entity.isKind(of: destination) ? object : nil
     }
+    let declared = first.at(owner.place)
     let concrete = Int(exactly: entityNumber).flatMap {
       store(for: declared).layouts.layout(entityNumber: $0)
     }
@@ -182,27 +207,35 @@ extension NSManagedObjectContext {
   }
 
   final func disown(_ released: [[Int64]]) {
-    guard let store = firstStore else { return }
     for (rootIndex, keys) in released.enumerated() where !keys.isEmpty {
-      store.disown(rootIndex: rootIndex, keys: keys)
+      let place = family.map { rootIndex / $0.rootCount } ?? 0
+      store(at: place)?.disown(rootIndex: rootIndex, keys: keys)
     }
   }
 
-  /// The store that holds an entity's rows; traps when the coordinator has none.
+  /// The store that holds a layout's rows; traps when the coordinator has none.
   final func store(for layout: EntityLayout) -> RowStore {
-    firstStore ?? requiredCoordinator.store(for: layout)
+    guard let store = store(at: layout.place) else {
+      preconditionFailure("the coordinator has no store; add one before fetching or saving")
+    }
+    return store
   }
 
-  /// The coordinator's store, asked for once as long as it is there.
+  /// The store at a place of the coordinator.
+  final func store(at place: Int) -> RowStore? {
+    place == 0 ? firstStore : coordinator?.store(at: place)
+  }
+
+  /// The coordinator's store at the first place, asked for once as long as it is there.
   final var firstStore: RowStore? {
     if let knownStore, !knownStore.isRemoved { return knownStore }
-    knownStore = coordinator?.firstStore ?? knownStore
+    knownStore = coordinator?.store(at: 0) ?? knownStore
     return knownStore
   }
 
   /// The store an object's row is in or will be in.
   final func store(for object: NSManagedObject) -> RowStore? {
-    firstStore
+    store(at: object.layout.place)
   }
 
   /// The entity number of an object's row in its store.

@@ -4,6 +4,8 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Writes all changes to the stores, or none of them.
   ///
+  /// Of several stores each writes its own objects in its own transaction, and commits only when all have
+  /// written; a COMMIT that fails after another has succeeded is the one case in which a part is kept.
   /// Processes pending changes, posts will-save, validates, calls `willSave` until nothing changes any
   /// more, reserves keys for new objects in a transaction of its own, compares the objects' versions with
   /// the row cache, writes everything in a second transaction that compares them with the rows, calls
@@ -12,7 +14,7 @@ extension NSManagedObjectContext {
   /// Cost: see `Counters`; one INSERT, UPDATE or DELETE a row.
   /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 when a row has changed since
   ///   it was read, 133021 when values that must be unique are not, 134070 when `willSave` never comes to
-  ///   rest, an error of the store otherwise. The changes stay pending, and IDs temporary.
+  ///   rest, 134030 when a relationship leads into another store, an error of the store otherwise. The changes stay pending, and IDs temporary.
   public final func save(file: String = #fileID, line: Int = #line) throws {
     try located(file, line) {
       processPendingChanges()
@@ -43,13 +45,14 @@ extension NSManagedObjectContext {
   /// The rounds of validating and `willSave` that a save allows.
   private static let mostRounds = 1_000
 
-  /// Without changed objects a save writes what was set as metadata of the store, if anything.
-  private func saveMetadata() throws {
-    guard let store = coordinator?.firstStore, store.hasUnsavedMetadata else { return }
-    do {
-      try requiredCoordinator.writableStore().saveMetadata()
-    } catch {
-      throw NSError.from(error, store: store)
+  /// Writes what was set as metadata of the stores and has not been written with objects.
+  final func saveMetadata() throws {
+    for store in coordinator?.rowStores ?? [] where store.hasUnsavedMetadata {
+      do {
+        try store.writable().saveMetadata()
+      } catch {
+        throw NSError.from(error, store: store)
+      }
     }
   }
 

@@ -13,8 +13,12 @@ extension NSManagedObjectContext {
     for attempt in 1...NSManagedObjectContext.mostAttempts {
       let plan = savePlan()
       do {
-        try plan.checkConstraints()
-        if !plan.isEmpty { try write(plan, &keys) }
+        if coordinator?.isSpread == true, parent == nil {
+          try writeAcross(plan, &keys)
+        } else {
+          try plan.checkConstraints()
+          if !plan.isEmpty { try write(plan, &keys) }
+        }
         let displaced = changes.displaced
         changes.removeAll()
         return (plan, displaced)
@@ -46,7 +50,41 @@ extension NSManagedObjectContext {
   /// One attempt; after a failure the new objects have their temporary keys again.
   private func write(_ plan: SavePlan, _ keys: inout [ObjectIdentifier: Int64]) throws {
     if parent != nil { return try push(plan) }
-    let store = try requiredCoordinator.writableStore()
+    guard let store = try firstStore?.writable() else { throw NSError.noStore() }
+    try write(plan, to: store, &keys)
+  }
+
+  /// One attempt at several stores: each has its own transaction inside that of the one before, and
+  /// commits before it.
+  ///
+  /// Nothing is kept anywhere when one refuses, unless a COMMIT itself fails after another has succeeded.
+  private func writeAcross(_ plan: SavePlan, _ keys: inout [ObjectIdentifier: Int64]) throws {
+    guard !plan.isEmpty else { return }
+    try settlePlaces()
+    try checkStores(of: plan.written)
+    // A store in memory keeps what it is given once all files have.
+    let parts = try plan.parts.map { place, part in
+      guard let store = try store(at: place)?.writable() else { throw NSError.noStore() }
+      return (store: store, plan: part)
+    }.sorted { $0.store is MemoryStore && !($1.store is MemoryStore) }
+    for (_, part) in parts { try part.checkConstraints() }
+    try write(parts[...], &keys)
+    try saveMetadata()
+  }
+
+  private func write(
+    _ parts: ArraySlice<(store: RowStore, plan: SavePlan)>,
+    _ keys: inout [ObjectIdentifier: Int64]
+  ) throws {
+    guard let first = parts.first else { return }
+    let rest = parts.dropFirst()
+    try write(first.plan, to: first.store, &keys) { keys in try self.write(rest, &keys) }
+  }
+
+  private func write(
+    _ plan: SavePlan, to store: RowStore, _ keys: inout [ObjectIdentifier: Int64],
+    beforeCommit: ((inout [ObjectIdentifier: Int64]) throws -> Void)? = nil
+  ) throws {
     let unkeyed = plan.inserted.filter { $0.primaryKey <= 0 }
     let keyed = plan.inserted.filter { $0.primaryKey > 0 }
     let temporary = unkeyed.map(\.primaryKey)
@@ -61,7 +99,12 @@ extension NSManagedObjectContext {
           if let key = keys[ObjectIdentifier(object)] { object.primaryKey = key }
         }
       }
-      let rows = try store.write(plan, in: scope)
+      let rows: [Row]
+      if let beforeCommit {
+        rows = try store.write(plan, in: scope) { try beforeCommit(&keys) }
+      } else {
+        rows = try store.write(plan, in: scope)
+      }
       for (object, key) in zip(unkeyed, temporary) { rekey(object, from: key) }
       for object in keyed {
         // An owner came with the key, another with the row.

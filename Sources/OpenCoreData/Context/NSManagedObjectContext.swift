@@ -35,10 +35,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) var registry = ObjectRegistry()
   /// The model's, to tell objects of another model.
   private(set) var family: LayoutFamily?
-  /// Set at first need.
+  /// The store at the first place; set at first need.
   @exclusivity(unchecked) final var knownStore: RowStore?
+  /// How many stores' objects the registry has room for.
+  @exclusivity(unchecked) final var placeCount = 1
   /// The store whose row cache this context reads as it is, known from the first fault on; nil for a
-  /// child, and while the context is pinned to a query generation.
+  /// child, while the context is pinned to a query generation, and once objects of several stores may
+  /// be registered.
   @exclusivity(unchecked) final var directStore: RowStore?
   /// The class that an object was last made of, and its entity.
   @exclusivity(unchecked) final var lastInserted:
@@ -63,8 +66,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let scope: ProfileScope
   /// What a new fault of this context is: watched when queues are guarded.
   final let faultState: ObjectState = QueueGuard.isOn ? .watched : .fault
-  /// What a burst of faults reads from.
+  /// What a burst of faults reads from: the store that was read last.
   var burst: (any StoreReader)?
+  /// What it has read other stores from.
+  var otherBursts: [any StoreReader] = []
   /// What has changed since the last save, and since the last notification.
   var changes = PendingChanges()
   var coordinator: NSPersistentStoreCoordinator?
@@ -138,6 +143,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   deinit {
     burst?.end()
+    for burst in otherBursts { burst.end() }
     disown(registry.removeAll())
   }
 
@@ -196,7 +202,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The coordinator, which every request needs; traps when none was set.
   var requiredCoordinator: NSPersistentStoreCoordinator {
     guard let coordinator else {
-      preconditionFailure("this context has no persistent store coordinator")
+      preconditionFailure(
+        "this context has no persistent store coordinator, so it has no model and no store: set one "
+          + "before using it")
     }
     return coordinator
   }

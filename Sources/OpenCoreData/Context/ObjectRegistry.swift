@@ -24,11 +24,22 @@ struct ObjectRegistry: ~Copyable {
 
   init() {}
 
-  /// Makes room for the entities of a model.
-  mutating func prepare(entityCount: Int, rootCount: Int) {
-    guard tables.count == 0 else { return }
-    tables = FixedArray(count: rootCount) { KeyTable() }
-    tallies = FixedArray(count: entityCount) { Tally() }
+  /// Makes room for the entities of a model in as many stores.
+  ///
+  /// Objects that are there stay.
+  mutating func prepare(entityCount: Int, rootCount: Int, placeCount: Int = 1) {
+    let (roots, entities) = (rootCount * placeCount, entityCount * placeCount)
+    guard tables.count < roots else { return }
+    var oldTables = FixedArray<KeyTable<NSManagedObject>>(count: roots) { KeyTable() }
+    swap(&tables, &oldTables)
+    for index in 0..<oldTables.count {
+      oldTables[index].forEach { key, object in
+        _ = tables[index].find(key, orInsert: object.pointee)
+      }
+    }
+    var oldTallies = FixedArray<Tally>(count: entities) { Tally() }
+    swap(&tallies, &oldTallies)
+    for index in 0..<oldTallies.count { tallies[index] = oldTallies[index] }
   }
 
   /// How many objects of one entity there are, and were at most, by its layout's index.

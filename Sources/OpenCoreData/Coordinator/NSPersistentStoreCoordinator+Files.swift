@@ -71,7 +71,8 @@ extension NSPersistentStoreCoordinator {
     }
     let removed = detach(store)
     do {
-      let new = try addPersistentStore(type: .sqlite, at: url, options: options)
+      let new = try addPersistentStore(
+        type: .sqlite, configuration: sqlite.configuration, at: url, options: options)
       removed?.close()
       return new
     } catch {

@@ -2,17 +2,20 @@ import ManagedModel
 package import ProfileEvents
 import Synchronization
 
-/// Connects contexts with a store: one model, one store, one row cache.
+/// Connects contexts with stores: one model, one row cache for each store.
 ///
-/// Any thread may use it. Apple counterpart: `NSPersistentStoreCoordinator`; it takes several stores
-/// there, one here so far.
+/// Any thread may use it. Objects of an entity may be in every store that holds the entity, by its
+/// configuration; a relationship never leads from one store into another. Apple counterpart:
+/// `NSPersistentStoreCoordinator`.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   // `stores` is behind a lock, the rest never changes
   /// The model, which may not be changed any more.
   public let managedObjectModel: NSManagedObjectModel
   /// Where the events of this coordinator's contexts and store go.
   package let eventHub: EventHub
-  private let stores = Mutex<[RowStore]>([])
+  private let stores = Mutex<CoordinatedStores>(CoordinatedStores())
+  /// Whether it matters which store an object is in; once true, it stays so.
+  private let isSpreadNow = Atomic<Bool>(false)
   /// The contexts that merge by themselves what others save.
   let followers = ContextFollowers()
 
@@ -39,24 +42,32 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The stores that were added.
+  /// The stores that were added, in the order in which they were.
   public var persistentStores: [NSPersistentStore] {
-    stores.withLock { $0 }
+    rowStores
   }
+
+  var rowStores: [RowStore] {
+    stores.withLock { $0.all }
+  }
+
+  var isSpread: Bool { isSpreadNow.load(ordering: .relaxed) }
 
   /// Opens or creates the store in a file, or makes one in memory.
   ///
   /// A file that does not exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a
   /// store is only looked at: no byte in its folder changes.
   /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema.
-  /// - Throws: 134080 with a sentence when the file is no usable store, 134100 when it was made with
-  ///   another model, 134020 when it lacks tables or columns, 134000 for another type of store.
+  /// - Parameter configuration: The model's configuration whose entities the store holds; nil for all.
+  /// - Throws: 134080 with a sentence when the file is no usable store, or is one of this coordinator's
+  ///   already; 134100 when it was made with another model, 134020 when it lacks tables or columns,
+  ///   134000 for another type of store, 134030 for a configuration that the model does not have.
   @discardableResult
   public func addPersistentStore(
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
-    try add(type, at: storeURL, options: options)
+    try add(type, configuration, at: storeURL, options: options)
   }
 
   /// The older spelling of `addPersistentStore(type:at:)`.
@@ -67,46 +78,71 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
-    try add(NSPersistentStore.StoreType(rawValue: storeType), at: storeURL, options: options)
+    try add(
+      NSPersistentStore.StoreType(rawValue: storeType), configuration, at: storeURL,
+      options: options)
   }
 
   private func add(
-    _ type: NSPersistentStore.StoreType, at url: URL?, options: [AnyHashable: Any]?
+    _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
+    options: [AnyHashable: Any]?
   ) throws -> NSPersistentStore {
-    guard persistentStores.isEmpty else {
-      throw NSError.store("A coordinator takes one store; this one has \(persistentStores[0]).")
+    guard managedObjectModel.entities(forConfigurationName: configuration) != nil else {
+      throw NSError.store(
+        "The model has no configuration '\(configuration ?? "")'. It has: "
+          + managedObjectModel.configurations.joined(separator: ", ") + ".")
     }
-    let store: RowStore
+    // Two threads may add stores at the same time.
+    let place = stores.withLock { $0.reserve() }
+    do {
+      let store = try open(type, configuration, at: url, options: options, place: place)
+      store.persistentStoreCoordinator = self
+      store.handle.join(self)
+      do {
+        let isSpread = try stores.withLock { try $0.fill(place, with: store) }
+        if isSpread { isSpreadNow.store(true, ordering: .relaxed) }
+      } catch {
+        store.close()
+        throw error
+      }
+      return store
+    } catch {
+      stores.withLock { $0.release(place) }
+      throw error as NSError
+    }
+  }
+
+  private func open(
+    _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
+    options: [AnyHashable: Any]?, place: Int
+  ) throws -> RowStore {
     switch type {
     case .sqlite:
       guard let url else {
         throw NSError.coreData(
           NSPersistentStoreOpenError, "A SQLite store needs the URL of a file.")
       }
-      store = try SQLiteStore.open(
-        at: url, options: options, model: managedObjectModel, hub: eventHub)
+      return try SQLiteStore.open(
+        at: url, configuration: configuration, place: place, options: options,
+        model: managedObjectModel, hub: eventHub)
     case .inMemory:
-      store = MemoryStore(model: managedObjectModel, url: url, options: options)
+      return MemoryStore(
+        model: managedObjectModel, configuration: configuration, place: place, url: url,
+        options: options)
     default:
       throw NSError.coreData(
         NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
     }
-    store.persistentStoreCoordinator = self
-    store.handle.join(self)
-    stores.withLock { $0.append(store) }
-    return store
   }
 
   /// Takes a store out of the list; nil when it is not there.
   func detach(_ store: NSPersistentStore) -> RowStore? {
-    stores.withLock { stores in
-      stores.firstIndex { $0 === store }.map { stores.remove(at: $0) }
-    }
+    stores.withLock { $0.remove(store) }
   }
 
   /// Puts a store back that was taken out.
   func attach(_ store: RowStore) {
-    stores.withLock { $0.append(store) }
+    _ = stores.withLock { try? $0.fill(store.place, with: store) }
   }
 
   /// The ID that a URI names; nil for a URI of another store, an unknown entity, or no object URI.
@@ -117,36 +153,67 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("p"),
       let key = Int64(parts[1].dropFirst()), key > 0,
       let entity = managedObjectModel.entitiesByName[String(parts[0])],
-      let store = firstStore,
-      url.host?.caseInsensitiveCompare(store.identifier) == .orderedSame
+      let store = rowStores.first(where: {
+        url.host?.caseInsensitiveCompare($0.identifier) == .orderedSame
+      })
     else { return nil }
-    return NSManagedObjectID(layout: .of(entity), primaryKey: key, store: store)
+    let layout = EntityLayout.of(entity).at(store.place)
+    guard store.layouts.holds(layout) else { return nil }
+    return NSManagedObjectID(layout: layout, primaryKey: key, store: store)
   }
 
-  /// The one store, when it has been added.
-  var firstStore: RowStore? {
-    stores.withLock { $0.first }
+  /// The store at the first place, when it has been added.
+  var firstStore: RowStore? { store(at: 0) }
+
+  /// The store at a place, when it has been added.
+  func store(at place: Int) -> RowStore? {
+    stores.withLock { $0.store(at: place) }
   }
 
-  /// The store that holds an entity's rows; traps when none was added.
-  func store(for layout: EntityLayout) -> RowStore {
-    guard let store = firstStore else {
-      preconditionFailure("the coordinator has no store; add one before fetching or saving")
-    }
+  /// The stores that hold an entity, in their order.
+  func stores(holding layout: EntityLayout) -> [RowStore] {
+    rowStores.filter { $0.layouts.holds(layout) }
+  }
+
+  /// Any store, for what all of them know.
+  func anyStore() throws -> RowStore {
+    guard let store = rowStores.first else { throw NSError.noStore() }
     return store
   }
 
-  /// The store to save to.
-  func writableStore() throws -> RowStore {
-    guard let store = firstStore else {
-      throw NSError.coreData(NSPersistentStoreSaveError, "The coordinator has no store to save to.")
+  /// Empties the row cache of each store of what somebody else has written to it.
+  func forget(_ changes: MergedChanges) {
+    for store in rowStores { store.forget(changes.of(store.place)) }
+  }
+
+  /// The store that new objects of an entity go to: the first that holds it and may be written.
+  ///
+  /// - Throws: 134030 when there is none.
+  func homeStore(of layout: EntityLayout) throws -> RowStore {
+    let stores = rowStores
+    guard !stores.isEmpty else { throw NSError.noStore() }
+    let holding = stores.filter { $0.layouts.holds(layout) }
+    guard let store = holding.first(where: { !$0.isReadOnly }) ?? holding.first else {
+      throw NSError.coreData(
+        NSPersistentStoreSaveError,
+        "No store of the coordinator holds the entity '\(layout.entity.name ?? "")': "
+          + "their configurations do not have it.")
     }
-    guard !store.isReadOnly else {
+    return store
+  }
+}
+
+extension RowStore {
+  /// The store, when it may be written.
+  ///
+  /// - Throws: 134030 for one that is looked at.
+  func writable() throws -> Self {
+    guard !isReadOnly else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
         "The store was opened to be looked at (NSReadOnlyPersistentStoreOption): nothing is saved.")
     }
-    return store
+    return self
   }
 }
 

@@ -26,6 +26,24 @@ extension NSError {
     coreData(NSPersistentStoreOperationError, message)
   }
 
+  /// A coordinator without a store.
+  static func noStore() -> NSError {
+    coreData(
+      NSPersistentStoreSaveError,
+      "The coordinator has no store: add one before fetching or saving.")
+  }
+
+  /// A relationship that leads from one store into another.
+  static func crossStore(
+    _ relationship: String, of object: NSManagedObject, to other: NSManagedObject
+  ) -> NSError {
+    coreData(
+      NSPersistentStoreSaveError,
+      "'\(relationship)' of \(object.objectID) leads into another store, to \(other.objectID): "
+        + "objects that belong together are in one store. Assign new objects to it before saving.",
+      [NSAffectedObjectsErrorKey: [object, other]])
+  }
+
   /// An object whose row does not exist.
   static func missingObject(_ objectID: NSManagedObjectID) -> NSError {
     coreData(

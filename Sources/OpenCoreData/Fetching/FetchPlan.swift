@@ -2,12 +2,12 @@ import ManagedModel
 
 /// A fetch request, read once: the entity is found, the options are plain values.
 struct FetchPlan {
-  let layout: EntityLayout
+  private(set) var layout: EntityLayout
   let entity: NSEntityDescription
   let predicate: NSPredicate?
   var sort: [NSSortDescriptor]
-  let limit: Int
-  let offset: Int
+  var limit: Int
+  var offset: Int
   var batchSize: Int
   let includesSubentities: Bool
   let includesPendingChanges: Bool
@@ -17,6 +17,8 @@ struct FetchPlan {
   var prefetchPaths: [String]
   /// What dictionaries hold, nil for other results.
   let dictionary: DictionaryPlan?
+  /// The stores that are asked; nil is all.
+  let affectedStores: [NSPersistentStore]?
   /// Told now and then how many rows have been read; for an asynchronous fetch.
   var rowsRead: ((Int) -> Void)?
 
@@ -36,6 +38,7 @@ struct FetchPlan {
     includesPropertyValues = request.includesPropertyValues
     returnsObjectsAsFaults = request.returnsObjectsAsFaults
     refreshes = request.shouldRefreshRefetchedObjects
+    affectedStores = request.affectedStores
     prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
     dictionary = try FetchPlan.dictionary(request, entity)
   }
@@ -67,8 +70,20 @@ struct FetchPlan {
 
   /// Whether an object of that layout is among those the request asks for.
   func covers(_ candidate: EntityLayout) -> Bool {
-    candidate.index == layout.index
-      || (includesSubentities && candidate.entity.isKind(of: entity))
+    guard
+      candidate.modelIndex == layout.modelIndex
+        || (includesSubentities && candidate.entity.isKind(of: entity))
+    else { return false }
+    guard let affectedStores else { return true }
+    return affectedStores.contains { ($0 as? RowStore)?.place == candidate.place }
+  }
+
+  /// The same, for the rows of one of several stores.
+  func at(_ store: RowStore) -> FetchPlan {
+    guard store.place != layout.place else { return self }
+    var plan = self
+    plan.layout = layout.at(store.place)
+    return plan
   }
 
   /// The classes of the objects the request may give.

@@ -25,7 +25,10 @@ extension NSManagedObjectContext {
         "A child reads what its parent reads: pin the context below the coordinator.")
     }
     let token = generation === NSQueryGenerationToken.unpinned ? nil : generation
-    if let state = token?.generation, state.store !== firstStore {
+    let stores = coordinator?.rowStores ?? []
+    if token?.generations.contains(where: { state in !stores.contains { $0 === state.store } })
+      == true
+    {
       throw NSError.coreData(
         NSCoreDataError, "The query generation is of another store than this context's.")
     }
@@ -50,10 +53,14 @@ extension NSManagedObjectContext {
   /// The generation this context is pinned to, made at its first read; nil when it is not pinned.
   final func generation(of store: RowStore) throws -> StoreGeneration? {
     guard let pinnedToken else { return nil }
-    if let generation = pinnedToken.generation { return generation }
-    let generation = try store.currentGeneration()
-    self.pinnedToken = NSQueryGenerationToken(generation)
-    return generation
+    let known = pinnedToken.generations
+    if let generation = known.first(where: { $0.store === store }) { return generation }
+    // All stores at once, so that what is read of one is not newer than what is read of another; one
+    // that was added since is pinned now.
+    let stores = known.isEmpty ? requiredCoordinator.rowStores : [store]
+    let generations = try known + stores.map { try $0.currentGeneration() }
+    self.pinnedToken = NSQueryGenerationToken(generations)
+    return generations.first { $0.store === store }
   }
 
   /// The row that a pinned context has at hand, with a count for the caller.

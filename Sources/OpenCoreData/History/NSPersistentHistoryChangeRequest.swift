@@ -79,34 +79,53 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   }
 
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
-    guard let store = context.requiredCoordinator.firstStore as? SQLiteStore else {
+    let stores = context.requiredCoordinator.rowStores.compactMap { $0 as? SQLiteStore }.filter {
+      store in affectedStores?.contains { $0 === store } ?? true
+    }
+    guard !stores.isEmpty else {
       throw NSError.coreData(
         NSPersistentStoreUnsupportedRequestTypeError, "Only SQLite stores have a history.")
     }
     do {
       guard deletes else {
-        return NSPersistentHistoryResult(try result(store, context), resultType)
+        return NSPersistentHistoryResult(try result(stores, context), resultType)
       }
-      _ = try context.requiredCoordinator.writableStore()
       context.endBurst()
-      let count = try store.deleteHistory(before: place, in: context)
+      var count = 0
+      for store in stores {
+        count += try store.writable().deleteHistory(before: place, in: context)
+      }
       return NSPersistentHistoryResult(resultType == .count ? count : true, resultType)
     } catch {
-      throw NSError.from(error, store: store)
+      throw NSError.from(error, store: stores[0])
     }
   }
 
-  private func result(_ store: SQLiteStore, _ context: NSManagedObjectContext) throws -> Any {
+  /// What the stores have to tell, in the order in which it was written.
+  private func transactions(
+    _ stores: [SQLiteStore], withChanges: Bool, _ context: NSManagedObjectContext
+  ) throws -> [NSPersistentHistoryTransaction] {
+    let found = try stores.map {
+      try $0.history(after: place, withChanges: withChanges, in: context)
+    }
+    guard found.count > 1 else { return found.first ?? [] }
+    return found.joined().enumerated()
+      .sorted { ($0.element.timestamp, $0.offset) < ($1.element.timestamp, $1.offset) }
+      .map(\.element)
+  }
+
+  private func result(_ stores: [SQLiteStore], _ context: NSManagedObjectContext) throws -> Any {
     let wantsTransactions = resultType == .transactionsOnly || resultType == .count
     let filtersChanges = fetchRequest?.entity === HistoryEntities.change
-    var transactions = try store.history(
-      after: place, withChanges: !wantsTransactions || filtersChanges, in: context)
+    var transactions = try transactions(
+      stores, withChanges: !wantsTransactions || filtersChanges, context)
     if !filtersChanges { transactions = try filtered(transactions) }
     var changes = transactions.flatMap { $0.changes ?? [] }
     if filtersChanges {
       changes = try filtered(changes)
-      let wanted = Set(changes.compactMap { $0.transaction?.transactionNumber })
-      transactions.removeAll { !wanted.contains($0.transactionNumber) }
+      let wanted = Set(
+        changes.compactMap { $0.transaction.map { "\($0.storeID) \($0.transactionNumber)" } })
+      transactions.removeAll { !wanted.contains("\($0.storeID) \($0.transactionNumber)") }
     }
     switch resultType {
     case .statusOnly: return true

@@ -162,6 +162,11 @@ extension NSManagedObject: KeyValueReadable {
         return nil
       }
     }
+    if let bytes = value as? Data, let transformer = layout.transformer(slot) {
+      let decoded = transformer.decode(bytes)
+      keep(decoded.map { .value($0) } ?? .null, at: slot.index)
+      return decoded
+    }
     keep(.value(value), at: slot.index)
     return value
   }
@@ -212,10 +217,11 @@ extension NSManagedObject: KeyValueReadable {
 
   /// An attribute's value in the form in which it is held; traps for one of another type.
   final func heldValue(_ value: Any?, for slot: RowSlot) -> HeldValue {
-    if slot.kind == .transformable, let value, !(value is NSNull),
+    if slot.kind == .transformable || slot.kind == .external, let value, !(value is NSNull),
       let transformer = layout.transformer(slot)
     {
-      return .transformed(TransformedValue(value, by: transformer))
+      return .transformed(
+        TransformedValue(value, by: transformer, isExternal: slot.kind == .external))
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
       preconditionFailure(

@@ -16,7 +16,8 @@ extension NSManagedObject {
     let entityNumber = slot.kind == .toOnePolymorphic ? row.entityNumber(slot) : 0
     guard
       let object = context.object(
-        primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber)
+        primaryKey: row.int64(slot), of: slot.relationship, entityNumber: entityNumber,
+        owner: layout)
     else { return nil }
     keep(.object(object), at: slot.index)
     return object

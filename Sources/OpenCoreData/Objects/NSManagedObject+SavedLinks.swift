@@ -70,7 +70,7 @@ extension NSManagedObject {
   ) {
     guard let destination = slot.relationship.destinationEntity else { return }
     let key = ToManyCache.Key(
-      rootIndex: EntityLayout.of(destination).rootIndex, primaryKey: owner,
+      rootIndex: EntityLayout.of(destination).rootIndex &+ layout.rootOffset, primaryKey: owner,
       relationship: inverse.name)
     links.edit(key, adding: adding, removing: removing, commit: commit)
   }

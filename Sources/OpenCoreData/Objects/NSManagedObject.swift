@@ -15,7 +15,8 @@ open class NSManagedObject: NSObject {
   @usableFromInline @exclusivity(unchecked) final var row: Row
   /// `Z_PK`; below zero while the object is temporary.
   @exclusivity(unchecked) final var primaryKey: Int64
-  @usableFromInline final let layout: EntityLayout
+  /// Set anew while the object has no row alone: the entity stays, the store may be another.
+  @usableFromInline @exclusivity(unchecked) final var layout: EntityLayout
   /// Nil for an object of no context, and after its context has gone or let go of it.
   @exclusivity(unchecked) final unowned(unsafe) var context: NSManagedObjectContext?
   @usableFromInline @exclusivity(unchecked) final var state: ObjectState

@@ -56,7 +56,9 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
       list = WholeList(try context.fetchObjects(plan))
       return
     }
-    if let keys = known?.identities(in: context.store(for: plan.layout).layouts) {
+    if let layouts = try context.onlyStore(of: plan)?.layouts,
+      let keys = known?.identities(in: layouts)
+    {
       list = PagedList(keys: keys, unsaved: [], plan: plan, context: context)
       return
     }

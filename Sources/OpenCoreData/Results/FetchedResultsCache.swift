@@ -33,14 +33,15 @@ struct FetchedResultsCache {
     }
   }
 
-  /// Nil when there is nothing to cache: the store is in memory, or unsaved changes touch the result.
+  /// Nil when there is nothing to cache: the store is in memory, there are several, or unsaved changes
+  /// touch the result.
   ///
   /// Cost: one SELECT of three aggregates for each table.
   init?(
     name: String, plan: FetchPlan, _ sectionNameKeyPath: String?,
     of context: NSManagedObjectContext
   ) throws {
-    guard let store = context.store(for: plan.layout) as? SQLiteStore,
+    guard let store = try context.onlyStore(of: plan) as? SQLiteStore,
       !context.hasPendingChanges(touching: plan)
     else { return nil }
     file = FetchedResultsCache.file(name)
@@ -80,8 +81,8 @@ struct FetchedResultsCache {
 
   /// Writes the file anew.
   func write(_ results: FetchedResults) throws {
-    guard let plan = results.plan else { return }
-    let layouts = results.context.store(for: plan.layout).layouts
+    guard let plan = results.plan, let layouts = try results.context.onlyStore(of: plan)?.layouts
+    else { return }
     let identities =
       (results.list as? PagedList)?.identities
       ?? (0..<results.list.count).map { position in

@@ -7,12 +7,23 @@ final class PagedList: FetchedList {
   private var keys: [FetchedIdentity]
   /// Objects without a permanent key, by the key they are listed under.
   private var unsaved: [Int64: NSManagedObject]
-  private var held: [Int64: NSManagedObject] = [:]
+  private var held: [RowKey: NSManagedObject] = [:]
   /// The keys of each held page, least recently used first.
-  private var pages: [[Int64]] = []
-  private var positions: [Int64: Int]?
+  private var pages: [[RowKey]] = []
+  private var positions: [RowKey: Int]?
   private let plan: FetchPlan
   private let context: NSManagedObjectContext
+
+  /// A row of one of the stores.
+  private struct RowKey: Hashable {
+    let rootIndex: Int
+    let primaryKey: Int64
+
+    init(_ identity: FetchedIdentity) {
+      rootIndex = identity.layout.rootIndex
+      primaryKey = identity.primaryKey
+    }
+  }
 
   /// - Parameter unsaved: The objects whose keys are temporary.
   init(
@@ -35,23 +46,24 @@ final class PagedList: FetchedList {
   }
 
   func object(at position: Int) -> NSManagedObject {
-    let key = keys[position].primaryKey
-    if let object = unsaved[key] { return object }
+    let identity = keys[position]
+    if let object = unsaved[identity.primaryKey] { return object }
+    let key = RowKey(identity)
     if let object = held[key] {
       touch(key)
       return object
     }
     load(pageOf: position)
-    return held[key] ?? context.registered(keys[position].layout, key)
+    return held[key] ?? context.registered(identity.layout, identity.primaryKey)
   }
 
   func position(of object: NSManagedObject) -> Int? {
     adoptSavedKeys()
     if positions == nil {
       positions = Dictionary(
-        keys.enumerated().map { ($1.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
+        keys.enumerated().map { (RowKey($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
-    return positions?[object.primaryKey]
+    return positions?[RowKey(object.identity)]
   }
 
   func edit(
@@ -82,7 +94,7 @@ final class PagedList: FetchedList {
   private func load(pageOf position: Int) {
     let start = position / plan.batchSize * plan.batchSize
     let slice = keys[start..<min(start + plan.batchSize, keys.count)].filter {
-      held[$0.primaryKey] == nil && unsaved[$0.primaryKey] == nil
+      held[RowKey($0)] == nil && unsaved[$0.primaryKey] == nil
     }
     var objects: [NSManagedObject]
     do {
@@ -91,19 +103,18 @@ final class PagedList: FetchedList {
       context.noteFailure(error, "the page of position \(position) could not be read")
       objects = slice.map { context.registered($0.layout, $0.primaryKey) }
     }
-    for object in objects { held[object.primaryKey] = object }
-    pages.append(objects.map(\.primaryKey))
+    for object in objects { held[RowKey(object.identity)] = object }
+    pages.append(objects.map { RowKey($0.identity) })
     objects = []
     if pages.count > BatchedPages.kept + 1 { letGo(pages.removeFirst()) }
   }
 
-  private func letGo(_ page: [Int64]) {
-    let rootIndex = plan.layout.rootIndex
+  private func letGo(_ page: [RowKey]) {
     for key in page { held[key] = nil }
-    context.letGo(page.map { (rootIndex, $0) })
+    context.letGo(page.map { ($0.rootIndex, $0.primaryKey) })
   }
 
-  private func touch(_ key: Int64) {
+  private func touch(_ key: RowKey) {
     guard pages.last?.contains(key) == false,
       let index = pages.firstIndex(where: { $0.contains(key) })
     else { return }

@@ -3,20 +3,28 @@ import Synchronization
 
 /// Where each property of an entity lives: in a row, in an object, in a SELECT.
 ///
-/// Made once for each entity of a model that a coordinator uses; `entity.runtimeLayout` holds it.
-/// Everything here is constant, so objects of any context read it without a lock.
+/// Made once for each entity of a model that a coordinator uses; `entity.runtimeLayout` holds it. It is
+/// the layout of the rows of a coordinator's first store; for each further one there is a variant,
+/// `at(_:)`, which differs in its indexes alone, so that two rows of one key in two stores are never
+/// taken for one. Everything here is constant, so objects of any context read it without a lock.
 @usableFromInline
 final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// Held, so that an object may outlive its model.
   ///
   /// The entity's reference to this layout goes with the model, which is what breaks the cycle.
   let entity: NSEntityDescription
-  /// Counted from 0 in the model's order of entity numbers; the same in every coordinator.
+  /// Which of its coordinator's stores the rows are in, from 0.
+  let place: Int
+  /// Counted from 0 in the model's order of entities; the same in every store.
+  let modelIndex: Int
+  /// Unlike that of any other layout of the family.
   let index: Int
   /// Unlike that of any other layout of the process; above 0.
   let number = EntityLayout.numbers.add(1, ordering: .relaxed).newValue
-  /// The index of the root entity: primary keys are unique below one root.
+  /// The index of the root entity in its store: primary keys are unique below one root.
   let rootIndex: Int
+  /// What a root's index has been raised by for the store.
+  let rootOffset: Int
   /// Persistent attributes and to-one relationships, in the order of `slotProperties`.
   let slots: [RowSlot]
   /// The slots whose values may be in files beside the store.
@@ -59,16 +67,25 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 
   /// The same for the layouts of one model, and for no other.
   let family: LayoutFamily
+  /// The layouts for further stores, by place; those of the first store's layout alone are used.
+  private let variants = Mutex<[Int: EntityLayout]>([:])
 
   /// Lays out one entity.
+  ///
+  /// - Parameters:
+  ///   - modelIndex: Of the entity among the model's.
+  ///   - rootIndex: Of its root entity among the model's.
   init(
-    entity: NSEntityDescription, index: Int, rootIndex: Int, objectClass: NSManagedObject.Type,
-    family: LayoutFamily
+    entity: NSEntityDescription, modelIndex: Int, rootIndex: Int, place: Int = 0,
+    objectClass: NSManagedObject.Type, family: LayoutFamily
   ) {
     self.entity = entity
     self.family = family
-    self.index = index
-    self.rootIndex = rootIndex
+    self.place = place
+    self.modelIndex = modelIndex
+    index = place * family.entityCount + modelIndex
+    rootOffset = place * family.rootCount
+    self.rootIndex = rootOffset + rootIndex
     self.objectClass = objectClass
     self.hasOwnClass = objectClass != NSManagedObject.self
     var slots: [RowSlot] = []
@@ -124,6 +141,30 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     defaultRow.freeImmortal()
   }
 
+  /// The layout of the same entity in another of a coordinator's stores.
+  ///
+  /// Any thread may call it.
+  func at(_ place: Int) -> EntityLayout {
+    if place == self.place { return self }
+    let first = EntityLayout.of(entity)
+    if place == 0 { return first }
+    return first.variants.withLock { variants in
+      if let known = variants[place] { return known }
+      let made = EntityLayout(
+        entity: entity, modelIndex: modelIndex, rootIndex: rootIndex - rootOffset, place: place,
+        objectClass: objectClass, family: family)
+      variants[place] = made
+      return made
+    }
+  }
+
+  /// A new object of the layout's class that is in no context.
+  func makeObject() -> NSManagedObject {
+    let object = objectClass.init(entity: entity, insertInto: nil)
+    if place != 0 { object.layout = self }
+    return object
+  }
+
   /// Where the property of that name lives; nil when the entity has no such property.
   func place(of name: String) -> PropertyPlace? {
     places[name]
@@ -143,18 +184,18 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 
   /// A slot's value in a row, a transformable as its transformer makes it.
   func value(_ slot: RowSlot, in row: Row) -> Any? {
-    let value = row.value(slot)
-    guard slot.kind == .transformable, let bytes = value as? Data,
-      let transformer = transformer(slot)
-    else { return value }
-    return transformer.decode(bytes)
+    decoded(row.value(slot), slot)
   }
 
   /// A slot's value in raw form as it is read, a transformable as its transformer makes it.
   func value(_ slot: RowSlot, of raw: RowValue) -> Any? {
-    guard slot.kind == .transformable, case .bytes(let bytes) = raw,
+    decoded(raw.value(slot.kind), slot)
+  }
+
+  private func decoded(_ value: Any?, _ slot: RowSlot) -> Any? {
+    guard slot.kind == .transformable || slot.kind == .external, let bytes = value as? Data,
       let transformer = transformer(slot)
-    else { return raw.value(slot.kind) }
+    else { return value }
     return transformer.decode(bytes)
   }
 

@@ -12,12 +12,12 @@ enum ModelLayouts {
       model.freeze()
       let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
       let roots = entities.filter { $0.superentity == nil }
-      let family = LayoutFamily()
+      let family = LayoutFamily(entityCount: entities.count, rootCount: roots.count)
       for (index, entity) in entities.enumerated() {
         let root = entity.rootEntity
         let rootIndex = roots.firstIndex { $0 === root } ?? 0
         entity.runtimeLayout = EntityLayout(
-          entity: entity, index: index, rootIndex: rootIndex,
+          entity: entity, modelIndex: index, rootIndex: rootIndex,
           objectClass: ManagedObjectClasses.find(for: entity), family: family)
       }
     }
@@ -25,7 +25,17 @@ enum ModelLayouts {
 }
 
 /// Stands for a model in its layouts: telling models apart costs a comparison of references.
-final class LayoutFamily: Sendable {}
+final class LayoutFamily: Sendable {
+  /// How many entities the model has.
+  let entityCount: Int
+  /// How many of them are roots.
+  let rootCount: Int
+
+  init(entityCount: Int, rootCount: Int) {
+    self.entityCount = entityCount
+    self.rootCount = rootCount
+  }
+}
 
 extension EntityLayout {
   /// The layout of an entity; traps for one that belongs to no model.

@@ -59,12 +59,11 @@ extension PredicateTranslation {
         return .attribute(SQLFragment(sql: " \(name)"), attribute)
       }
       guard let relationship = property as? NSRelationshipDescription,
-        let destination = relationship.destinationEntity
+        let destination = relationship.destinationEntity.flatMap(translator.model.held)
       else {
         throw TranslationError(text, "\(entity.name).\(key) is not kept in the store.")
       }
-      position = TranslationPosition(
-        entity: translator.model.entity(for: destination), key: name, holder: alias)
+      position = TranslationPosition(entity: destination, key: name, holder: alias)
     }
     return .object(SQLFragment(sql: " \(position.key)"), position.entity)
   }

@@ -17,28 +17,33 @@ package final class SQLModel: @unchecked Sendable {
   private let byDescription: [ObjectIdentifier: SQLEntity]
   private let byName: [String: SQLEntity]
 
-  /// Lays out a model by Apple's rules, as for a new file.
-  package convenience init(model: NSManagedObjectModel) {
+  /// Lays out a model, or a configuration of it, by Apple's rules, as for a new file.
+  package convenience init(model: NSManagedObjectModel, configuration: String? = nil) {
     do {
-      try self.init(model: model, file: nil)
+      try self.init(model: model, configuration: configuration, file: nil)
     } catch {
       preconditionFailure("A layout made by rule cannot miss anything: \(error)")
     }
   }
 
-  /// Lays out a model on the tables that a file has.
+  /// Lays out a model, or a configuration of it, on the tables that a file has.
   ///
   /// Entities are matched by name, then by renaming identifier, then by position. Two statements.
   ///
   /// - Throws: `SchemaMismatch` for a table or column that the model wants and the file lacks;
   ///   `SQLiteError` when the schema cannot be read.
-  package convenience init(model: NSManagedObjectModel, connection: Connection) throws {
-    try self.init(model: model, file: FileSchema(reading: connection))
+  package convenience init(
+    model: NSManagedObjectModel, configuration: String? = nil, connection: Connection
+  ) throws {
+    try self.init(
+      model: model, configuration: configuration, file: FileSchema(reading: connection))
   }
 
   /// Lays out a model on a file's schema, or by rule when there is no file.
-  init(model: NSManagedObjectModel, file: FileSchema?) throws(SchemaMismatch) {
-    var builder = SQLModelBuilder(model: model, file: file)
+  init(
+    model: NSManagedObjectModel, configuration: String? = nil, file: FileSchema?
+  ) throws(SchemaMismatch) {
+    var builder = SQLModelBuilder(model: model, configuration: configuration, file: file)
     let entities = try builder.build()
     self.model = model
     self.entities = entities.sorted { $0.number < $1.number }
@@ -50,10 +55,15 @@ package final class SQLModel: @unchecked Sendable {
     byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The entity of a description of this model, or of the same name in an equal model.
+  /// The entity of a description of this model, or of the same name in an equal model; nil for one
+  /// that another store holds.
+  func held(_ description: NSEntityDescription) -> SQLEntity? {
+    byDescription[ObjectIdentifier(description)] ?? description.name.flatMap { byName[$0] }
+  }
+
+  /// The entity of a description; traps for one that `held` does not know.
   package func entity(for description: NSEntityDescription) -> SQLEntity {
-    if let entity = byDescription[ObjectIdentifier(description)] { return entity }
-    guard let name = description.name, let entity = byName[name] else {
+    guard let entity = held(description) else {
       preconditionFailure(
         "The entity \(description.name ?? "without a name") is not in the model of this store.")
     }

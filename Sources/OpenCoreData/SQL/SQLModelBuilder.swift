@@ -3,6 +3,7 @@ import ManagedModel
 /// Builds the entities of a `SQLModel`, by rule or as a file has them.
 struct SQLModelBuilder {
   let model: NSManagedObjectModel
+  let configuration: String?
   let file: FileSchema?
 
   /// In numbering order, so that parents come first.
@@ -10,8 +11,9 @@ struct SQLModelBuilder {
   private var byDescription: [ObjectIdentifier: SQLEntity] = [:]
   private var claims: [String: ColumnClaims] = [:]
 
-  init(model: NSManagedObjectModel, file: FileSchema?) {
+  init(model: NSManagedObjectModel, configuration: String?, file: FileSchema?) {
     self.model = model
+    self.configuration = configuration
     self.file = file
   }
 
@@ -21,7 +23,9 @@ struct SQLModelBuilder {
     var joins = JoinTables(file: file)
     for entity in entities {
       var own: [SQLToMany] = []
-      for relationship in entity.description.ownStoredRelationships where relationship.isToMany {
+      // What leads to the entities of another store is not kept.
+      for relationship in entity.description.ownStoredRelationships
+      where relationship.isToMany && self.entity(of: relationship) != nil {
         own.append(try place(relationship, of: entity, joins: &joins))
       }
       entity.setOwnToMany(own)
@@ -32,7 +36,7 @@ struct SQLModelBuilder {
   // MARK: Entities and tables
 
   private mutating func placeEntities() throws(SchemaMismatch) {
-    let descriptions = model.entitiesInNumberingOrder
+    let descriptions = model.entitiesInNumberingOrder(of: configuration)
     let numbers = try EntityNumbers(descriptions, file: file)
     for description in descriptions {
       let parent = description.superentity.flatMap { byDescription[ObjectIdentifier($0)] }

@@ -60,9 +60,9 @@ package struct DerivedColumn: Sendable {
       for name in path.dropLast() {
         guard let column = home.column(named: name),
           let relationship = column.property as? NSRelationshipDescription,
-          let destination = relationship.destinationEntity
+          let destination = relationship.destinationEntity.flatMap(model.held)
         else { return nil }
-        home = model.entity(for: destination)
+        home = destination
         hops.append(Hop(column: column.name, table: home.table))
       }
       guard let column = home.column(named: path[path.count - 1]),

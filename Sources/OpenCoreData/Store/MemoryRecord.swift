@@ -78,7 +78,8 @@ final class MemoryRecord: PredicateRecord {
       let entity = slot.relationship.destinationEntity
     else { return nil }
     let key = ToManyKey(
-      rootIndex: EntityLayout.of(entity).rootIndex, primaryKey: row.row.int64(slot),
+      rootIndex: EntityLayout.of(entity).rootIndex &+ row.layout.rootOffset,
+      primaryKey: row.row.int64(slot),
       relationship: inverse.name)
     return reader.tables.links[key]?.firstIndex { $0.primaryKey == row.primaryKey }
   }
@@ -87,7 +88,8 @@ final class MemoryRecord: PredicateRecord {
     guard !row.row.isNull(slot), let entity = slot.relationship.destinationEntity else {
       return nil
     }
-    return reader.tables.row(EntityLayout.of(entity).rootIndex, row.row.int64(slot))
+    let rootIndex = EntityLayout.of(entity).rootIndex &+ row.layout.rootOffset
+    return reader.tables.row(rootIndex, row.row.int64(slot))
       .map { MemoryRecord($0, reader) }
   }
 

@@ -15,11 +15,14 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
     var lastKeys: [Int64]
   }
 
-  init(model: NSManagedObjectModel, url: URL?, options: [AnyHashable: Any]?) {
-    let entities = model.entitiesInNumberingOrder.enumerated().map { index, entity in
-      (number: index + 1, description: entity)
+  init(
+    model: NSManagedObjectModel, configuration: String?, place: Int, url: URL?,
+    options: [AnyHashable: Any]?
+  ) {
+    let entities = model.entitiesInNumberingOrder(of: configuration).enumerated().map {
+      index, entity in (number: index + 1, description: entity)
     }
-    let layouts = StoreLayouts(entities)
+    let layouts = StoreLayouts(entities, place: place)
     contents = Mutex(
       Contents(
         tables: MemoryTables(rootCount: layouts.rootCount),
@@ -27,10 +30,11 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
     let identifier = UUID().uuidString
     super.init(
       layouts: layouts, type: NSInMemoryStoreType, url: url, identifier: identifier,
+      configuration: configuration,
       isReadOnly: options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false, options: options,
       metadata: [
         StoreMetadata.storeTypeKey: NSInMemoryStoreType, StoreMetadata.uuidKey: identifier,
-        StoreMetadata.hashesKey: model.entityVersionHashesByName,
+        StoreMetadata.hashesKey: model.versionHashes(of: configuration),
       ])
   }
 
@@ -59,7 +63,9 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
   }
 
   /// No statement: the new tables replace the old ones at once.
-  override func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
+  override func write(
+    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void = {}
+  ) throws -> [Row] {
     let (rows, commit) = try contents.withLock { contents in
       let changed = plan.compared.filter { object in
         let found = contents.tables.row(object.layout.rootIndex, object.primaryKey)?.row.version
@@ -75,6 +81,7 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
         }
       }
       try checkConstraints(plan, contents.tables)
+      try beforeCommit()
       let rows = newRows(of: plan.written)
       let commit = countCommit()
       for (object, row) in zip(plan.written, rows) {

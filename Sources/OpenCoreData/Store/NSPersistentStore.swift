@@ -15,6 +15,10 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   public let identifier: String
   /// Whether saving to it fails; such a store's file is never changed by a single byte.
   public let isReadOnly: Bool
+  /// The model's configuration whose entities it holds; `PF_DEFAULT_CONFIGURATION_NAME` for all of them.
+  public var configurationName: String { configuration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
+  /// Nil for all entities.
+  let configuration: String?
   /// The options it was added with.
   public let options: [AnyHashable: Any]?
   /// What the store says of itself: version hashes, identifiers, the app's own keys.
@@ -28,10 +32,11 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   let handle: StoreHandle
 
   init(
-    type: String, url: URL?, identifier: String, isReadOnly: Bool, options: [AnyHashable: Any]?,
-    metadata: [String: Any]
+    type: String, url: URL?, identifier: String, configuration: String?, isReadOnly: Bool,
+    options: [AnyHashable: Any]?, metadata: [String: Any]
   ) {
     self.type = type
+    self.configuration = configuration
     self.url = url
     self.identifier = identifier
     self.isReadOnly = isReadOnly

@@ -26,7 +26,7 @@ extension SQLiteStore {
       for column in source.ownColumns {
         guard let relationship = column.property as? NSRelationshipDescription,
           let destination = relationship.destinationEntity,
-          mapping.entity(for: destination).root === root
+          mapping.held(destination)?.root === root
         else { continue }
         let sets = [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }
         found.append(

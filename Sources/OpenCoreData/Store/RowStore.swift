@@ -8,6 +8,8 @@ import Synchronization
 /// `SQLiteStore` and `MemoryStore` say where the rows are.
 class RowStore: NSPersistentStore, @unchecked Sendable {
   final let layouts: StoreLayouts
+  /// Which of its coordinator's stores it is, from 0; a place is free again once its store is removed.
+  final var place: Int { layouts.place }
   private final let shared: Mutex<SharedRows>
   #if CHECKED_ROWS
     /// The thread sanitizer knows Foundation's locks and not `Mutex`: it would see races inside.
@@ -30,14 +32,14 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
   }
 
   init(
-    layouts: StoreLayouts, type: String, url: URL?, identifier: String, isReadOnly: Bool,
-    options: [AnyHashable: Any]?, metadata: [String: Any]
+    layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
+    isReadOnly: Bool, options: [AnyHashable: Any]?, metadata: [String: Any]
   ) {
     self.layouts = layouts
     shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
     super.init(
-      type: type, url: url, identifier: identifier, isReadOnly: isReadOnly, options: options,
-      metadata: metadata)
+      type: type, url: url, identifier: identifier, configuration: configuration,
+      isReadOnly: isReadOnly, options: options, metadata: metadata)
   }
 
   // MARK: Where the rows are
@@ -60,10 +62,14 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
   /// Writes a save, all of it or nothing, and brings the row cache up to date.
   ///
   /// Each row is written only if it still has the version that its object was read at.
+  /// - Parameter beforeCommit: What has to succeed before this store keeps anything: what the other
+  ///   stores of the save write.
   /// - Throws: `SaveConflicts` when a row has another version, `ConstraintViolations` when a stored row
   ///   has values that must be unique; nothing is written then.
   /// - Returns: The new row of each written object, with a count for the caller.
-  func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
+  func write(
+    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void = {}
+  ) throws -> [Row] {
     preconditionFailure("\(Swift.type(of: self)) does not say how it is written")
   }
 

@@ -42,7 +42,7 @@ extension SQLiteReader {
     case .objectID(let keyColumn, let entity, let numberColumn):
       if statement.isNull(keyColumn) { return nil }
       let key = statement.int64(keyColumn)
-      var layout = EntityLayout.of(entity.description)
+      var layout = EntityLayout.of(entity.description).at(sqlite.place)
       // A link to a row that is no more has no number; its entity is the relationship's then.
       if let numberColumn, !statement.isNull(numberColumn) {
         let number = Int(statement.int64(numberColumn))

@@ -20,7 +20,9 @@ extension SQLiteStore {
     let sql =
       "UPDATE \(SQLNames.quoted(entity.table)) SET \(sets.joined(separator: ", "))"
       + " WHERE Z_PK IN (\(query.keysText))"
-    return try batch(in: context) { connection, history in
+    let columns = externalColumns(of: entity, assignments.map(\.name))
+    return try batch(in: context, leaving: columns, of: entity, rows: query) {
+      connection, history in
       // First: afterwards the rows may not be found any more.
       try history?.record(
         .update, rowsOf: entity, in: query.keysText, query.binds, query.intArrays,
@@ -40,8 +42,12 @@ extension SQLiteStore {
     let query = try keys == nil ? self.keys(plan) : nil
     let text = query?.keysText ?? "SELECT * FROM _Z_intarray0"
     let references = references(to: entity)
-    return try batch(in: context) { connection, history in
-      let (binds, arrays) = (query?.binds ?? [], query?.intArrays ?? [keys ?? []])
+    let (binds, arrays) = (query?.binds ?? [], query?.intArrays ?? [keys ?? []])
+    let rows = SelectQuery(
+      sql: text, binds: binds, intArrays: arrays,
+      projection: Projection(entity: entity, extent: .identifiers))
+    return try batch(in: context, leaving: externalColumns(of: entity), of: entity, rows: rows) {
+      connection, history in
       try history?.record(.delete, rowsOf: entity, in: text, binds, arrays)
       let outcome = try change(
         "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK IN (\(text))", binds, arrays,
@@ -76,6 +82,46 @@ extension SQLiteStore {
         .update, rowsOf: reference.entity, in: "SELECT * FROM _Z_intarray0", [],
         [ContiguousArray(outcome.identities.map(\.primaryKey))], properties: [reference.name])
     }
+  }
+
+  /// The columns of an entity and those below it whose values may be in files.
+  ///
+  /// - Parameter names: Of the properties; nil is all.
+  private func externalColumns(of entity: SQLEntity, _ names: [String]? = nil) -> [String] {
+    var columns: Set<String> = []
+    for number in entity.concreteNumbers {
+      guard let layout = layouts.layout(entityNumber: number) else { continue }
+      for slot in layout.externalSlots where names?.contains(slot.name) ?? true {
+        columns.insert(self.entity(layout).columns[slot.index].name)
+      }
+    }
+    return columns.sorted()
+  }
+
+  /// A batch after which some columns of some rows name no files any more: those go once it is committed.
+  private func batch(
+    in context: NSManagedObjectContext, leaving columns: [String], of entity: SQLEntity,
+    rows: SelectQuery, _ body: (Connection, HistoryWriter?) throws -> BatchOutcome
+  ) throws -> BatchOutcome {
+    var obsolete: [ExternalFile] = []
+    let outcome = try batch(in: context) { connection, history in
+      for column in columns.map(SQLNames.quoted) {
+        for (index, values) in rows.intArrays.enumerated() {
+          try connection.bindIntArray(index, values)
+        }
+        // A name is short; what is kept in the row need not be read.
+        let found = try connection.values(
+          "SELECT \(column) FROM \(SQLNames.quoted(entity.table)) "
+            + "WHERE length(\(column)) BETWEEN 37 AND 38 AND Z_PK IN (\(rows.keysText))",
+          rows.binds)
+        for case .blob(let bytes) in found.compactMap(\.first) {
+          if let file = ExternalFile(reference: Data(bytes)) { obsolete.append(file) }
+        }
+      }
+      return try body(connection, history)
+    }
+    external.remove(obsolete)
+    return outcome
   }
 
   /// A transaction of a batch request; what is known of to-many relationships is dropped after it.

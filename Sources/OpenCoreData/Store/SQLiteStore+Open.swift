@@ -5,7 +5,8 @@ import SQLiteDriver
 extension SQLiteStore {
   /// Opens the store in a file, or creates it; see `NSPersistentStoreCoordinator.addPersistentStore`.
   static func open(
-    at url: URL, options: [AnyHashable: Any]?, model: NSManagedObjectModel, hub: EventHub
+    at url: URL, configuration: String?, place: Int, options: [AnyHashable: Any]?,
+    model: NSManagedObjectModel, hub: EventHub
   ) throws -> SQLiteStore {
     let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
     let exists = FileManager.default.fileExists(atPath: url.path)
@@ -23,8 +24,9 @@ extension SQLiteStore {
         connection.isTiming = false
       }
       do {
+        let file = OpenedStore(pool: pool, url: url, isReadOnly: isReadOnly, exists: exists)
         return try open(
-          pool, url, options, model, derived, isReadOnly: isReadOnly, exists: exists)
+          file, configuration: configuration, place: place, options, model, derived)
       } catch {
         pool.close()
         throw error
@@ -49,17 +51,27 @@ extension SQLiteStore {
     }
   }
 
+  /// A file that can be read.
+  private struct OpenedStore {
+    let pool: ConnectionPool
+    let url: URL
+    let isReadOnly: Bool
+    /// Whether it was there before.
+    let exists: Bool
+  }
+
   private static func open(
-    _ pool: ConnectionPool, _ url: URL, _ options: [AnyHashable: Any]?,
-    _ model: NSManagedObjectModel, _ derived: DerivedChanges, isReadOnly: Bool, exists: Bool
+    _ file: OpenedStore, configuration: String?, place: Int, _ options: [AnyHashable: Any]?,
+    _ model: NSManagedObjectModel, _ derived: DerivedChanges
   ) throws -> SQLiteStore {
-    if !exists {
+    let (pool, url, isReadOnly) = (file.pool, file.url, file.isReadOnly)
+    if !file.exists {
       let metadata = StoreMetadata(
-        model: model, digests: model.entityVersionHashesByName,
+        model: model, digests: model.versionHashes(of: configuration),
         digestFormula: StoreMetadata.digestFormula)
       let cache = ModelArchive.write(model)
       try pool.withWriter { connection in
-        try SchemaBuilder(model: SQLModel(model: model)).create(
+        try SchemaBuilder(model: SQLModel(model: model, configuration: configuration)).create(
           on: connection, metadata: metadata, modelCache: cache)
       }
     }
@@ -68,13 +80,15 @@ extension SQLiteStore {
     defer { pool.giveBack(connection) }
     let metadata = try StoreMetadata(reading: connection)
     let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
-    if exists, !ignores {
-      try checkModel(model, against: metadata, on: connection, url)
+    if file.exists, !ignores {
+      try checkModel(model, configuration, against: metadata, on: connection, url)
     }
-    let mapping = try SQLModel(model: model, connection: connection)
+    let mapping = try SQLModel(
+      model: model, configuration: configuration, connection: connection)
     let store = SQLiteStore(
-      pool: pool, mapping: mapping, url: url, identifier: metadata.uuid, isReadOnly: isReadOnly,
-      options: options, metadata: metadata.publicValues, derived: derived)
+      pool: pool, mapping: mapping, place: place, url: url, identifier: metadata.uuid,
+      configuration: configuration, isReadOnly: isReadOnly, options: options,
+      metadata: metadata.publicValues, derived: derived)
     try store.openHistory()
     return store
   }
@@ -84,15 +98,17 @@ extension SQLiteStore {
   ///
   /// A store without either is judged by its columns alone.
   private static func checkModel(
-    _ model: NSManagedObjectModel, against metadata: StoreMetadata, on connection: Connection,
-    _ url: URL
+    _ model: NSManagedObjectModel, _ configuration: String?, against metadata: StoreMetadata,
+    on connection: Connection, _ url: URL
   ) throws {
     var stored = metadata.hashes
     if metadata.values[StoreMetadata.digestFormulaKey] == nil {
       guard let cached = try ModelArchive.readModel(on: connection) else { return }
-      stored = cached.entityVersionHashesByName
+      // The store may hold a configuration of the model that it carries.
+      let names = Set(stored.keys)
+      stored = cached.entityVersionHashesByName.filter { names.isEmpty || names.contains($0.key) }
     }
-    let own = model.entityVersionHashesByName
+    let own = model.versionHashes(of: configuration)
     let differing = Set(own.keys).union(stored.keys).filter { own[$0] != stored[$0] }.sorted()
     guard !differing.isEmpty else { return }
     throw NSError.coreData(

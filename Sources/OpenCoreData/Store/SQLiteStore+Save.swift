@@ -7,10 +7,12 @@ extension SQLiteStore {
   ///
   /// Cost: BEGIN, one statement a row and a join row, COMMIT. A row that is not what it was costs a
   /// SELECT after the rollback, one that breaks a constraint another.
-  func commit(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
+  func commit(
+    _ plan: SavePlan, in scope: ProfileScope, _ beforeCommit: () throws -> Void
+  ) throws -> [Row] {
     let outside = try ExternalWrites(plan, in: external)
     do {
-      let rows = try commit(plan, outside, in: scope)
+      let rows = try commit(plan, outside, in: scope, beforeCommit)
       outside.settle()
       return rows
     } catch {
@@ -20,7 +22,8 @@ extension SQLiteStore {
   }
 
   private func commit(
-    _ plan: SavePlan, _ outside: ExternalWrites, in scope: ProfileScope
+    _ plan: SavePlan, _ outside: ExternalWrites, in scope: ProfileScope,
+    _ beforeCommit: () throws -> Void
   ) throws -> [Row] {
     try pool.withWriter { connection in
       defer { _ = derived.take() }
@@ -28,6 +31,7 @@ extension SQLiteStore {
         do {
           try transaction(on: connection, in: scope) {
             try write(plan, outside, on: connection, in: scope)
+            try beforeCommit()
           }
         } catch let error as SQLiteError where error.code == .constraintUnique {
           try throwViolations(of: plan, on: connection, in: scope)
@@ -35,6 +39,7 @@ extension SQLiteStore {
           try transaction(on: connection, in: scope) {
             _ = derived.take()
             try rewrite(plan, outside, on: connection, in: scope)
+            try beforeCommit()
           }
         }
       } catch let changed as ChangedRows {

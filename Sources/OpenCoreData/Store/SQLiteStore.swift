@@ -13,8 +13,8 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   let external: ExternalStorage
   /// What triggers said in the transaction that is open.
   let derived: DerivedChanges
-  /// By layout index.
-  private let entities: [SQLEntity]
+  /// By the index of the entity in the model; nil for those that the store does not hold.
+  private let entities: [SQLEntity?]
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
   /// The tables of the history, looked for once; the inner nil says that there are none.
   let knownHistory = Mutex<HistoryTables??>(nil)
@@ -22,22 +22,25 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   let watcher = Mutex<StoreWatcher?>(nil)
 
   init(
-    pool: ConnectionPool, mapping: SQLModel, url: URL, identifier: String, isReadOnly: Bool,
-    options: [AnyHashable: Any]?, metadata: [String: Any], derived: DerivedChanges
+    pool: ConnectionPool, mapping: SQLModel, place: Int, url: URL, identifier: String,
+    configuration: String?, isReadOnly: Bool, options: [AnyHashable: Any]?,
+    metadata: [String: Any], derived: DerivedChanges
   ) {
     self.pool = pool
     self.derived = derived
     external = ExternalStorage(storeURL: url)
     self.mapping = mapping
-    translator = SQLTranslator(model: mapping, objectKey: ObjectKey.init(of:))
+    translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, place: place) }
     statements = WriteStatements(translator: translator)
-    entities = mapping.entities.sorted {
-      EntityLayout.of($0.description).index < EntityLayout.of($1.description).index
-    }
+    let held = Dictionary(
+      mapping.entities.map { (EntityLayout.of($0.description).modelIndex, $0) },
+      uniquingKeysWith: { first, _ in first })
+    entities = (0...(held.keys.max() ?? 0)).map { held[$0] }
     super.init(
-      layouts: StoreLayouts(mapping.entities.lazy.map { ($0.number, $0.description) }),
-      type: NSSQLiteStoreType, url: url, identifier: identifier, isReadOnly: isReadOnly,
-      options: options, metadata: metadata)
+      layouts: StoreLayouts(
+        mapping.entities.lazy.map { ($0.number, $0.description) }, place: place),
+      type: NSSQLiteStoreType, url: url, identifier: identifier, configuration: configuration,
+      isReadOnly: isReadOnly, options: options, metadata: metadata)
   }
 
   deinit {
@@ -45,9 +48,13 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
     pool.close()
   }
 
-  /// The table mapping of a layout's entity.
+  /// The table mapping of a layout's entity; traps for one that the store does not hold.
   func entity(_ layout: EntityLayout) -> SQLEntity {
-    entities[layout.index]
+    guard let entity = entities[layout.modelIndex] else {
+      preconditionFailure(
+        "the store \(url?.path ?? "") does not hold the entity '\(layout.entity.name ?? "")'")
+    }
+    return entity
   }
 
   override func beginReading() throws -> any StoreReader {
@@ -75,8 +82,10 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
     try reserve(for: objects, in: scope)
   }
 
-  override func write(_ plan: SavePlan, in scope: ProfileScope) throws -> [Row] {
-    try commit(plan, in: scope)
+  override func write(
+    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void = {}
+  ) throws -> [Row] {
+    try commit(plan, in: scope, beforeCommit)
   }
 
   override func externalData(_ file: ExternalFile) throws -> Data {

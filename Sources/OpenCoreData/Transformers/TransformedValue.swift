@@ -4,17 +4,26 @@ import ManagedModel
 final class TransformedValue {
   let value: Any
   private let transformer: AttributeTransformer
+  private let isExternal: Bool
   private var encoded: RowValue?
 
-  init(_ value: Any, by transformer: AttributeTransformer) {
+  /// - Parameter isExternal: Whether the bytes may be kept in a file and say whether they are.
+  init(_ value: Any, by transformer: AttributeTransformer, isExternal: Bool) {
     self.value = value
     self.transformer = transformer
+    self.isExternal = isExternal
   }
 
   /// The bytes that are saved; null when the transformer makes none of the value.
   var rawValue: RowValue {
     if let encoded { return encoded }
-    let made = transformer.encode(value).map { RowValue.bytes($0) } ?? .null
+    let made = transformer.encode(value).map {
+      RowValue.bytes(isExternal ? ExternalStorage.inRow($0) : $0)
+    }
+    guard let made else {
+      encoded = .null
+      return .null
+    }
     encoded = made
     return made
   }

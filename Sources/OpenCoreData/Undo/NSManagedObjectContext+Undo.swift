@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
     guard object.isInserted else { return _ = changes.deleted.insert(object) }
     changes.inserted.remove(object)
     if object.primaryKey > 0 {
-      firstStore?.disown(
+      store(for: object)?.disown(
         rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       object.primaryKey = TemporaryKeys.next()
     }

@@ -100,7 +100,7 @@ final class ObjectSnapshot {
       var destination: NSManagedObject?
       if case .toOne(let key, let number) = then {
         destination = object.context?.object(
-          primaryKey: key, of: slot.relationship, entityNumber: number)
+          primaryKey: key, of: slot.relationship, entityNumber: number, owner: object.layout)
       }
       object.change(destination.map { .object($0) } ?? .null, at: slot.index)
     } else {

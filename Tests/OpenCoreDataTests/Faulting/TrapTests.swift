@@ -26,6 +26,48 @@ struct TrapTests {
     }
   }
 
+  @Test("S-A06 looking for an entity says which link is missing: coordinator, or name in the model")
+  func brokenChains() async throws {
+    let loose = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.performAndWait {
+        _ = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: context)
+      }
+    }
+    #expect(
+      String(decoding: loose.standardErrorContent, as: UTF8.self)
+        .contains("no persistent store coordinator"))
+    let unknown = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let context = try TestStack.moody().coldContext()
+      context.performAndWait {
+        _ = NSEntityDescription.insertNewObject(forEntityName: "Modo", into: context)
+      }
+    }
+    let words = String(decoding: unknown.standardErrorContent, as: UTF8.self)
+    #expect(words.contains("no entity 'Modo'") && words.contains("Mood"))
+    let context = try TestStack.moody().coldContext()
+    context.performAndWait {
+      #expect(NSEntityDescription.entity(forEntityName: "Modo", in: context) == nil)
+    }
+  }
+
+  @Test("S-A18 a key that an object does not have is named, whatever the object was made by")
+  func unknownKeys() async throws {
+    let result = try await #require(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let model = try TestStack.moody().model
+      let entity = model.entitiesByName["Mood"] ?? NSEntityDescription()
+      _ = NSManagedObject(entity: entity, insertInto: nil).value(forKey: "mood")
+    }
+    let words = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(words.contains("'Mood' has no property 'mood'"))
+  }
+
   @Test func faultsWithoutAContextTrap() async {
     await #expect(processExitsWith: .failure) {
       let stack = try TestStack.moody()

@@ -48,12 +48,14 @@ struct TransformerTests {
     name.attributeType = .stringAttributeType
     let transformers = [
       "packed": "PackedColours", "archived": "NSSecureUnarchiveFromData", "raw": "NoSuchOne",
+      "outside": "PackedColours",
     ]
     let colours = transformers.map { key, transformer in
       let attribute = NSAttributeDescription()
       attribute.name = key
       attribute.attributeType = .transformableAttributeType
       attribute.valueTransformerName = transformer
+      attribute.allowsExternalBinaryDataStorage = key == "outside"
       return attribute
     }
     mood.properties = colours + [name]
@@ -146,6 +148,40 @@ struct TransformerTests {
       context.refresh(mood, mergeChanges: false)
       #expect(mood.value(forKey: "packed") as? [[UInt8]] == [[9, 9, 9]])
     }
+  }
+
+  @Test(
+    "A transformable value goes into a file by its size and comes back transformed",
+    arguments: StoreKind.allCases, [6, 40_000])
+  func outside(kind: StoreKind, count: Int) throws {
+    let stack = try stack(kind)
+    let colours = (0..<count).map { [UInt8(truncatingIfNeeded: $0), 1, 2] }
+    let writer = try stack.context()
+    try writer.performAndWait {
+      let mood = writer.make("Mood", ["name": "a", "outside": colours])
+      try writer.save()
+      #expect(mood.value(forKey: "outside") as? [[UInt8]] == colours)
+      #expect(!mood.hasChanges)
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let mood = try #require(try context.all("Mood").first)
+      #expect(mood.value(forKey: "outside") as? [[UInt8]] == colours)
+      mood.setValue(six, forKey: "outside")
+      #expect(mood.changedValues()["outside"] as? [[UInt8]] == six)
+      try context.save()
+      context.refresh(mood, mergeChanges: false)
+      #expect(mood.value(forKey: "outside") as? [[UInt8]] == six)
+    }
+    guard kind == .sqlite else { return }
+    let connection = try Connection(path: stack.storeURL.path, access: .looking)
+    defer { connection.close() }
+    #expect(
+      try connection.values("SELECT length(ZOUTSIDE) FROM ZMOOD", []) == [[.integer(19)]])
+    let folder = stack.storeURL.deletingLastPathComponent()
+      .appendingPathComponent(".Store_SUPPORT/_EXTERNAL_DATA")
+    let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names ?? [] == [])
   }
 
   @Test("A child context's value comes to its parent as the transformer makes it")

@@ -1,3 +1,4 @@
+import CoreDataCosts
 import SQLiteDriver
 import Testing
 
@@ -33,6 +34,86 @@ struct ExternalDataTests {
     guard case .blob(let bytes)? = try connection.values("SELECT \(name) FROM ZPHOTO").first?.first
     else { return nil }
     return bytes
+  }
+
+  @Test("Batch requests leave no file behind that no row names")
+  func batches() throws {
+    let stack = try TestStack(model: Self.model())
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      for number in 0..<4 as Range<UInt8> {
+        let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
+        photo.setValue(Self.bytes(number == 3 ? 37 : 100_001, number), forKey: "outside")
+        photo.setValue("p\(number)", forKey: "title")
+      }
+      try context.save()
+      #expect(files.fileNames().count == 3)
+      let update = NSBatchUpdateRequest(entityName: "Photo")
+      update.predicate = NSPredicate(format: "title == 'p0'")
+      update.propertiesToUpdate = ["outside": Data([1, 2])]
+      _ = try context.execute(update)
+      #expect(files.fileNames().count == 2)
+      let titled = NSBatchUpdateRequest(entityName: "Photo")
+      titled.propertiesToUpdate = ["title": "t"]
+      _ = try context.execute(titled)
+      #expect(files.fileNames().count == 2)
+      context.reset()
+      let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Photo"))
+        .sorted { $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path }
+      #expect(found[0].value(forKey: "outside") as? Data == Data([1, 2]))
+      _ = try context.execute(NSBatchDeleteRequest(objectIDs: [found[1].objectID]))
+      #expect(files.fileNames().count == 1)
+      #expect(found[2].value(forKey: "outside") as? Data == Self.bytes(100_001, 2))
+      let rest = NSFetchRequest<NSManagedObject>(entityName: "Photo")
+      _ = try context.execute(NSBatchDeleteRequest(fetchRequest: rest))
+      #expect(files.fileNames().isEmpty)
+    }
+  }
+
+  @Test("S-C32 a large value in the row comes with each list, one behind a to-one when followed")
+  func behindAToOne() throws {
+    let photo = SchemaModels.entity(
+      "Photo",
+      [
+        SchemaModels.attribute("title", .stringAttributeType),
+        SchemaModels.attribute("inside", .binaryDataAttributeType),
+      ])
+    let item = SchemaModels.entity("Item", [SchemaModels.attribute("title", .stringAttributeType)])
+    let bytes = SchemaModels.entity(
+      "Bytes", [SchemaModels.attribute("data", .binaryDataAttributeType)])
+    SchemaModels.relate(item, "bytes", many: false, bytes, "item", many: false)
+    let model = NSManagedObjectModel()
+    model.entities = [photo, item, bytes]
+    let stack = try TestStack(model: model)
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      for number in 0..<20 as Range<UInt8> {
+        let value = Self.bytes(80_000, number)
+        _ = writer.make("Photo", ["title": "p", "inside": value])
+        _ = writer.make("Item", ["title": "i", "bytes": writer.make("Bytes", ["data": value])])
+      }
+      try writer.save()
+    }
+    var sizes: [String: Int] = [:]
+    for entity in ["Photo", "Item"] {
+      let context = try stack.coldContext()
+      try context.performAndWait {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.returnsObjectsAsFaults = false
+        let found = try context.fetch(request)
+        #expect(found.allSatisfy { ($0.value(forKey: "title") as? String)?.count == 1 })
+        sizes[entity] = found.reduce(0) { $0 + $1.row.size }
+        guard entity == "Item" else { return }
+        let cost = costs(of: context) {
+          let bytes = found[3].value(forKey: "bytes") as? NSManagedObject
+          #expect((bytes?.value(forKey: "data") as? Data)?.count == 80_000)
+        }
+        #expect(cost.selects == 1 && cost.rows == 1 && cost.misses == 1)
+      }
+    }
+    #expect(try #require(sizes["Photo"]) > 20 * 80_000)
+    #expect(try #require(sizes["Item"]) < 20 * 200)
   }
 
   @Test(

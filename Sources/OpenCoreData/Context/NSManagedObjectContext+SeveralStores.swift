@@ -1,0 +1,230 @@
+import ManagedModel
+import ProfileEvents
+
+// Fetches over several stores: each is asked once, and what they give is put in one order.
+
+extension NSManagedObjectContext {
+  /// The one store that a fetch has to ask; nil when there are several, or none that may be asked.
+  ///
+  /// - Throws: 134030 when the coordinator has no store.
+  final func onlyStore(of plan: FetchPlan) throws -> RowStore? {
+    if plan.affectedStores == nil, let coordinator, !coordinator.isSpread {
+      guard let firstStore else { throw NSError.noStore() }
+      return firstStore
+    }
+    let stores = try stores(of: plan)
+    return stores.count == 1 ? stores[0] : nil
+  }
+
+  private func stores(of plan: FetchPlan) throws -> [RowStore] {
+    guard !requiredCoordinator.persistentStores.isEmpty else { throw NSError.noStore() }
+    let holding = requiredCoordinator.stores(holding: plan.layout)
+    guard let asked = plan.affectedStores else { return holding }
+    return holding.filter { store in asked.contains { $0 === store } }
+  }
+
+  /// The rows of one store, and what they were read from.
+  private struct Part {
+    let plan: FetchPlan
+    let reader: any StoreReader
+    var rows: [FetchedRow]
+  }
+
+  /// What a fetch finds in each store, in one order over all, offset and limit taken.
+  ///
+  /// The rows are the caller's, as they are in the parts.
+  private func parts(
+    of plan: FetchPlan
+  ) throws -> (parts: [Part], order: [(part: Int, row: Int)]) {
+    var parts: [Part] = []
+    do {
+      for store in try stores(of: plan) {
+        var asked = plan.at(store)
+        // Any of its rows up to there may be among the wanted ones.
+        asked.limit = plan.limit > 0 ? plan.offset + plan.limit : 0
+        asked.offset = 0
+        parts.append(
+          try read(store) { Part(plan: asked, reader: $0, rows: try $0.rows(asked, in: scope)) })
+      }
+    } catch {
+      for row in parts.flatMap(\.rows) { row.row.release() }
+      throw error
+    }
+    var order: [(part: Int, row: Int)] = []
+    for (number, part) in parts.enumerated() {
+      order += part.rows.indices.map { (number, $0) }
+    }
+    if !plan.sort.isEmpty {
+      order =
+        order
+        .map { FetchedRecord(place: $0, row: parts[$0.part].rows[$0.row], context: self) }
+        .sorted(using: plan.sort).map(\.place)
+    }
+    let skipped = order.dropFirst(plan.offset)
+    let kept = Array(plan.limit > 0 ? skipped.prefix(plan.limit) : skipped)
+    return (parts, order: select(kept, from: &parts))
+  }
+
+  /// Lets go of the rows that are not wanted, and says where the others are now.
+  private func select(
+    _ kept: [(part: Int, row: Int)], from parts: inout [Part]
+  ) -> [(part: Int, row: Int)] {
+    var wanted = parts.map { [Int?](repeating: nil, count: $0.rows.count) }
+    for place in kept { wanted[place.part][place.row] = -1 }
+    for (number, part) in parts.enumerated() {
+      var rows: [FetchedRow] = []
+      for (index, row) in part.rows.enumerated() {
+        guard wanted[number][index] != nil else {
+          row.row.release()
+          continue
+        }
+        wanted[number][index] = rows.count
+        rows.append(row)
+      }
+      parts[number].rows = rows
+    }
+    return kept.map { ($0.part, wanted[$0.part][$0.row] ?? 0) }
+  }
+
+  /// Objects of several stores.
+  final func fetchAcross(_ plan: FetchPlan) throws -> [NSManagedObject] {
+    try fetching(plan) {
+      sweepBeforeLoad()
+      let (parts, order) = try parts(of: plan)
+      let found = parts.map { part -> [NSManagedObject] in
+        if plan.includesPropertyValues {
+          return materialise(part.rows, from: part.reader, part.plan)
+        }
+        defer { for row in part.rows { row.row.release() } }
+        return register(part.rows.map(\.identity), from: part.reader.store)
+      }
+      let objects = overlay(plan, on: order.map { found[$0.part][$0.row] })
+      for (part, found) in zip(parts, found) {
+        try prefetch(plan.prefetchPaths, from: found, of: plan.entity, in: part.reader.store)
+      }
+      return (objects, objects.count)
+    }
+  }
+
+  /// The IDs of objects of several stores.
+  ///
+  /// Without property values too the rows are read: they say in which order the stores' objects stand.
+  final func fetchIDsAcross(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
+    try fetching(plan) {
+      let (parts, order) = try parts(of: plan)
+      let found = parts.map { part -> [NSManagedObjectID] in
+        let store = part.reader.store
+        if plan.includesPropertyValues {
+          part.reader.cache(part.rows)
+          return part.rows.map {
+            NSManagedObjectID(owning: $0.layout, primaryKey: $0.primaryKey, store: store)
+          }
+        }
+        defer { for row in part.rows { row.row.release() } }
+        return part.rows.map {
+          NSManagedObjectID(layout: $0.layout, primaryKey: $0.primaryKey, store: store)
+        }
+      }
+      return (order.map { found[$0.part][$0.row] }, order.count)
+    }
+  }
+
+  /// The dictionaries of several stores.
+  final func fetchDictionariesAcross(_ plan: FetchPlan) throws -> [[String: Any]] {
+    guard let dictionary = plan.dictionary else { return [] }
+    let names = Set(dictionary.columns.map(\.name))
+    let foreign = plan.sort.compactMap(\.key).first { !names.contains($0) }
+    guard !dictionary.isAggregated, foreign == nil else {
+      throw NSError.fetch(
+        "Several stores hold '\(plan.entityName)': "
+          + (foreign.map { "their dictionaries are sorted by what they hold, not by '\($0)'" }
+            ?? "each makes its own groups and sums")
+          + ". Ask one store with affectedStores.")
+    }
+    return try fetching(plan) {
+      var found: [[String: Any]] = []
+      for store in try stores(of: plan) {
+        var asked = plan.at(store)
+        asked.limit = plan.limit > 0 ? plan.offset + plan.limit : 0
+        asked.offset = 0
+        found += try read(store) { try $0.dictionaries(asked, dictionary, in: scope) }
+      }
+      if dictionary.isDistinct {
+        var seen: Set<NSDictionary> = []
+        found = found.filter { seen.insert(NSDictionary(dictionary: $0)).inserted }
+      }
+      if !plan.sort.isEmpty { found = found.sorted(using: plan.sort) }
+      let skipped = found.dropFirst(plan.offset)
+      let kept = Array(plan.limit > 0 ? skipped.prefix(plan.limit) : skipped)
+      return (kept, kept.count)
+    }
+  }
+
+  /// The number of matches in several stores.
+  final func countAcross(_ plan: FetchPlan) throws -> Int {
+    if plan.dictionary != nil { return try fetchDictionariesAcross(plan).count }
+    return try fetching(plan) {
+      var total = 0
+      for store in try stores(of: plan) {
+        var asked = plan.at(store)
+        asked.limit = plan.limit > 0 ? plan.offset + plan.limit : 0
+        asked.offset = 0
+        total += try read(store) { try $0.count(asked, in: scope) }
+      }
+      let left = max(0, total - plan.offset)
+      let count = plan.limit > 0 ? min(left, plan.limit) : left
+      return (count, count)
+    }
+  }
+
+  /// A page of a fetch, whose rows are in several stores: one SELECT for each.
+  ///
+  /// - Parameter visit: Is given the objects of each store, which nobody else may hold.
+  final func loadAcross(
+    _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan,
+    _ visit: ([NSManagedObject]) -> Void
+  ) throws {
+    let byPlace = Dictionary(grouping: keys.filter { $0.primaryKey > 0 }) { $0.layout.place }
+    for (place, keys) in byPlace.sorted(by: { $0.key < $1.key }) {
+      guard let store = store(at: place) else { continue }
+      let asked = plan.at(store)
+      try read(store) { reader in
+        let rows = try reader.rows(
+          ContiguousArray(keys.map(\.primaryKey)), of: asked.layout, pageSize: plan.batchSize,
+          in: scope)
+        let page = materialise(rows, from: reader, asked)
+        visit(page)
+        try prefetch(plan.prefetchPaths, from: page, of: plan.entity, in: store)
+      }
+    }
+  }
+}
+
+/// A row of one of several stores, as sort descriptors see it.
+///
+/// Attributes are read from the row; what lies behind a relationship from the context's objects.
+private final class FetchedRecord: KeyValueReadable {
+  let place: (part: Int, row: Int)
+  private let fetched: FetchedRow
+  private let context: NSManagedObjectContext
+
+  init(place: (part: Int, row: Int), row: FetchedRow, context: NSManagedObjectContext) {
+    self.place = place
+    fetched = row
+    self.context = context
+  }
+
+  func value(forKey key: String) -> Any? {
+    let layout = fetched.layout
+    guard case .slot(let index)? = layout.place(of: key) else {
+      return context.registered(layout, fetched.primaryKey).value(forKey: key)
+    }
+    let slot = layout.slots[index]
+    guard slot.kind.isToOne else { return layout.value(slot, in: fetched.row) }
+    guard !fetched.row.isNull(slot) else { return nil }
+    return context.object(
+      primaryKey: fetched.row.int64(slot), of: slot.relationship,
+      entityNumber: slot.kind == .toOnePolymorphic ? fetched.row.entityNumber(slot) : 0,
+      owner: layout)
+  }
+}

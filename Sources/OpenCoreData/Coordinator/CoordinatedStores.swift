@@ -1,0 +1,50 @@
+/// The stores of a coordinator: in the order in which they were added, each at a place of its own.
+///
+/// The place tells the rows of one store from those of another: see `EntityLayout.at(_:)`. The place of
+/// a store that was removed is given to the next one, so that a store that moves to another file stays
+/// where its objects look for it.
+struct CoordinatedStores {
+  private(set) var all: [RowStore] = []
+  /// Places of stores that are being opened.
+  private var reserved: Set<Int> = []
+
+  /// The lowest free place, which is kept free until it is filled or released.
+  mutating func reserve() -> Int {
+    var place = 0
+    while reserved.contains(place) || store(at: place) != nil { place += 1 }
+    reserved.insert(place)
+    return place
+  }
+
+  /// Gives a place back that was not filled.
+  mutating func release(_ place: Int) {
+    reserved.remove(place)
+  }
+
+  /// Adds a store.
+  ///
+  /// - Throws: 134080 for a file that is there already, or a copy of it: URIs would name objects of both.
+  /// - Returns: Whether it matters from now on which store an object is in.
+  mutating func fill(_ place: Int, with store: RowStore) throws -> Bool {
+    if let twin = all.first(where: { $0.identifier == store.identifier }) {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "The coordinator has a store with the identifier \(store.identifier) already: "
+          + "\(twin.url?.path ?? "in memory"). The same store cannot be added twice.",
+        [NSFilePathErrorKey: store.url?.path ?? ""])
+    }
+    reserved.remove(place)
+    all.append(store)
+    return all.count > 1 || place != 0 || store.configuration != nil
+  }
+
+  /// Takes a store out; nil when it is not there.
+  mutating func remove(_ store: AnyObject) -> RowStore? {
+    all.firstIndex { $0 === store }.map { all.remove(at: $0) }
+  }
+
+  /// The store at a place.
+  func store(at place: Int) -> RowStore? {
+    all.first { $0.place == place }
+  }
+}

@@ -1,0 +1,131 @@
+import CoreDataCosts
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+/// Stores that hold the entities of a configuration.
+@Suite("Configurations")
+struct ConfigurationTests {
+  @Test(
+    "S-A16 objects go to the store whose configuration has their entity",
+    arguments: TwoStores.Pair.allCases)
+  func split(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair, configurations: ["Staff", "Places"])
+    #expect(two.stores.map(\.configurationName) == ["Staff", "Places"])
+    let context = two.context()
+    try context.performAndWait {
+      _ = context.make("Employee", ["name": "e"])
+      let department = context.make("Department", ["name": "d"])
+      _ = context.make("UrgentNote", ["text": "n", "rank": 1])
+      try context.save()
+      #expect(department.objectID.persistentStore === two.stores[1])
+    }
+    let reader = two.context()
+    try reader.performAndWait {
+      for (entity, selects) in [("Employee", pair.kinds[0]), ("Department", pair.kinds[1])] {
+        var found: [NSManagedObject] = []
+        let cost = try costs(of: reader) {
+          found = try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+        }
+        #expect(found.count == 1 && cost.selects == (selects == .sqlite ? 1 : 0))
+        reader.refreshAllObjects()
+        #expect(found[0].nameValue == String(entity.prefix(1)).lowercased())
+      }
+      let notes = NSFetchRequest<NSManagedObject>(entityName: "Note")
+      let cost = try costs(of: reader) {
+        #expect(try reader.fetch(notes).map { $0.entity.name } == ["UrgentNote"])
+      }
+      #expect(cost.selects == pair.files)
+      // What would lead into the other store leads nowhere.
+      let employee = try #require(try reader.fetch(TwoStores.request()).first)
+      #expect(employee.value(forKey: "department") == nil)
+      let department = try #require(
+        try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Department")).first)
+      #expect((department.value(forKey: "employees") as? Set<NSManagedObject>)?.isEmpty == true)
+      #expect(reader.faultError == nil)
+      employee.setValue(department, forKey: "department")
+      #expect(reader.saveError()?.code == NSPersistentStoreSaveError)
+    }
+  }
+
+  @Test("A file has the tables of its configuration alone, and opens with no other")
+  func tables() throws {
+    let two = try TwoStores(.files, configurations: ["Staff", "Places"])
+    let url = try #require(two.stores[1].url)
+    let connection = try Connection(path: url.path, access: .looking)
+    defer { connection.close() }
+    let names = try connection.values(
+      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY 1")
+    #expect(
+      names == [
+        [.integer(1), .text("Department"), .integer(0)], [.integer(2), .text("Note"), .integer(0)],
+        [.integer(3), .text("UrgentNote"), .integer(2)],
+      ])
+    let model = two.coordinator.managedObjectModel
+    #expect(
+      model.isConfiguration(withName: "Places", compatibleWithStoreMetadata: two.stores[1].metadata)
+    )
+    for (configuration, code) in [
+      (nil, NSPersistentStoreIncompatibleVersionHashError),
+      ("Staff", NSPersistentStoreIncompatibleVersionHashError), ("Places", 0),
+      ("None", NSPersistentStoreOperationError),
+    ] as [(String?, Int)] {
+      let other = NSPersistentStoreCoordinator(managedObjectModel: model)
+      let error = thrownError {
+        try other.addPersistentStore(type: .sqlite, configuration: configuration, at: url)
+      }
+      #expect(error?.code ?? 0 == code, "\(configuration ?? "all")")
+    }
+  }
+
+  @Test("A store is added once, and its place is free again once it is removed")
+  func addingAndRemoving() throws {
+    let two = try TwoStores(.files)
+    try two.addEmployees(2)
+    let url = try #require(two.stores[0].url)
+    let error = thrownError { try two.coordinator.addPersistentStore(type: .sqlite, at: url) }
+    #expect(error?.code == NSPersistentStoreOpenError)
+    #expect(two.coordinator.persistentStores == two.stores)
+    try two.coordinator.remove(two.stores[0])
+    let context = two.context()
+    try context.performAndWait {
+      #expect(try context.fetch(TwoStores.request()).map(\.nameValue) == ["e01"])
+    }
+    try two.coordinator.addPersistentStore(type: .sqlite, at: url)
+    let again = two.context()
+    try again.performAndWait {
+      #expect(try again.fetch(TwoStores.request()).map(\.nameValue) == ["e00", "e01"])
+    }
+  }
+
+  @Test(
+    "S-A15 before a store is there a fetch is an error, afterwards it has rows",
+    .timeLimit(.minutes(1)))
+  func addedInTheBackground() async throws {
+    let stack = try TestStack(model: TestModels.company())
+    let first = try stack.coldContext()
+    try first.performAndWait {
+      _ = first.make("Employee", ["name": "e"])
+      try first.save()
+    }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.performAndWait {
+      let before = thrownError { _ = try context.fetch(TwoStores.request()) }
+      #expect(before?.localizedDescription.contains("no store") == true)
+      _ = context.make("Employee", ["name": "f"])
+      #expect(context.saveError()?.code == NSPersistentStoreSaveError)
+    }
+    let description = NSPersistentStoreDescription(url: stack.storeURL)
+    description.shouldAddStoreAsynchronously = true
+    let failure = await withCheckedContinuation { continuation in
+      coordinator.addPersistentStore(with: description) { continuation.resume(returning: $1) }
+    }
+    #expect(failure == nil)
+    try context.performAndWait {
+      try context.save()
+      #expect(try context.fetch(TwoStores.request()).map(\.nameValue) == ["e", "f"])
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import CoreDataCosts
+import OpenCoreData
+import Testing
+
+/// Objects of two stores saved together.
+@Suite("Saves to several stores")
+struct SeveralStoresSaveTests {
+  @Test(
+    "S-H07 a new object goes to the first store or the assigned one",
+    arguments: TwoStores.Pair.allCases)
+  func assignment(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair)
+    let context = two.context()
+    try context.performAndWait {
+      let first = context.make("Employee", ["name": "a"])
+      let second = context.make("Employee", ["name": "b"])
+      context.assign(second, to: two.stores[1])
+      #expect(second.nameValue == "b" && context.insertedObjects == [first, second])
+      let cost = try costs(of: context) { try context.save() }
+      #expect(cost.saves == 1 && cost.inserts == pair.files)
+      #expect(cost.transactions == 2 * pair.files)
+      #expect(first.objectID.persistentStore === two.stores[0])
+      #expect(second.objectID.persistentStore === two.stores[1])
+      // Both are row 1 of their store.
+      #expect(first.objectID != second.objectID)
+      let reader = two.context()
+      try reader.performAndWait {
+        for object in [first, second] {
+          let uri = object.objectID.uriRepresentation()
+          let id = try #require(two.coordinator.managedObjectID(forURIRepresentation: uri))
+          #expect(id == object.objectID)
+          let twin = try reader.existingObject(with: id)
+          #expect(twin.nameValue == object.nameValue)
+          #expect(reader.registeredObject(for: id) === twin)
+        }
+        #expect(reader.registeredObjects.count == 2)
+      }
+    }
+  }
+
+  @Test("S-H07 what is saved, or in no configuration of a store, is not assigned")
+  func wrongAssignments() async {
+    await #expect(processExitsWith: .failure) {
+      let two = try TwoStores(.memories)
+      let context = two.context()
+      try context.performAndWait {
+        let employee = context.make("Employee")
+        try context.save()
+        context.assign(employee, to: two.stores[1])
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      let two = try TwoStores(.memories, configurations: ["Staff", "Places"])
+      let context = two.context()
+      context.performAndWait { context.assign(context.make("Employee"), to: two.stores[1]) }
+    }
+  }
+
+  @Test(
+    "S-E17 a relationship into another store is refused at save", arguments: TwoStores.Pair.allCases
+  )
+  func crossStore(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair)
+    let context = two.context()
+    try context.performAndWait {
+      let department = context.make("Department", ["name": "d"])
+      context.assign(department, to: two.stores[1])
+      try context.save()
+      let employee = context.make("Employee", ["name": "e"])
+      employee.setValue(department, forKey: "department")
+      let error = try #require(context.saveError())
+      #expect(error.code == NSPersistentStoreSaveError && error.domain == NSCocoaErrorDomain)
+      #expect(error.localizedDescription.contains("another store"))
+      #expect(context.insertedObjects == [employee])
+      context.assign(employee, to: two.stores[1])
+      try context.save()
+      #expect(employee.objectID.persistentStore === two.stores[1])
+    }
+  }
+
+  @Test("What one store refuses no store keeps", arguments: TwoStores.Pair.allCases)
+  func allOrNothing(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair)
+    try two.addEmployees(4)
+    for refusing in 0..<2 {
+      let (one, other) = (two.context(), two.context())
+      let loser = try one.performAndWait {
+        let found = try one.fetch(TwoStores.request())
+        for employee in found { employee.setValue("mine", forKey: "name") }
+        one.make("Employee", ["name": "new"]).setValue(nil, forKey: "department")
+        return found[refusing].objectID
+      }
+      try other.performAndWait {
+        other.object(with: loser).setValue("theirs", forKey: "name")
+        try other.save()
+      }
+      try one.performAndWait {
+        #expect(one.saveError()?.code == NSManagedObjectMergeError)
+        #expect(one.insertedObjects.allSatisfy { $0.objectID.isTemporaryID })
+        let cold = two.context()
+        try cold.performAndWait {
+          let names = try cold.fetch(TwoStores.request()).map(\.nameValue)
+          #expect(names.count == 4 && !names.contains("mine"))
+        }
+        one.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try one.save()
+      }
+      let cold = two.context()
+      try cold.performAndWait {
+        let all = try cold.fetch(TwoStores.request())
+        #expect(all.count { $0.nameValue == "mine" } == 4 && all.count == 5)
+        for (number, employee) in all.enumerated() {
+          if employee.nameValue == "new" { cold.delete(employee) }
+          employee.setValue("e0\(number)", forKey: "name")
+        }
+        try cold.save()
+      }
+    }
+  }
+
+  @Test(
+    "Rows of one key in two stores are two objects to a merge", arguments: TwoStores.Pair.allCases)
+  func merging(pair: TwoStores.Pair) throws {
+    let two = try TwoStores(pair)
+    try two.addEmployees(4)
+    let (here, there) = (two.context(), two.context())
+    let mine = try here.performAndWait { try here.fetch(TwoStores.request()) }
+    here.performAndWait { for employee in mine { _ = employee.nameValue } }
+    nonisolated(unsafe) var saved: Notification?
+    let watch = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave, object: there, queue: nil
+    ) { saved = $0 }
+    defer { NotificationCenter.default.removeObserver(watch) }
+    try there.performAndWait {
+      let found = try there.fetch(TwoStores.request())
+      found[1].setValue("changed", forKey: "name")
+      there.delete(found[2])
+      try there.save()
+    }
+    try here.performAndWait {
+      here.mergeChanges(fromContextDidSave: try #require(saved))
+      #expect(mine.map(\.isDeleted) == [false, false, true, false])
+      #expect(mine[1].nameValue == "changed" && mine[0].nameValue == "e00")
+      #expect(mine[3].nameValue == "e03")
+      let first = TwoStores.request { $0.affectedStores = [two.stores[0]] }
+      #expect(try here.fetch(first).map(\.nameValue) == ["e00"])
+    }
+  }
+
+  @Test("Batch requests and history reach both files")
+  func batches() throws {
+    let two = try TwoStores(.files, options: [NSPersistentHistoryTrackingKey: true])
+    try two.addEmployees(6)
+    let context = two.context()
+    try context.performAndWait {
+      let update = NSBatchUpdateRequest(entityName: "Employee")
+      update.predicate = NSPredicate(format: "name > 'e01'")
+      update.propertiesToUpdate = ["name": "x"]
+      update.resultType = .updatedObjectIDsResultType
+      let updated = try context.execute(update) as? NSBatchUpdateResult
+      let ids = try #require(updated?.result as? [NSManagedObjectID])
+      #expect(ids.count == 4 && Set(ids.map { $0.persistentStore?.identifier }).count == 2)
+      let delete = NSBatchDeleteRequest(objectIDs: [ids[0], ids[3]])
+      delete.resultType = .resultTypeCount
+      #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 2)
+      for store in two.stores {
+        #expect(try context.count(for: TwoStores.request { $0.affectedStores = [store] }) == 2)
+      }
+      let insert = NSBatchInsertRequest(entityName: "Employee", objects: [["name": "n"]])
+      insert.affectedStores = [two.stores[1]]
+      _ = try context.execute(insert)
+      let second = TwoStores.request { $0.affectedStores = [two.stores[1]] }
+      #expect(try context.fetch(second).map(\.nameValue) == ["e01", "n", "x"])
+      let history = NSPersistentHistoryChangeRequest.fetchHistory(
+        after: nil as NSPersistentHistoryToken?)
+      let result = try context.execute(history) as? NSPersistentHistoryResult
+      let transactions = try #require(result?.result as? [NSPersistentHistoryTransaction])
+      #expect(Set(transactions.map(\.storeID)) == Set(two.stores.map(\.identifier)))
+      #expect(transactions.map(\.timestamp) == transactions.map(\.timestamp).sorted())
+      let token = try #require(two.coordinator.currentPersistentHistoryToken(fromStores: nil))
+      let rest = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
+      #expect(((rest as? NSPersistentHistoryResult)?.result as? [Any])?.isEmpty == true)
+    }
+  }
+}
