@@ -55,8 +55,7 @@ extension NSManagedObjectContext {
 
   /// Whether an ID names no row, or one of this context's store.
   private func isOfOwnStore(_ objectID: NSManagedObjectID) -> Bool {
-    guard let handle = objectID.handle,
-      handle !== self.store(at: objectID.layout.place)?.handle
+    guard let handle = objectID.handle, handle !== self.store(at: objectID.layout.place)?.handle
     else { return true }
     return objectID.persistentStore == nil
   }

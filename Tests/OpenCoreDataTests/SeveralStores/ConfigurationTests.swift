@@ -33,7 +33,8 @@ struct ConfigurationTests {
       }
       let notes = NSFetchRequest<NSManagedObject>(entityName: "Note")
       let cost = try costs(of: reader) {
-        #expect(try reader.fetch(notes).map { $0.entity.name } == ["UrgentNote"])
+        let found = try reader.fetch(notes)
+        #expect(found.map { $0.entity.name } == ["UrgentNote"])
       }
       #expect(cost.selects == pair.files)
       // What would lead into the other store leads nowhere.
@@ -89,12 +90,14 @@ struct ConfigurationTests {
     try two.coordinator.remove(two.stores[0])
     let context = two.context()
     try context.performAndWait {
-      #expect(try context.fetch(TwoStores.request()).map(\.nameValue) == ["e01"])
+      let found = try context.fetch(TwoStores.request())
+      #expect(found.map(\.nameValue) == ["e01"])
     }
     try two.coordinator.addPersistentStore(type: .sqlite, at: url)
     let again = two.context()
     try again.performAndWait {
-      #expect(try again.fetch(TwoStores.request()).map(\.nameValue) == ["e00", "e01"])
+      let found = try again.fetch(TwoStores.request())
+      #expect(found.map(\.nameValue) == ["e00", "e01"])
     }
   }
 

@@ -30,14 +30,16 @@ struct SeveralStoresFetchTests {
           $0.fetchOffset = 2
           $0.returnsObjectsAsFaults = false
         }
-        #expect(try context.fetch(request).map(\.nameValue) == ["e02", "e03", "e04"])
+        let found = try context.fetch(request)
+        #expect(found.map(\.nameValue) == ["e02", "e03", "e04"])
         #expect(try context.count(for: request) == 3)
       }
       #expect(page.selects == 2 * pair.files)
       for (number, store) in two.stores.enumerated() {
         let asked = try costs(of: context) {
           let request = TwoStores.request { $0.affectedStores = [store] }
-          #expect(try context.fetch(request).count == 4 - number)
+          let found = try context.fetch(request)
+          #expect(found.count == 4 - number)
           #expect(try context.count(for: request) == 4 - number)
         }
         #expect(asked.selects == (pair.kinds[number] == .sqlite ? 2 : 0))
@@ -114,6 +116,7 @@ struct SeveralStoresFetchTests {
         try context.count(for: TwoStores.request { $0.affectedStores = [two.stores[0]] }) == 2)
       try context.save()
       #expect(new.objectID.persistentStore === two.stores[1])
+      try controller.performFetch()
       #expect(controller.fetchedObjects?.map(\.nameValue) == ["e00", "e01", "e015", "e02", "e03"])
       #expect(controller.indexPath(forObject: new)?.item == 2)
     }
@@ -130,7 +133,8 @@ struct SeveralStoresFetchTests {
       let cold = two.context()
       try cold.performAndWait {
         let second = TwoStores.request { $0.affectedStores = [two.stores[1]] }
-        #expect(try cold.fetch(second).map(\.nameValue) == ["e015", "e03", "e09", "e10"])
+        let found = try cold.fetch(second)
+        #expect(found.map(\.nameValue) == ["e015", "e03", "e09", "e10"])
       }
     }
   }

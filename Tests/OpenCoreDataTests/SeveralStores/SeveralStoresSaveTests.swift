@@ -25,6 +25,7 @@ struct SeveralStoresSaveTests {
       #expect(first.objectID != second.objectID)
       let reader = two.context()
       try reader.performAndWait {
+        var twins: [NSManagedObject] = []
         for object in [first, second] {
           let uri = object.objectID.uriRepresentation()
           let id = try #require(two.coordinator.managedObjectID(forURIRepresentation: uri))
@@ -32,8 +33,9 @@ struct SeveralStoresSaveTests {
           let twin = try reader.existingObject(with: id)
           #expect(twin.nameValue == object.nameValue)
           #expect(reader.registeredObject(for: id) === twin)
+          twins.append(twin)
         }
-        #expect(reader.registeredObjects.count == 2)
+        #expect(reader.registeredObjects == Set(twins) && twins.count == 2)
       }
     }
   }
@@ -88,7 +90,8 @@ struct SeveralStoresSaveTests {
         let found = try one.fetch(TwoStores.request())
         for employee in found { employee.setValue("mine", forKey: "name") }
         one.make("Employee", ["name": "new"]).setValue(nil, forKey: "department")
-        return found[refusing].objectID
+        let refused = found.first { $0.objectID.persistentStore === two.stores[refusing] }
+        return try #require(refused).objectID
       }
       try other.performAndWait {
         other.object(with: loser).setValue("theirs", forKey: "name")
@@ -110,8 +113,11 @@ struct SeveralStoresSaveTests {
         let all = try cold.fetch(TwoStores.request())
         #expect(all.count { $0.nameValue == "mine" } == 4 && all.count == 5)
         for (number, employee) in all.enumerated() {
-          if employee.nameValue == "new" { cold.delete(employee) }
-          employee.setValue("e0\(number)", forKey: "name")
+          if employee.nameValue == "new" {
+            cold.delete(employee)
+          } else {
+            employee.setValue("e0\(number)", forKey: "name")
+          }
         }
         try cold.save()
       }
@@ -129,7 +135,10 @@ struct SeveralStoresSaveTests {
     nonisolated(unsafe) var saved: Notification?
     let watch = NotificationCenter.default.addObserver(
       forName: .NSManagedObjectContextDidSave, object: there, queue: nil
-    ) { saved = $0 }
+    ) { note in
+      nonisolated(unsafe) let found = note
+      saved = found
+    }
     defer { NotificationCenter.default.removeObserver(watch) }
     try there.performAndWait {
       let found = try there.fetch(TwoStores.request())
