@@ -25,7 +25,9 @@ struct RelationshipCostTests {
           after.relationshipFaults - before.relationshipFaults, after.selects - before.selects,
         ]
       }
-      #expect(costs { #expect(person.value(forKey: "boss") == nil) } == [0, 0, 0])
+      var boss: Any?
+      #expect(costs { boss = person.value(forKey: "boss") } == [0, 0, 0])
+      #expect(boss == nil)
       var team: NSManagedObject?
       #expect(costs { team = person.value(forKey: "team") as? NSManagedObject } == [0, 0, 0])
       #expect(team?.isFault == true)
@@ -36,15 +38,20 @@ struct RelationshipCostTests {
       // The proxy is at hand before anybody looks into it.
       #expect(costs { members = found.mutableSetValue(forKey: "members") } == [0, 0, 0])
       #expect(found.hasFault(forRelationshipNamed: "members"))
-      #expect(costs { #expect(members?.count == 5) } == [0, 1, bed.selects(1)])
-      func names() -> [String] {
-        (found.value(forKey: "members") as? Set<NSManagedObject> ?? []).compactMap(\.label).sorted()
+      var count: Int?
+      #expect(costs { count = members?.count } == [0, 1, bed.selects(1)])
+      #expect(count == 5)
+      var names: [String] = []
+      func readNames() {
+        names = (found.value(forKey: "members") as? Set<NSManagedObject> ?? []).compactMap(\.label)
       }
       // One was filled before.
-      #expect(costs { #expect(names().count == 5) } == [4, 0, bed.selects(4)])
-      #expect(costs { #expect(names().count == 5) } == [0, 0, 0])
+      #expect(costs(readNames) == [4, 0, bed.selects(4)])
+      #expect(names.count == 5)
+      #expect(costs(readNames) == [0, 0, 0])
       context.refresh(found, mergeChanges: false)
-      #expect(costs { #expect(names().count == 5) }[1] == 1)
+      #expect(costs(readNames)[1] == 1)
+      #expect(names.count == 5)
     }
   }
 
