@@ -62,7 +62,9 @@ extension NSManagedObjectContext {
     }
     let skipped = order.dropFirst(plan.offset)
     let kept = Array(plan.limit > 0 ? skipped.prefix(plan.limit) : skipped)
-    return (parts, order: select(kept, from: &parts))
+    // First, for it changes the parts.
+    let places = select(kept, from: &parts)
+    return (parts, places)
   }
 
   /// Lets go of the rows that are not wanted, and says where the others are now.
