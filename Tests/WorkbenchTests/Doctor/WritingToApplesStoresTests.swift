@@ -29,9 +29,11 @@ struct WritingToApplesStoresTests {
   /// Objects that the framework itself says it has written.
   private struct Touched {
     var keys: [String: Set<Int64>] = [:]
+    /// The number of the next object that a relationship needs.
+    var next = 9_000
 
     mutating func save(_ context: NSManagedObjectContext, _ tables: [String: String]) throws {
-      try WritingToApplesStoresTests.satisfy(context)
+      try WritingToApplesStoresTests.satisfy(context, &next)
       let objects = context.insertedObjects.union(context.updatedObjects)
         .union(context.deletedObjects)
       try context.save()
@@ -104,8 +106,8 @@ struct WritingToApplesStoresTests {
   }
 
   /// Gives those to-manys a new object that must lead somewhere and, after what was done, lead nowhere.
-  private static func satisfy(_ context: NSManagedObjectContext) throws {
-    for round in 1...8 {
+  private static func satisfy(_ context: NSManagedObjectContext, _ next: inout Int) throws {
+    for _ in 1...8 {
       context.processPendingChanges()
       var isSatisfied = true
       let changed = context.insertedObjects.union(context.updatedObjects)
@@ -118,7 +120,8 @@ struct WritingToApplesStoresTests {
           isSatisfied = false
           let new = NSEntityDescription.insertNewObject(
             forEntityName: concrete.name ?? "", into: context)
-          try fill(new, in: context, number: 9_000 + round)
+          try fill(new, in: context, number: next)
+          next += 1
           object.setValue([new], forKey: name)
         }
       }
