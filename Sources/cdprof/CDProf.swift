@@ -8,7 +8,8 @@ struct CDProf: ParsableCommand {
     discussion: Messages.discussion,
     version: Messages.version,
     subcommands: [
-      Run.self, Shell.self, Report.self, Compare.self, Inspect.self, Doctor.self, Rows.self,
+      New.self, Run.self, Shell.self, Report.self, Compare.self, Inspect.self, Doctor.self,
+      Rows.self,
       Model.self, Diff.self, Generate.self, Predicate.self, Log.self,
     ])
 }

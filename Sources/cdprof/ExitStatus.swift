@@ -6,7 +6,7 @@ enum ExitStatus: Int32 {
   case runFailed = 1
   /// An expectation was missed.
   case expectationMissed = 2
-  /// The doctor, or the check of a model, found something.
+  /// The doctor, the check of a model, or a gate on findings found something.
   case findings = 3
   /// Wrong usage, unknown command.
   case usage = 64

@@ -45,8 +45,25 @@ enum Messages {
     "\(first) and \(second) would both write \(name).html; run them into two folders with --out"
   }
 
+  static func unknownRule(_ word: String, known: [String]) -> String {
+    let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
+    return "unknown finding `\(word)`\(near)\nthe findings are: \(known.joined(separator: ", "))"
+  }
+
+  static func stopped(_ findings: [String], in scenario: String) -> String {
+    "\(scenario): --fail-on stops at \(findings.joined(separator: ", "))"
+  }
+
+  static func held(_ held: Int, of count: Int) -> String {
+    "\(held) of \(count) scenarios held"
+  }
+
   static func written(_ paths: [String]) -> String {
     "written: \(paths.joined(separator: ", "))"
+  }
+
+  static func next(after scenario: String) -> String {
+    "next: cdprof run \(LineWords.plain(scenario)) --report html"
   }
 
   static func progress(_ progress: RunProgress, of scenario: String) -> String {

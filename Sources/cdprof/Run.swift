@@ -7,11 +7,13 @@ struct Run: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Run scenarios and check what each of their variants costs.",
     discussion: """
-      Ends with 0 when all expectations held, 2 when one was missed, 1 when a step failed, \
-      65 when a scenario is wrong (nothing is run then), 66 when a file is missing.
+      Ends with 0 when all expectations held, 2 when one was missed, 3 when a finding of --fail-on \
+      fired, 1 when a step failed, 64 when nothing fits --only or --variant, 65 when a scenario is \
+      wrong (nothing is run then), 66 when a file is missing or a folder has no scenario.
       """)
 
-  @Argument(help: ArgumentHelp("The scenario files.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("Scenario files, and folders of them.", valueName: "file | dir"))
   var files: [String]
 
   @Option(
@@ -21,11 +23,39 @@ struct Run: Executable {
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
   var out = "Reports"
 
-  @Option(help: ArgumentHelp("The number that `scale` stands for in a scenario.", valueName: "n"))
-  var scale = 1
+  @Option(
+    help: ArgumentHelp(
+      "The numbers that `scale` stands for in a scenario, one run for each: 1,10,100.",
+      valueName: "n,…"))
+  var scale = ScaleList(1)
 
   @Option(help: ArgumentHelp("The seed of the data, in place of the scenario's.", valueName: "n"))
   var seed: UInt64?
+
+  @Option(
+    name: .customLong("repeat"),
+    help: ArgumentHelp(
+      "Run each variant so often: counts must repeat, the time is the median.", valueName: "n"))
+  var repeats = 1
+
+  @Option(
+    help: ArgumentHelp(
+      "Only scenarios with this in their path or name, or that cover this catalogue id.",
+      valueName: "text"))
+  var only: String?
+
+  @Option(
+    help: ArgumentHelp("Only the variant of this name; may be given again.", valueName: "name"))
+  var variant: [String] = []
+
+  @Option(help: ArgumentHelp("How many scenarios run at once.", valueName: "n"))
+  var jobs = 1
+
+  @Option(
+    help: ArgumentHelp(
+      "End with 3 when a finding of these rules fired, listed or not; `any` for all.",
+      valueName: "rules"))
+  var failOn: String?
 
   @ArgumentParser.Flag(help: "Print nothing but what was missed.")
   var quiet = false
@@ -34,13 +64,20 @@ struct Run: Executable {
   var plans = false
 
   func validate() throws {
-    guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
+    for number in scale.scales where number < 1 {
+      throw ValidationError("--scale is 1 or more, not \(number).")
+    }
+    guard repeats >= 1 else { throw ValidationError("--repeat is 1 or more, not \(repeats).") }
+    guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more, not \(jobs).") }
     _ = try formats()
+    _ = try failOn.map { try FindingGate($0) }
     var paths: [String: String] = [:]
     for file in files {
-      let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
-      if let other = paths.updateValue(file, forKey: name) {
-        throw ValidationError(Messages.sameName(name, other, file))
+      // What is not there is told when it is read.
+      for found in (try? ScenarioFinder.files(at: file)) ?? [ScenarioFinder.named(file)] {
+        if let other = paths.updateValue(found.path, forKey: found.name) {
+          throw ValidationError(Messages.sameName(found.name, other, found.path))
+        }
       }
     }
   }
@@ -49,56 +86,43 @@ struct Run: Executable {
     // Everything is read before anything is run, so that a slip in the last file costs no time.
     var status = ExitStatus.success
     var scenarios: [Scenario] = []
+    var names: [String: String] = [:]
     for file in files {
       do {
-        try InputRefusal.checkFile(file)
-        scenarios.append(try ScenarioReader.read(URL(fileURLWithPath: file), path: file))
+        for found in try ScenarioFinder.files(at: file) {
+          names[found.path] = found.name
+          do {
+            scenarios.append(
+              try ScenarioReader.read(URL(fileURLWithPath: found.path), path: found.path))
+          } catch {
+            status = status.worse(tell(error, console))
+          }
+        }
       } catch {
-        let failure = Failure(error)
-        console.complain(failure.text)
-        status = status.worse(failure.status)
+        status = status.worse(tell(error, console))
       }
     }
     guard status == .success else { return status }
-    for (index, scenario) in scenarios.enumerated() {
-      if index > 0, !quiet { console.say("") }
-      do {
-        status = status.worse(try run(scenario, console))
-      } catch {
-        console.endProgress()
-        let failure = Failure(error)
-        console.complain(failure.text)
-        status = status.worse(failure.status)
-      }
+    do {
+      scenarios = try ScenarioChoice(only: only, variants: variant).scenarios(of: scenarios)
+    } catch {
+      console.complain(error.description)
+      return .usage
     }
-    return status
+    let runs = scenarios.map { ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self) }
+    return try ScenarioRuns.status(of: runs, self, console)
   }
 
-  private func run(_ scenario: Scenario, _ console: Console) throws -> ExitStatus {
-    let folder = URL(fileURLWithPath: out, isDirectory: true)
-    let runner = ScenarioRunner(
-      scenario: scenario, scale: scale, seed: seed, outputDirectory: folder)
-    let result = try runner.run { progress in
-      if !quiet { console.progress(Messages.progress(progress, of: scenario.name)) }
-    }
+  /// Tells an error and gives the status it stands for.
+  func tell(_ error: any Error, _ console: Console) -> ExitStatus {
     console.endProgress()
-    let written = try formats().map { format in
-      try format.write(result, named: scenario.fileName, in: folder).relativePath
-    }
-    if quiet {
-      console.say(Array(RunText.missed(result).dropFirst()))
-    } else {
-      console.say(RunText.lines(result))
-      if plans { console.say(RunText.plans(result)) }
-      let store = runner.storeURL.relativePath
-      console.say("")
-      console.say(Messages.written(written + [store]))
-    }
-    return result.holds ? .success : .expectationMissed
+    let failure = Failure(error)
+    console.complain(failure.text)
+    return failure.status
   }
 
   /// The formats that were asked for, each once, in the order of writing.
-  private func formats() throws -> [ReportFormat] {
+  func formats() throws -> [ReportFormat] {
     try report.map(Messages.formats) ?? []
   }
 }

@@ -8,6 +8,7 @@ struct LanguageDocumentationTests {
     ("enum Verb: String", "Documentation/scenario-format.md"),
     ("enum OptionWord: String", "Documentation/scenario-format.md"),
     ("enum ResultKind: String", "Documentation/scenario-format.md"),
+    ("enum Function: String", "Documentation/scenario-format.md"),
     ("enum MergePolicyName: String", "Documentation/scenario-format.md"),
     ("enum ContextQueue: String", "Documentation/scenario-format.md"),
     ("enum SourceMark: String", "Documentation/scenario-format.md"),

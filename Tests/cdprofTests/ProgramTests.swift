@@ -19,7 +19,12 @@ struct ProgramTests {
     (["run", "a.yml", "--scale", "0"], 64, "--scale is 1 or more"),
     (["run", "a.yml", "b/a.yml"], 64, "would both write a.html"),
     (["run", "no.yml"], 66, "there is no file no.yml"),
-    (["run", "tmp"], 66, "tmp is a folder"),
+    (["run", "tmp"], 66, "there is no scenario in the folder tmp"),
+    (["run", "a.yml", "--scale", "1,x"], 64, "--scale"),
+    (["run", "a.yml", "--repeat", "0"], 64, "--repeat is 1 or more"),
+    (["run", "a.yml", "--fail-on", "fault-strom"], 64, "did you mean `fault-storm`?"),
+    (["run", PackageFiles.faults, "--variant", "plian"], 64, "did you mean `plain`?"),
+    (["run", PackageFiles.faults, "--only", "S99.9"], 64, "no scenario fits `S99.9`"),
     (["shell", "no.yml"], 66, "there is no file no.yml"),
     (["shell", "no.sqlite"], 66, "there is no file no.sqlite"),
     (["inspect", "no.sqlite"], 66, "there is no file no.sqlite"),
@@ -135,6 +140,44 @@ struct ProgramTests {
     let reports = program.folder.file("Reports").path
     #expect(FileManager.default.fileExists(atPath: reports) == (status < 64))
     #expect(!options.contains("--quiet") || outcome.output.hasPrefix("✗ plain"))
+    #expect(program.leftovers.isEmpty)
+  }
+
+  @Test func aNewScenarioRuns() throws {
+    let made = try program.run(["new", "mine", "--out", "here"])
+    #expect(made.status == 0)
+    #expect(
+      made.output.contains("written: here/mine.yml, here/Models/Library.xcdatamodel/contents"))
+    let run = try program.run(["run", "here/mine.yml"])
+    #expect(run.status == 0 && run.output.contains("✓ 2 of 2 variants"), "\(run.errors)")
+    #expect(try program.run(["new", "mine", "--out", "here"]).status == 65)
+    #expect(try program.run(["new", "a/b"]).status == 64)
+    #expect(try program.run(["new", "theirs", "--store", "no.sqlite"]).status == 66)
+  }
+
+  /// A folder of two scenarios at two scales, two at once.
+  @Test func aFolderIsRunAtSeveralScales() throws {
+    let file = try scenario(
+      ProgramTests.touching, expecting: "selects: 21, findings: [fault-storm(Mood.country)]")
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    for copy in ["all/06/one.yml", "all/two.yml", "all/.hidden/no.yml"] {
+      _ = try program.folder.write(text, to: copy)
+    }
+    let outcome = try program.run(
+      ["run", "all", "--scale", "1,2", "--jobs", "2", "--repeat", "2", "--report", "json"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.hasSuffix("2 of 2 scenarios held\n"))
+    #expect(outcome.output.contains(/scale 1 +scale 2\n +plain +21 +21/))
+    let made = program.folder.file("Reports/06/one.json")
+    let json = try JSONSerialization.jsonObject(with: try Data(contentsOf: made))
+    let variants = (json as? [String: Any])?["variants"] as? [[String: Any]] ?? []
+    #expect((variants.first?["repeats"] as? [Any])?.count == 2)
+    let scales = (json as? [String: Any])?["scales"] as? [Any] ?? []
+    #expect(scales.count == 1)
+    let stores = try FileManager.default.contentsOfDirectory(
+      atPath: program.folder.file("Reports/06").path)
+    #expect(stores.sorted() == ["one-scale2.sqlite", "one.json", "one.sqlite"])
+    #expect(try program.run(["run", "all", "--only", "two", "--fail-on", "any"]).status == 3)
     #expect(program.leftovers.isEmpty)
   }
 

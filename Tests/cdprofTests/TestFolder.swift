@@ -19,8 +19,10 @@ final class TestFolder {
     url.appendingPathComponent(name)
   }
 
-  /// Writes a file and gives its path.
+  /// Writes a file, in folders that are made, and gives its path.
   func write(_ text: String, to name: String) throws -> String {
+    try FileManager.default.createDirectory(
+      at: file(name).deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(text.utf8).write(to: file(name))
     return file(name).path
   }

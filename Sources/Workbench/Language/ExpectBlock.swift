@@ -20,6 +20,8 @@ package struct ExpectBlock: Sendable, Equatable {
 
   /// In the order of writing.
   package var expectations: [Expectation]
+  /// What query plans must be, in the order of writing.
+  package var plans: [PlanExpectation] = []
   /// Nil when nothing is written, which says that none may fire.
   package var findings: Findings?
   /// The line of the block.
@@ -32,6 +34,7 @@ package struct ExpectBlock: Sendable, Equatable {
   }
 
   package static func == (first: ExpectBlock, second: ExpectBlock) -> Bool {
-    first.expectations == second.expectations && first.findings == second.findings
+    first.expectations == second.expectations && first.plans == second.plans
+      && first.findings == second.findings
   }
 }

@@ -57,7 +57,7 @@ struct LineReader {
     switch OptionWord(rawValue: key.text)?.kind {
     case .assignments:
       return StepForm.Entry(key: key, value: .pairs(try pairs(of: key)))
-    case .sortKeys, .keyPaths:
+    case .sortKeys, .keyPaths, .columns:
       return StepForm.Entry(key: key, value: .words(try list()))
     default:
       // An unknown word keeps its value, so that the word itself is what the error points at.

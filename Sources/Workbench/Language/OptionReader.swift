@@ -8,18 +8,26 @@ struct OptionReader {
   /// The option, and the words of its value.
   func option(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
     switch word.kind {
-    case .predicate: return try predicate(word)
+    case .predicate:
+      let format = try single("a predicate")
+      return (word == .having ? .having(format.text) : .predicate(format.text), [format])
     case .sortKeys:
       let words = try list("keys")
       let keys = try words.mapWords(sortKey)
       return (word == .keys ? .keys(keys) : .sort(keys), words)
     case .keyPaths:
       let words = try list("key paths")
-      guard word == .prefetch else { throw cannotRun }
-      return (.prefetch(words.map(\.text)), words)
+      let keyPaths = words.map(\.text)
+      return (word == .group ? .group(keyPaths) : .prefetch(keyPaths), words)
+    case .columns:
+      let words = try list("key paths")
+      return (
+        .columns(try words.mapWords { word throws(LanguageProblem) in try FetchColumn(word) }),
+        words
+      )
     case .number: return (numbered(word, try number()), try list("a number"))
     case .seconds: return (.staleness(try seconds()), try list("seconds"))
-    case .flag: return (try flagged(word, try flag()), try list("yes or no"))
+    case .flag: return (flagged(word, try flag()), try list("yes or no"))
     case .choice:
       let (option, choice) = try chosen(word)
       return (option, [choice])
@@ -39,12 +47,6 @@ struct OptionReader {
     }
   }
 
-  private func predicate(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
-    let format = try single("a predicate")
-    guard word == .predicate else { throw cannotRun }
-    return (.predicate(format.text), [format])
-  }
-
   private func numbered(_ word: OptionWord, _ number: Int) -> StepOption {
     switch word {
     case .offset: .offset(number)
@@ -55,9 +57,9 @@ struct OptionReader {
     }
   }
 
-  private func flagged(_ word: OptionWord, _ flag: Bool) throws(LanguageProblem) -> StepOption {
+  private func flagged(_ word: OptionWord, _ flag: Bool) -> StepOption {
     switch word {
-    case .values: .values(flag)
+    case .distinct: .distinct(flag)
     case .faults: .faults(flag)
     case .pending: .pending(flag)
     case .subentities: .subentities(flag)
@@ -68,7 +70,7 @@ struct OptionReader {
     case .undoable: .undoable(flag)
     case .retains: .retains(flag)
     case .remote: .remote(flag)
-    default: throw cannotRun
+    default: .values(flag)
     }
   }
 
@@ -88,12 +90,6 @@ struct OptionReader {
     case .policy: return (.policy(MergePolicyName(rawValue: choice.text) ?? .error), choice)
     default: return (.result(ResultKind(rawValue: choice.text) ?? .objects), choice)
     }
-  }
-
-  private var cannotRun: LanguageProblem {
-    LanguageProblem(
-      "`\(key.text)` is a word of the language that cannot be run yet", at: key.place,
-      nextStep: "leave it out, and fetch objects or ids")
   }
 
   /// A whole number, not negative.

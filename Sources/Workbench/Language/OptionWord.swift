@@ -46,6 +46,8 @@ package enum OptionWord: String, CaseIterable, Sendable {
     /// A number that may be negative or broken.
     case seconds
     case keyPaths
+    /// Key paths, and functions of them.
+    case columns
     case flag
     /// One of a few words; `choices` has them.
     case choice
@@ -62,7 +64,8 @@ package enum OptionWord: String, CaseIterable, Sendable {
     case .sort, .keys: .sortKeys
     case .limit, .offset, .batch, .times, .every: .number
     case .staleness: .seconds
-    case .prefetch, .columns, .group: .keyPaths
+    case .prefetch, .group: .keyPaths
+    case .columns: .columns
     case .values, .faults, .pending, .subentities, .distinct, .keep, .array, .redo, .merges,
       .undoable, .retains, .remote:
       .flag
@@ -76,20 +79,10 @@ package enum OptionWord: String, CaseIterable, Sendable {
   /// The words that an option of the kind `choice` may have; empty for the others.
   package var choices: [String] {
     switch self {
-    case .result: ResultKind.allCases.filter(\.isRunnable).map(\.rawValue)
+    case .result: ResultKind.allCases.map(\.rawValue)
     case .queue: ContextQueue.allCases.map(\.rawValue)
     case .policy: MergePolicyName.allCases.map(\.rawValue)
     default: []
-    }
-  }
-
-  /// Whether a session can obey it.
-  ///
-  /// The others are words of the language that it refuses by name.
-  package var isRunnable: Bool {
-    switch self {
-    case .columns, .group, .having, .distinct: false
-    default: true
     }
   }
 
@@ -119,13 +112,15 @@ package enum OptionWord: String, CaseIterable, Sendable {
   /// An example of the word with a value, for errors.
   package var example: String {
     switch self {
-    case .predicate, .having: "\(rawValue) \"date > 0\""
+    case .predicate: "where \"date > 0\""
+    case .having: "having \"countDate > 2\""
     case .sort: "sort date-"
     case .limit, .offset, .batch, .times, .every: "\(rawValue) 20"
     case .prefetch: "prefetch country"
-    case .columns, .group: "\(rawValue) date"
-    case .values, .faults, .pending, .subentities, .distinct, .keep: "\(rawValue) no"
-    case .array, .redo, .merges, .undoable, .retains, .remote: "\(rawValue) yes"
+    case .columns: "columns country, count(date)"
+    case .group: "group country"
+    case .values, .faults, .pending, .subentities, .keep: "\(rawValue) no"
+    case .distinct, .array, .redo, .merges, .undoable, .retains, .remote: "\(rawValue) yes"
     case .result: "result ids"
     case .assignments: "with latitude 1.5"
     case .removals: "without moods old"

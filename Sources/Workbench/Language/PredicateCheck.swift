@@ -4,6 +4,8 @@ import OpenCoreData
 struct PredicateCheck {
   let names: ModelNames
   let entity: NSEntityDescription
+  /// Names of values that are computed and that it may use beside the entity's keys.
+  var computed: Set<String> = []
 
   /// - Parameter word: where the format was written; nil when it was made by a program.
   /// - Throws: a problem at the character the format goes wrong at, or at an unknown key.
@@ -34,7 +36,7 @@ struct PredicateCheck {
   ///
   /// - Throws: a problem at the first that the entity does not have.
   func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
-    for keyPath in PredicateCheck.keyPaths(of: predicate) {
+    for keyPath in PredicateCheck.keyPaths(of: predicate) where !computed.contains(keyPath) {
       _ = try names.resolve(keyPath, from: entity, at: place(of: keyPath, in: word))
     }
   }

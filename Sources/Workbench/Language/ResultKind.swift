@@ -4,9 +4,4 @@ package enum ResultKind: String, CaseIterable, Sendable {
   case ids
   case count
   case dictionaries
-
-  /// Whether a session can bring it.
-  package var isRunnable: Bool {
-    self != .dictionaries
-  }
 }

@@ -141,8 +141,7 @@ struct StepBuilder {
     _ key: Word, _ value: StepForm.Value, of verb: Verb
   ) throws(LanguageProblem) -> (StepOption, [Word]) {
     let words = verb.allOptions
-    let isLater = verb == .fetch && OptionWord(rawValue: key.text)?.isRunnable == false
-    guard let word = OptionWord(rawValue: key.text), words.contains(word) || isLater else {
+    guard let word = OptionWord(rawValue: key.text), words.contains(word) else {
       let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
       let known = (verb.pathsKey.map { [$0] } ?? []) + words.map(\.rawValue) + others
       let belongsElsewhere = OptionWord(rawValue: key.text) != nil

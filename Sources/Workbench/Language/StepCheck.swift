@@ -133,9 +133,12 @@ package struct StepCheck: Sendable {
       try PredicateCheck(names: names, entity: entity)
         .check(format, at: step.places.options[.predicate]?.first)
     case .sort(let keys):
-      for (index, key) in keys.enumerated() {
+      let computed = Set(step.computedNames)
+      for (index, key) in keys.enumerated() where !computed.contains(key.keyPath) {
         try checkSortKey(key, on: entity, at: step.places.place(of: .sort, at: index))
       }
+    case .columns, .group, .having, .distinct:
+      try DictionaryCheck(names: names, entity: entity, step: step).check(option)
     case .keys(let keys):
       for (index, key) in keys.enumerated() {
         try checkIndexKey(key, on: entity, at: step.places.place(of: .keys, at: index))

@@ -12,6 +12,11 @@ package enum StepOption: Sendable, Hashable {
   case pending(Bool)
   case subentities(Bool)
   case result(ResultKind)
+  case columns([FetchColumn])
+  case group([String])
+  /// A predicate's format on groups.
+  case having(String)
+  case distinct(Bool)
   /// How many objects to insert.
   case times(Int)
   /// `with`: values to give.
@@ -63,6 +68,10 @@ package enum StepOption: Sendable, Hashable {
     case .pending: .pending
     case .subentities: .subentities
     case .result: .result
+    case .columns: .columns
+    case .group: .group
+    case .having: .having
+    case .distinct: .distinct
     case .times: .times
     case .assignments: .assignments
     case .keep: .keep
@@ -89,7 +98,7 @@ package enum StepOption: Sendable, Hashable {
   /// The value as it is written on a shell line.
   package var valueText: String {
     switch self {
-    case .predicate(let format): LineWords.quoted(format)
+    case .predicate(let format), .having(let format): LineWords.quoted(format)
     case .sort(let keys), .keys(let keys):
       keys.map { LineWords.plain($0.description) }.joined(separator: ", ")
     case .limit(let number), .offset(let number), .batch(let number), .times(let number),
@@ -97,9 +106,13 @@ package enum StepOption: Sendable, Hashable {
       String(number)
     case .staleness(let seconds):
       seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
-    case .prefetch(let keyPaths): keyPaths.map(LineWords.plain).joined(separator: ", ")
+    case .columns(let columns):
+      columns.map { LineWords.plain($0.description) }.joined(separator: ", ")
+    case .prefetch(let keyPaths), .group(let keyPaths):
+      keyPaths.map(LineWords.plain).joined(separator: ", ")
     case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag),
-      .keep(let flag), .array(let flag), .redo(let flag), .merges(let flag), .undoable(let flag),
+      .distinct(let flag), .keep(let flag), .array(let flag), .redo(let flag), .merges(let flag),
+      .undoable(let flag),
       .retains(let flag), .remote(let flag):
       flag ? "yes" : "no"
     case .result(let kind): kind.rawValue

@@ -5,7 +5,7 @@ extension Verb {
     case .fetch:
       [
         .predicate, .sort, .limit, .offset, .batch, .prefetch, .values, .faults, .pending,
-        .subentities, .result,
+        .subentities, .result, .columns, .group, .having, .distinct,
       ]
     case .count: [.predicate, .limit, .offset, .pending, .subentities]
     case .touch, .delete: [.limit, .offset]

@@ -25,6 +25,19 @@ struct ExpectationJudge {
         : EventDifferences(recording: recording, metric: expectation.scoped, found: found).lines)
   }
 
+  /// The result of a demand on plans.
+  func result(
+    of expectation: PlanExpectation, in statements: [StepPlans.Explained], entities: [String]
+  ) -> ExpectationResult {
+    let (holds, found) = expectation.demand.judge(statements, entities: entities)
+    let text = expectation.demand.description
+    return ExpectationResult(
+      metric: expectation.text, law: text, relation: .plan, expected: .text(text),
+      found: .text(found), holds: holds, source: expectation.source,
+      location: CallSite(file: path, line: expectation.line),
+      differences: holds ? [] : statements.flatMap { [$0.sql] + $0.plan.lines })
+  }
+
   /// The result of a block's findings; nil when none were listed and none fired.
   func result(of block: ExpectBlock, firing findings: [Finding]) -> ExpectationResult? {
     let expected = (block.findings?.names ?? []).map(\.text)

@@ -7,6 +7,7 @@ struct HeldResult {
     case objects([NSManagedObject])
     case batched(BatchedFetchResult<NSManagedObject>)
     case ids([NSManagedObjectID])
+    case dictionaries([[String: Any]])
     /// A save's did-save notification; nil when there was nothing to save.
     case save(Notification?)
     /// What a batch request did, under the key of its notification.
@@ -26,6 +27,7 @@ struct HeldResult {
       switch content {
       case .objects, .batched: .objects
       case .ids: .ids
+      case .dictionaries: .dictionaries
       case .save: .save
       case .rows: .rows
       }
@@ -37,6 +39,7 @@ struct HeldResult {
     case .objects(let objects): objects.count
     case .batched(let objects): objects.count
     case .ids(let ids), .rows(_, let ids): ids.count
+    case .dictionaries(let dictionaries): dictionaries.count
     case .save: 0
     }
   }

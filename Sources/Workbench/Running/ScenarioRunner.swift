@@ -7,23 +7,33 @@ package struct ScenarioRunner {
   private let scenario: Scenario
   private let scale: Int
   private let seed: UInt64
+  private let repeats: Int
   private let outputDirectory: URL
+  private let name: String
 
   /// - Parameters:
   ///   - scale: what `scale` means in counts and laws; at least 1.
   ///   - seed: nil for the scenario's own.
+  ///   - repeats: how often each variant runs; its counts must be the same each time. At least 1.
   ///   - outputDirectory: where the store is left; made when it does not exist.
-  package init(scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, outputDirectory: URL) {
+  ///   - name: what the store is called; the scenario file's name if left out.
+  package init(
+    scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
+    outputDirectory: URL, name: String? = nil
+  ) {
     precondition(scale >= 1, "a scale is at least 1")
+    precondition(repeats >= 1, "a variant runs at least once")
     self.scenario = scenario
     self.scale = scale
     self.seed = seed ?? scenario.data.seed
+    self.repeats = repeats
     self.outputDirectory = outputDirectory
+    self.name = name ?? scenario.fileName
   }
 
   /// Where the data file is left: `faults.sqlite` in the output directory.
   package var storeURL: URL {
-    outputDirectory.appendingPathComponent("\(scenario.fileName).sqlite")
+    outputDirectory.appendingPathComponent("\(name).sqlite")
   }
 
   /// Runs all variants, in the order of the file.
@@ -58,11 +68,14 @@ package struct ScenarioRunner {
       progress(
         .variant(name: variant.name, number: index + 1, of: scenario.variants.count))
       let copy = folder.appendingPathComponent("variant.sqlite")
-      try StoreFile.copy(from: data, to: copy)
       let run = VariantRun(
         variant: variant, steps: variant.steps(sharing: scenario.steps), model: scenario.model,
         scope: contents.scope, path: scenario.path)
-      variants.append(try run.result(on: copy))
+      let results = try (0..<repeats).map { _ in
+        try StoreFile.copy(from: data, to: copy)
+        return try run.result(on: copy)
+      }
+      variants.append(VariantResult(repeated: results, in: scenario.path, line: variant.line))
     }
     return RunResult(
       scenario: scenario.name, file: scenario.path, chapter: scenario.chapter,
@@ -92,6 +105,7 @@ package struct ScenarioRunner {
   }
 
   private var command: String {
-    "cdprof run \(scenario.path) --scale \(scale) --seed \(seed) --report html"
+    "cdprof run \(scenario.path) --scale \(scale) --seed \(seed)"
+      + (repeats > 1 ? " --repeat \(repeats)" : "") + " --report html"
   }
 }

@@ -13,7 +13,10 @@ extension Session {
     case .ids:
       content = .ids(
         try context.fetch(step.request(for: NSManagedObjectID.self), file: file, line: line))
-    case .objects, .dictionaries:
+    case .dictionaries:
+      content = .dictionaries(
+        try context.fetch(step.request(for: [String: Any].self), file: file, line: line))
+    case .objects:
       let request = try step.request(for: NSManagedObject.self)
       if request.fetchBatchSize > 0 {
         content = .batched(try context.fetchBatched(request, file: file, line: line))
@@ -77,7 +80,8 @@ extension NSManagedObject {
 }
 
 extension HeldResult {
-  /// `5,000 Mood, all faults`, `5,000 Mood, no faults`, `2 Mood, in batches of 20`, `2 Mood, as IDs`.
+  /// `5,000 Mood, all faults`, `5,000 Mood, no faults`, `2 Mood, in batches of 20`, `2 Mood, as IDs`,
+  /// `3 dictionaries of Mood`.
   ///
   /// Fires nothing and loads nothing.
   var summary: String {
@@ -85,6 +89,12 @@ extension HeldResult {
     switch content {
     case .ids, .rows: return "\(head), as IDs"
     case .save: return ""
+    case .dictionaries(let dictionaries):
+      guard dictionaries.count == 1, let only = dictionaries.first else {
+        return "\(NumberText.grouped(count)) dictionaries of \(entity)"
+      }
+      let values = only.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+      return "1 dictionary of \(entity): \(values.joined(separator: ", "))"
     case .batched(let objects): return "\(head), in batches of \(objects.pageSize)"
     case .objects(let objects):
       guard !objects.isEmpty else { return head }

@@ -30,6 +30,12 @@ extension Step {
       case .pending(let flag): request.includesPendingChanges = flag
       case .subentities(let flag): request.includesSubentities = flag
       case .result(.ids): request.resultType = .managedObjectIDResultType
+      case .result(.dictionaries): request.resultType = .dictionaryResultType
+      case .columns(let columns): request.propertiesToFetch = columns.map(\.property)
+      case .group(let keyPaths): request.propertiesToGroupBy = keyPaths
+      case .having(let format):
+        request.havingPredicate = try NSPredicate.parse(format, arguments: [])
+      case .distinct(let flag): request.returnsDistinctResults = flag
       default: break
       }
     }
@@ -60,7 +66,8 @@ extension StepOption {
   fileprivate var valueTexts: [String] {
     switch self {
     case .sort(let keys): keys.map { LineWords.plain($0.description) }
-    case .prefetch(let keyPaths): keyPaths.map(LineWords.plain)
+    case .prefetch(let keyPaths), .group(let keyPaths): keyPaths.map(LineWords.plain)
+    case .columns(let columns): columns.map { LineWords.plain($0.description) }
     default: [valueText]
     }
   }

@@ -4,9 +4,33 @@ extension Step {
   /// What stands at its default is left out.
   package var requestSwift: [String] {
     guard verb == .fetch || verb == .count else { return [] }
-    let result = resultKind == .ids ? "NSManagedObjectID" : "NSManagedObject"
+    let result =
+      switch resultKind {
+      case .ids: "NSManagedObjectID"
+      case .dictionaries: "NSDictionary"
+      case .objects, .count: "NSManagedObject"
+      }
     let lines = ["let request = NSFetchRequest<\(result)>(entityName: \"\(subject)\")"]
-    return lines + options.compactMap(\.requestSwift) + [executionSwift]
+    return lines + columnsSwift + options.compactMap(\.requestSwift) + [executionSwift]
+  }
+
+  /// What describes the functions among the columns, before the request takes them.
+  private var columnsSwift: [String] {
+    guard case .columns(let columns)? = option(.columns) else { return [] }
+    return columns.flatMap { column -> [String] in
+      guard let function = column.function else { return [] }
+      let type: String? =
+        switch function {
+        case .count: ".integer64AttributeType"
+        case .average: ".doubleAttributeType"
+        case .sum, .min, .max: nil
+        }
+      let name = column.name
+      return [
+        "let \(name) = NSExpressionDescription()", "\(name).name = \(StepOption.literal(name))",
+        "\(name).expression = NSExpression(format: \"\(function.rawValue):(\(column.keyPath))\")",
+      ] + (type.map { ["\(name).expressionResultType = \($0)"] } ?? [])
+    }
   }
 
   private var executionSwift: String {
@@ -45,11 +69,20 @@ extension StepOption {
     case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag):
       String(flag)
     case .result(.ids): ".managedObjectIDResultType"
+    case .result(.dictionaries): ".dictionaryResultType"
+    case .columns(let columns):
+      "["
+        + columns.map { $0.function == nil ? StepOption.literal($0.keyPath) : $0.name }
+        .joined(separator: ", ") + "]"
+    case .group(let keyPaths):
+      "[" + keyPaths.map(StepOption.literal).joined(separator: ", ") + "]"
+    case .having(let format): "NSPredicate(format: \(StepOption.literal(format)))"
+    case .distinct(let flag): String(flag)
     default: nil
     }
   }
 
-  private static func literal(_ text: String) -> String {
+  fileprivate static func literal(_ text: String) -> String {
     let escaped = text.map { character in
       switch character {
       case "\"", "\\": "\\\(character)"

@@ -35,7 +35,7 @@ extension Session {
     of result: HeldResult, called name: String, in context: String
   ) throws -> StepObjects {
     switch result.content {
-    case .save: return .objects([])
+    case .save, .dictionaries: return .objects([])
     case .ids(let ids), .rows(_, let ids): return .ids(try adopt(ids, of: result, in: context))
     case .objects(let objects) where result.context == context: return .objects(objects)
     case .batched(let objects) where result.context == context: return .batched(objects)

@@ -19,7 +19,7 @@ struct VariantRun {
     result.first = variant.first.map(\.text)
     result.then = variant.then.map(\.text)
     result.requestSwift = requestSwift
-    let (recording, outcomes) = try record(on: storeURL)
+    let (recording, outcomes, plans) = try record(on: storeURL)
     result.take(recording)
     result.findings = VariantRun.grouped(outcomes.flatMap(\.findings))
     result.steps = outcomes.map { outcome in
@@ -30,16 +30,29 @@ struct VariantRun {
         groups: recording.groups(of: outcome.recorded))
     }
     result.scopedMetrics = scopedMetrics(of: recording)
-    result.expectations = try expectations(recording, outcomes, findings: result.findings)
+    result.expectations = try expectations(
+      recording, outcomes, plans, findings: result.findings)
     // The session is closed by now, so that looking sees everything and changes nothing.
     result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
     return result
   }
 
-  private func record(on storeURL: URL) throws -> (Recording, [StepOutcome]) {
+  private func record(on storeURL: URL) throws -> (Recording, [StepOutcome], StepPlans) {
     let session = try Session(storeURL: storeURL, model: model, readOnly: false)
-    let outcomes = try steps.map { try session.run($0) }
-    return (session.recording, outcomes)
+    var plans = StepPlans()
+    let outcomes = try steps.map { step in
+      let outcome = try session.run(step)
+      if wantsPlans(of: step) {
+        try plans.add(outcome, of: session.recording.slice(of: outcome.recorded), at: storeURL)
+      }
+      return outcome
+    }
+    return (session.recording, outcomes, plans)
+  }
+
+  private func wantsPlans(of step: Step) -> Bool {
+    step.expect?.plans.isEmpty == false
+      || variant.expect.plans.contains { $0.step == nil || $0.step == step.name }
   }
 
   private var requestSwift: [String] {
@@ -62,11 +75,16 @@ struct VariantRun {
   }
 
   private func expectations(
-    _ recording: Recording, _ outcomes: [StepOutcome], findings: [Finding]
+    _ recording: Recording, _ outcomes: [StepOutcome], _ plans: StepPlans, findings: [Finding]
   ) throws -> [ExpectationResult] {
     let judge = ExpectationJudge(scope: scope, path: path)
     var results = try variant.expect.expectations.map { expectation in
       try judge.result(of: expectation, in: recording)
+    }
+    let entities = Array(model.entitiesByName.keys)
+    results += variant.expect.plans.map { expectation in
+      judge.result(
+        of: expectation, in: plans.statements(of: expectation.step), entities: entities)
     }
     if let result = judge.result(of: variant.expect, firing: findings) { results.append(result) }
     for outcome in outcomes {
@@ -75,6 +93,10 @@ struct VariantRun {
         gauges: outcome.gauges)
       for expectation in outcome.step.expect?.expectations ?? [] {
         results.append(try judge.result(of: expectation, in: slice))
+      }
+      results += (outcome.step.expect?.plans ?? []).map { expectation in
+        judge.result(
+          of: expectation, in: plans.statements(of: outcome.recorded), entities: entities)
       }
       if let block = outcome.step.expect, block.findings != nil,
         let result = judge.result(of: block, firing: outcome.findings)

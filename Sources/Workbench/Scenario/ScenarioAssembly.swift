@@ -27,7 +27,8 @@ struct ScenarioAssembly {
       return nil
     }
     let names = ModelNames(found.model)
-    let scopes = ScopeResolver(names: names, stepNames: [])
+    let scopes = ScopeResolver(
+      names: names, stepNames: [], contextNames: [ContextShape.main] + contextNames(in: root))
     let data = entries["data"].flatMap {
       DataReader(document: document, scopes: scopes, folder: lookup.folder)
         .plan(of: $0, copying: found.store)
@@ -51,6 +52,20 @@ struct ScenarioAssembly {
       variants: self.variants(of: entries, reader: variants, named: name))
     checkLaws(of: scenario)
     return scenario
+  }
+
+  /// The names of the contexts that any step makes, which the expectations of steps may use.
+  private func contextNames(in node: Node) -> [String] {
+    if let mapping = node.mapping {
+      return mapping.flatMap { key, value in
+        let isContext = document.word(of: key)?.text == Verb.context.rawValue
+        return isContext
+          ? document.word(of: value).map { [$0.text] } ?? [] : contextNames(in: value)
+      }
+    }
+    if let sequence = node.sequence { return sequence.flatMap(contextNames) }
+    let words = document.word(of: node)?.text.split(separator: " ").map(String.init) ?? []
+    return words.count > 1 && words[0] == Verb.context.rawValue ? [words[1]] : []
   }
 
   private func name(of entry: YAMLEntry) -> String? {

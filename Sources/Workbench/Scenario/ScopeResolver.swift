@@ -33,6 +33,16 @@ struct ScopeResolver {
     return ScopedMetric(metric, scope)
   }
 
+  /// Checks that a step has this name.
+  func checkStep(_ word: Word) throws(LanguageProblem) {
+    guard !stepNames.contains(word.text) else { return }
+    throw LanguageProblem(
+      "no step is named `\(word.text)`", at: word.place,
+      didYouMean: NearestName.of(word.text, among: stepNames),
+      nextStep: stepNames.isEmpty
+        ? "write `plan` alone" : "the names are: \(ModelNames.list(stepNames))")
+  }
+
   /// Checks that a finding's rule exists and that its subject is an entity or a relationship.
   func check(_ finding: FindingName) throws(LanguageProblem) {
     let rules = Finding.Rule.allCases.map(\.rawValue)

@@ -23,11 +23,12 @@ extension StepOption {
   /// The value as YAML.
   var yaml: String {
     switch self {
-    case .predicate(let format): YAMLText.scalar(format)
+    case .predicate(let format), .having(let format): YAMLText.scalar(format)
     case .sort(let keys), .keys(let keys):
       keys.count == 1
         ? YAMLText.scalar(keys[0].description) : YAMLText.list(keys.map(\.description))
-    case .prefetch(let keyPaths): YAMLText.list(keyPaths)
+    case .prefetch(let keyPaths), .group(let keyPaths): YAMLText.list(keyPaths)
+    case .columns(let columns): YAMLText.list(columns.map(\.description))
     case .assignments(let assignments), .removals(let assignments):
       "{"
         + assignments.map { "\(YAMLText.scalar($0.key)): \(YAMLText.scalar($0.value))" }

@@ -93,7 +93,7 @@ struct StepReader {
     }
     let isList =
       switch OptionWord(rawValue: entry.key.text)?.kind {
-      case .sortKeys, .keyPaths: true
+      case .sortKeys, .keyPaths, .columns: true
       default: false
       }
     return .words(try document.words(of: entry, splitting: isList))

@@ -14,7 +14,7 @@ extension ShellEngine {
       let more = verb == .save ? [""] + lines(of: .saveScenario) : []
       return ShellAnswer(lines(of: verb) + more)
     }
-    if let option = OptionWord(rawValue: word.text), option.isRunnable {
+    if let option = OptionWord(rawValue: word.text) {
       return ShellAnswer(lines(of: option))
     }
     let known = ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
@@ -45,7 +45,7 @@ extension ShellEngine {
   }
 
   private func lines(of verb: Verb) -> [String] {
-    let options = verb.options.filter(\.isRunnable)
+    let options = verb.options
     let width = options.map(\.example.count).max() ?? 0
     return ["  \(verb.usage)", "    \(verb.summary)"]
       + options.map { option in

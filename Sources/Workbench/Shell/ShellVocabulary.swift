@@ -60,7 +60,7 @@ package struct ShellVocabulary: Sendable {
   }
 
   private func optionChoices(of verb: Verb, after words: [String], last: String) -> [String] {
-    let options = verb.options.filter(\.isRunnable)
+    let options = verb.options
     let unused = options.map(\.rawValue).filter { !words.contains($0) }
     let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
     guard let index = words.lastIndex(where: { word in options.contains { $0.rawValue == word } })
@@ -75,7 +75,7 @@ package struct ShellVocabulary: Sendable {
     case .number where values == 0, .predicate where values == 0, .name where values == 0,
       .seconds where values == 0, .text where values == 0:
       return []
-    case .sortKeys, .keyPaths, .assignments:
+    case .sortKeys, .keyPaths, .columns, .assignments:
       let keyPaths = self.keyPaths(last, of: entity(of: verb, words))
       return values == 0 ? keyPaths : keyPaths + unused + others
     default: return unused + others

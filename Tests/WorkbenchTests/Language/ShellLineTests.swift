@@ -42,6 +42,14 @@ struct ShellLineTests {
     ("drop moods # and what follows is a comment", "drop moods"),
     ("reset", "reset"),
     ("rollback", "rollback"),
+    (
+      "fetch Mood result dictionaries group country columns country, count(date) having 'countDate > 2' as n",
+      "fetch Mood result dictionaries columns country, count(date) group country having \"countDate > 2\" as n"
+    ),
+    (
+      "fetch Mood distinct yes columns latitude result dictionaries",
+      "fetch Mood result dictionaries columns latitude distinct yes"
+    ),
     ("walk countries moods, moods.country limit 3", "walk countries moods moods.country limit 3"),
     ("walk moods array yes every 20", "walk moods every 20 array yes"),
     (
@@ -116,10 +124,8 @@ struct ShellLineTests {
     ("fetch Mood limit batch 20", 12, "`limit` needs a number", nil),
     ("fetch Mood values yess", 19, "`values` needs yes or no, not `yess`", "yes"),
     ("fetch Mood result idss", 19, "`result` cannot be `idss`", "ids"),
-    (
-      "fetch Mood distinct yes", 12,
-      "`distinct` is a word of the language that cannot be run yet", nil
-    ),
+    ("fetch Mood columns sume(latitude)", 20, "there is no function `sume` of a group", "sum"),
+    ("fetch Mood columns max(latitude", 20, "`max` needs a key path in brackets", nil),
     ("fetch Mood limit 1 limit 2", 20, "`limit` is written twice", nil),
     ("fetch Mood as 3m", 15, "`3m` is no name", nil),
     ("fetch Mood as batch", 12, "`as` needs a name", nil),

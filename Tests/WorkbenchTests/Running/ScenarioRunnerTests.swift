@@ -93,6 +93,37 @@ struct ScenarioRunnerTests {
   }
 
   @Test
+  func plansAreThoseOfTheStepsMoment() throws {
+    let result = try run(
+      """
+      name: Plans
+      model: Moody
+      data: {Country: {count: 4}, Mood: {count: 40, country: cycle, date: every 1 minute}}
+      steps:
+        - {fetch: Mood, where: "latitude > 10", sort: latitude, as: some, expect: {plan: avoids scan}}
+      variants:
+        - name: bare
+          expect: {plan(some): [avoids scan, avoids temp b-tree, uses byLatitude]}
+        - name: indexed
+          first: [{index: Mood, keys: latitude, as: byLatitude}, {analyze: }]
+          then: [{index: Mood, remove: byLatitude}]
+          expect:
+            plan(some): [uses byLatitude, uses Z_Mood_byLatitude]
+            plan: {law: avoids temp b-tree, source: book}
+      """)
+    let (bare, indexed) = (result.variants[0].expectations, result.variants[1].expectations)
+    #expect(bare.map(\.holds) == [false, false, false, false])
+    #expect(bare.map(\.metric) == ["plan(some)", "plan(some)", "plan(some)", "plan"])
+    #expect(
+      bare.map(\.found.description) == [
+        "SCAN t0", "temp b-tree for ORDER BY", "no index", "SCAN t0",
+      ])
+    #expect(bare[0].differences.first?.hasPrefix("SELECT 0, t0.Z_PK") == true)
+    #expect(indexed.map(\.holds) == [true, true, true, true])
+    #expect(indexed.map(\.source) == [.derived, .derived, .book, .derived])
+  }
+
+  @Test
   func findingsMustBeExactlyThoseListed() throws {
     let result = try run(
       """

@@ -28,6 +28,28 @@ struct StoreStepTests {
   }
 
   @Test
+  func dictionariesAreGroupedAndHeldAsTheyAre() throws {
+    let typed = try TypedSession()
+    let outcomes = try typed.run([
+      "fetch Mood result dictionaries columns count(date), max(latitude)",
+      "fetch Mood result dictionaries columns country, count(date) group country as all",
+      "fetch Mood result dictionaries columns country, count(date) group country "
+        + "having \"countDate > 10\" as none",
+      "fetch Mood result dictionaries columns country.numericISO3166Code distinct yes "
+        + "sort country.numericISO3166Code limit 3 as some",
+    ])
+    #expect(outcomes[0].summary.hasPrefix("1 dictionary of Mood: countDate 200"))
+    #expect(
+      outcomes.dropFirst().map(\.summary) == [
+        "all: 20 dictionaries of Mood", "none: 0 dictionaries of Mood",
+        "some: 3 dictionaries of Mood",
+      ])
+    #expect(outcomes.allSatisfy { $0.costs.counters.selects == 1 })
+    let problem = try #require(throws: LanguageProblem.self) { try typed.run(["touch all date"]) }
+    #expect(problem.message == "`all` holds dictionaries, not objects")
+  }
+
+  @Test
   func relatedObjectsGoRoundTheirOwners() throws {
     let typed = try TypedSession()
     let outcomes = try typed.run([

@@ -178,6 +178,24 @@ struct ScenarioDiagnosticTests {
     Mistake(
       11, "  - {index: Country, keys: [updatedAt, moods], as: byMoods}", 40, "steps[1]",
       "`moods` has no column in the table of `Country`"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, distinct: yes}", 40, "steps[0]",
+      "`distinct` is for dictionaries, and the fetch brings objects"),
+    Mistake(
+      10, "  - {fetch: Country, as: moods, result: dictionaries, columns: [count(moods)]}", 71,
+      "steps[0]", "`moods` has many values, and a dictionary holds one"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, result: dictionaries, columns: [max(dat)]}", 66, "steps[0]",
+      "Mood has no property `dat`", "date"),
+    Mistake(
+      15, "    expect: {plan(mods): avoids scan}", 19, "variants[0].expect.plan(mods)",
+      "no step is named `mods`", "moods"),
+    Mistake(
+      15, "    expect: {plan(moods): avoids scans}", 27, "variants[0].expect.plan(moods)",
+      "`avoids scans` says nothing of a plan", "avoids scan"),
+    Mistake(
+      15, "    expect: {plan(moods): [uses]}", 28, "variants[0].expect.plan(moods)[0]",
+      "`uses` says nothing of a plan"),
     Mistake(13, "  - nam: plain", 5, "variants[0].nam", "a variant has no key `nam`", "name"),
     Mistake(
       14, "    set: {mood.values: no}", 11, "variants[0].set.mood.values",

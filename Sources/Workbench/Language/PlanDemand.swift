@@ -1,0 +1,37 @@
+/// What a query plan must be: `uses byDate`, `avoids scan`, `avoids temp b-tree`.
+package enum PlanDemand: Sendable, Hashable, CustomStringConvertible {
+  /// Some table is read through the index of this name, which is a fetch index's or SQL's own.
+  case uses(String)
+  /// No stored table or index is read as a whole.
+  case avoidsScan
+  /// Nothing is sorted or told apart outside an index.
+  case avoidsTempBTree
+
+  /// The forms there are, for errors and the documentation.
+  static let forms = ["uses NAME", "avoids scan", "avoids temp b-tree"]
+
+  /// Reads a demand.
+  ///
+  /// - Throws: a problem at the text when it is none.
+  init(_ word: Word) throws(LanguageProblem) {
+    let words = word.text.split(separator: " ").map(String.init)
+    switch (words.first, words.dropFirst().joined(separator: " ")) {
+    case ("uses", let name) where words.count == 2: self = .uses(name)
+    case ("avoids", "scan"): self = .avoidsScan
+    case ("avoids", "temp b-tree"): self = .avoidsTempBTree
+    default:
+      throw LanguageProblem(
+        "`\(word.text)` says nothing of a plan", at: word.place,
+        didYouMean: NearestName.of(word.text, among: PlanDemand.forms),
+        nextStep: "write one of: \(PlanDemand.forms.joined(separator: ", "))")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .uses(let name): "uses \(name)"
+    case .avoidsScan: "avoids scan"
+    case .avoidsTempBTree: "avoids temp b-tree"
+    }
+  }
+}

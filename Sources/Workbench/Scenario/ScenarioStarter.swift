@@ -1,0 +1,72 @@
+package import Foundation
+import OpenCoreData
+
+/// The first scenario of somebody's own: short, commented, and ready to run.
+package struct ScenarioStarter: Sendable {
+  /// A file that goes with the starter.
+  package struct File: Sendable {
+    /// From the folder the starter is written to.
+    package var path: String
+    package var text: String
+  }
+
+  /// The scenario file and, where no store brings one, the model beside it.
+  package let files: [File]
+
+  /// A starter on data that is made, for a small model of its own.
+  ///
+  /// - Parameter name: of the scenario and its file.
+  package init(name: String) {
+    files = [
+      File(path: "\(name).yml", text: ScenarioStarter.text(name: name)),
+      File(path: "Models/Library.xcdatamodel/contents", text: ScenarioStarter.library),
+    ]
+  }
+
+  /// A starter on a copy of a store that carries its model.
+  ///
+  /// Looks at the store; no byte beside it changes.
+  /// - Parameter folder: where the file will stand, from which the store's path is written.
+  /// - Throws: `InputRefusal`, the framework's `NSError`, when the store cannot be used.
+  package init(name: String, store: URL, folder: URL) throws {
+    let workspace = try ShellWorkspace(store: store)
+    guard let most = workspace.counts.max(by: { $0.count < $1.count }),
+      let entity = workspace.model.entitiesByName[most.name]
+    else {
+      throw InputRefusal(
+        kind: .unusable, message: "\(store.lastPathComponent) has no entity with objects",
+        nextStep: "name another store, or leave --store out")
+    }
+    let attributes = entity.attributesByName.values.filter { !$0.isTransient }.map(\.name).sorted()
+    let path = ScenarioDraft.path(of: store, from: folder)
+    files = [
+      File(
+        path: "\(name).yml",
+        text: ScenarioStarter.text(
+          name: name, store: path, entity: entity.name ?? most.name, attribute: attributes.first))
+    ]
+  }
+
+  /// Writes the files; a model that is there already is used as it is.
+  ///
+  /// - Returns: The paths of what was written.
+  /// - Throws: `ShellFailure` when the scenario's file is there already, and nothing is written then;
+  ///   the file system's `NSError`.
+  package func write(to folder: URL) throws -> [String] {
+    var written: [String] = []
+    for (index, file) in files.enumerated() {
+      let url = folder.appendingPathComponent(file.path)
+      guard !FileManager.default.fileExists(atPath: url.path) else {
+        guard index > 0 else {
+          throw ShellFailure(
+            "there is a file \(url.relativePath) already", nextStep: "choose another name")
+        }
+        continue
+      }
+      try OutputFile.makeFolder(url.deletingLastPathComponent())
+      try OutputFile.write(Data(file.text.utf8), to: url)
+      written.append(url.relativePath)
+    }
+    return written
+  }
+}

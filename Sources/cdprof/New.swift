@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+/// `cdprof new`: writes a scenario to begin with.
+struct New: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Write a commented scenario that runs, to make one's own of.",
+    discussion: """
+      Without --store it is about a small model of its own, written beside it under Models/. A file \
+      that is there already is never replaced.
+      """)
+
+  @Argument(help: ArgumentHelp("The scenario's name and its file's: NAME.yml.", valueName: "name"))
+  var name: String
+
+  @Option(help: ArgumentHelp("A store to work on copies of.", valueName: "store"))
+  var store: String?
+
+  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
+  var out = "."
+
+  func validate() throws {
+    guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/") else {
+      throw ValidationError(
+        "A scenario's name is a file's name, not \"\(name)\"; use --out for the folder.")
+    }
+  }
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let folder = URL(fileURLWithPath: out, isDirectory: true)
+    let plain = name.hasSuffix(".yml") ? String(name.dropLast(4)) : name
+    let starter: ScenarioStarter
+    if let store {
+      try InputRefusal.checkFile(store)
+      starter = try ScenarioStarter(
+        name: plain, store: URL(fileURLWithPath: store), folder: folder)
+    } else {
+      starter = ScenarioStarter(name: plain)
+    }
+    let written = try starter.write(to: folder)
+    console.say(Messages.written(written))
+    console.say(Messages.next(after: written[0]))
+    return .success
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import OpenCoreData
+import Workbench
+
+/// The runs of one scenario, one for each scale, as `cdprof run` was asked for them.
+struct ScenarioRuns: Sendable {
+  private let scenario: Scenario
+  private let folder: URL
+  private let name: String
+  private let scales: [Int]
+  private let seed: UInt64?
+  private let repeats: Int
+  private let formats: [ReportFormat]
+
+  /// What came of them.
+  private struct Outcome: Sendable {
+    var result: RunResult?
+    var written: [String] = []
+    var error: (any Error)?
+  }
+
+  /// - Parameter name: what reports are called, with the folders they stand in.
+  init(_ scenario: Scenario, named name: String, _ command: Run) {
+    self.scenario = scenario
+    let url = URL(fileURLWithPath: command.out, isDirectory: true)
+    folder = url.appendingPathComponent(name).deletingLastPathComponent()
+    self.name = (name as NSString).lastPathComponent
+    scales = command.scale.scales
+    seed = command.seed
+    repeats = command.repeats
+    formats = (try? command.formats()) ?? []
+  }
+
+  /// Runs all of them, tells what came of each in their order, and gives the worst status.
+  static func status(
+    of runs: [ScenarioRuns], _ command: Run, _ console: Console
+  ) throws -> ExitStatus {
+    let gate = try command.failOn.map { try FindingGate($0) }
+    let isAlone = command.jobs == 1
+    var status = ExitStatus.success
+    var told = 0
+    var held = 0
+    OrderedRuns.run(runs, jobs: command.jobs) { run in
+      run.outcome { progress in
+        if isAlone, !command.quiet {
+          console.progress(Messages.progress(progress, of: run.scenario.name))
+        }
+      }
+    } done: { outcome in
+      console.endProgress()
+      if told > 0, !command.quiet { console.say("") }
+      told += 1
+      if !isAlone, !command.quiet { console.progress("\(told) of \(runs.count) scenarios") }
+      let one = tell(outcome, gate, command, console)
+      if one == .success { held += 1 }
+      status = status.worse(one)
+    }
+    console.endProgress()
+    if runs.count > 1, !command.quiet {
+      console.say("")
+      console.say(Messages.held(held, of: runs.count))
+    }
+    return status
+  }
+
+  private static func tell(
+    _ outcome: Outcome, _ gate: FindingGate?, _ command: Run, _ console: Console
+  ) -> ExitStatus {
+    var status = ExitStatus.success
+    console.endProgress()
+    if let result = outcome.result {
+      console.say(
+        command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
+      if command.plans, !command.quiet { console.say(RunText.plans(result)) }
+      if !result.holds { status = status.worse(.expectationMissed) }
+      if let stopped = gate?.stopped(by: result), !stopped.isEmpty {
+        console.complain(Messages.stopped(stopped, in: result.scenario))
+        status = status.worse(.findings)
+      }
+    }
+    if !command.quiet {
+      let scales = outcome.result.map(ScaleText.lines) ?? []
+      if !scales.isEmpty { console.say([""] + scales) }
+      if !outcome.written.isEmpty {
+        console.say("")
+        console.say(Messages.written(outcome.written))
+      }
+    }
+    if let error = outcome.error { status = status.worse(command.tell(error, console)) }
+    return status
+  }
+
+  private func outcome(progress: (RunProgress) -> Void) -> Outcome {
+    var outcome = Outcome()
+    var stores: [String] = []
+    do {
+      var results: [RunResult] = []
+      for scale in scales {
+        let runner = ScenarioRunner(
+          scenario: scenario, scale: scale, seed: seed, repeats: repeats, outputDirectory: folder,
+          name: scale == scales[0] ? name : "\(name)-scale\(scale)")
+        results.append(try runner.run(progress: progress))
+        stores.append(runner.storeURL.relativePath)
+      }
+      let result = RunResult(joining: results)
+      outcome.result = result
+      for format in formats {
+        outcome.written.append(try format.write(result, named: name, in: folder).relativePath)
+      }
+    } catch {
+      outcome.error = error
+    }
+    outcome.written += stores
+    return outcome
+  }
+}
