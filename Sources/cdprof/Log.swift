@@ -25,27 +25,32 @@ struct Log: Executable {
       valueName: "model"))
   var model: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "What the sections of the log may cost: a file with `sections`, or a scenario.",
+      valueName: "file"))
+  var expect: String?
+
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let report = try report()
-    if json {
-      console.say(try LogJSON.data(report))
-    } else {
-      console.say(LogText.lines(report))
-    }
-    return .success
-  }
-
-  private func report() throws -> LogReport {
-    // A wrong path costs nothing before a long log is read.
+    // A wrong path or budget costs nothing before a long log is read.
     let storeURL = store.map { URL(fileURLWithPath: $0) }
     if let storeURL { try InputRefusal.check(storeURL) }
-    let tables = try (model ?? store).map { LogTables(try FoundModel(path: $0).model) }
+    let found = try (model ?? store).map { try FoundModel(path: $0).model }
+    if let expect { try InputRefusal.checkFile(expect) }
+    let budget = try expect.map { try LogBudgetReader.read(path: $0, model: found) }
     var report = try LogReader.read(file)
-    if let tables { report.name(by: tables) }
+    if let model = found ?? budget?.model { report.name(by: LogTables(model)) }
     if let storeURL { try report.explain(on: storeURL) }
-    return report
+    let judged = try budget.map { try LogJudge(budget: $0).judgement(of: report) }
+    if json {
+      console.say(try LogJSON.data(report, judged: judged))
+    } else {
+      console.say(judged.map { LogJudgementText.lines($0, of: report) + [""] } ?? [])
+      console.say(LogText.lines(report))
+    }
+    return judged?.holds == false ? .expectationMissed : .success
   }
 }

@@ -72,6 +72,9 @@ package struct LogReader {
     report.sections = tally.sections.map { section in
       var section = section
       section.storms = LogReader.placed(section.storms, places)
+      section.calls = section.calls.reduce(into: [:]) {
+        $0[places[$1.key] + 1, default: 0] += $1.value
+      }
       return section
     }
     report.complaints = tally.complaints.all

@@ -9,10 +9,12 @@ package struct LogSection: Sendable, Equatable {
   package var costs: LogCosts
   /// The largest first.
   package var storms: [LogStorm]
+  /// By the number of a statement: how often it was run here.
+  package var calls: [Int: Int]
 
   package init(
     name: String, firstLine: Int, lastLine: Int, firstTime: String = "",
-    costs: LogCosts = LogCosts(), storms: [LogStorm] = []
+    costs: LogCosts = LogCosts(), storms: [LogStorm] = [], calls: [Int: Int] = [:]
   ) {
     self.name = name
     self.firstLine = firstLine
@@ -20,5 +22,6 @@ package struct LogSection: Sendable, Equatable {
     self.firstTime = firstTime
     self.costs = costs
     self.storms = storms
+    self.calls = calls
   }
 }

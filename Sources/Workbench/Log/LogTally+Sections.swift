@@ -16,7 +16,7 @@ extension LogTally {
     sections.append(
       LogSection(
         name: open.name, firstLine: open.line, lastLine: line, firstTime: open.time,
-        costs: open.part.costs, storms: open.part.storms.found))
+        costs: open.part.costs, storms: open.part.storms.found, calls: open.part.calls))
   }
 
   /// Counts what waits for its next line: nothing of it comes any more.

@@ -7,6 +7,7 @@ extension LogTally {
     let index = shapes.index(of: message.text, line: message.line, time: message.time.text)
     let traits = shapes.traits[index]
     shapes[index].calls += 1
+    section?.part.calls[index, default: 0] += 1
     shapes[index].lastLine = message.line
     shapes[index].lastTime = message.time.text
     lane.last = index

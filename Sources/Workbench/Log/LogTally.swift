@@ -19,6 +19,8 @@ struct LogTally {
   struct Part {
     var costs = LogCosts()
     var storms = StormWatch()
+    /// By the statement: how often it was run.
+    var calls: [Int: Int] = [:]
   }
 
   var shapes = LogShapes()

@@ -66,7 +66,8 @@ struct ExpectationJudge {
       differences: outcome.holds ? [] : ["\(outcome.step.text): \(outcome.summary)"])
   }
 
-  private func value(
+  /// How a law compares, and with what.
+  func value(
     of law: Law
   ) throws(LawError) -> (ExpectationResult.Relation, ExpectationValue) {
     switch law.relation {

@@ -1,0 +1,21 @@
+package import OpenCoreData
+
+/// What the sections of a log may cost.
+package struct LogBudget: Sendable {
+  /// One section and what is expected of it.
+  package struct Section: Sendable {
+    package var name: String
+    package var expect: ExpectBlock
+    /// The line it begins on.
+    package var line: Int
+  }
+
+  /// The file as it was given.
+  package var path: String
+  package var model: NSManagedObjectModel
+  package var sections: [Section]
+  /// The rows of entities that laws name.
+  package var scope: LawScope
+  /// Whether it is a scenario, whose variants are the sections: what no log tells is then left out.
+  package var isScenario: Bool
+}

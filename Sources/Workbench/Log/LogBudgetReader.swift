@@ -1,0 +1,145 @@
+import Foundation
+package import OpenCoreData
+internal import Yams
+
+/// Reads what `--expect` names: a file with `sections`, or a scenario, whose variants are sections.
+package enum LogBudgetReader {
+  /// The keys of a budget.
+  package static let keys = ["name", "model", "source", "data", "sections"]
+  /// The keys of one of its sections.
+  package static let sectionKeys = ["name", "why", "source", "expect"]
+
+  /// Reads and checks all of a file.
+  ///
+  /// - Parameter model: the model for a file that names none.
+  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `NSError` when the file cannot be
+  ///   read.
+  package static func read(path: String, model: NSManagedObjectModel?) throws -> LogBudget {
+    let url = URL(fileURLWithPath: path)
+    let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+    let document = YAMLDocument(text: text, file: path)
+    let root = document.root(of: text)
+    guard root?.mapping?.contains(where: { $0.key.string == "sections" }) == true else {
+      return try budget(of: ScenarioReader.read(url, path: path))
+    }
+    let budget = root.flatMap { self.budget(of: $0, document, url, model) }
+    guard let budget, document.diagnostics.isEmpty else {
+      throw ScenarioDiagnostics(document.diagnostics)
+    }
+    return budget
+  }
+
+  /// A scenario's variants as sections, at scale 1.
+  private static func budget(of scenario: Scenario) throws -> LogBudget {
+    LogBudget(
+      path: scenario.path, model: scenario.model,
+      sections: scenario.variants.map {
+        LogBudget.Section(name: $0.name, expect: $0.expect, line: $0.line)
+      },
+      scope: LawScope(
+        rows: DataPlan.totals(try scenario.data.counts(scale: 1), in: scenario.model), scale: 1),
+      isScenario: true)
+  }
+
+  private static func budget(
+    of root: Node, _ document: YAMLDocument, _ url: URL, _ model: NSManagedObjectModel?
+  ) -> LogBudget? {
+    guard let list = document.entries(of: root, at: "", known: keys, what: "a budget") else {
+      return nil
+    }
+    let entries = Dictionary(
+      list.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
+    let lookup = ModelLookup(document: document, folder: url.deletingLastPathComponent())
+    let named = entries["model"] == nil ? nil : lookup.model(named: entries["model"], data: nil)
+    guard let model = named?.model ?? (entries["model"] == nil ? model : nil) else {
+      if entries["model"] == nil {
+        document.report(
+          LanguageProblem(
+            "nothing says which model the log's app has", at: SourcePlace(line: 1, column: 1),
+            nextStep: "write `model: NAME`, or give --model or --store"), at: "model")
+      }
+      return nil
+    }
+    let names = ModelNames(model)
+    let scope = entries["data"].map { rows(of: $0, document, names) } ?? LawScope()
+    let source = entries["source"].flatMap(document.sourceMark) ?? .ours
+    let sections = self.sections(of: entries["sections"], document, names, source)
+    let budget = LogBudget(
+      path: document.file, model: model, sections: sections, scope: scope, isScenario: false)
+    for section in sections { check(section, of: budget, document) }
+    return budget
+  }
+
+  /// `data: {Mood: 5000, Country: 60}`: rows of the app's store, for laws.
+  private static func rows(
+    of entry: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames
+  ) -> LawScope {
+    var scope = LawScope()
+    for row in document.entries(of: entry.node, at: entry.keyPath, known: nil, what: "`data`") ?? []
+    {
+      _ = document.noting(at: row.keyPath) { () throws(LanguageProblem) in
+        try names.entity(row.key.text, at: row.key.place)
+      }
+      scope.rows[row.key.text] = document.number(of: row) ?? 0
+    }
+    return scope
+  }
+
+  private static func sections(
+    of entry: YAMLEntry?, _ document: YAMLDocument, _ names: ModelNames, _ source: SourceMark
+  ) -> [LogBudget.Section] {
+    let elements = entry.flatMap { document.list(of: $0, what: "sections") } ?? []
+    if elements.isEmpty, let entry, entry.node.sequence != nil {
+      document.report(
+        LanguageProblem(
+          "there is no section", at: entry.key.place,
+          nextStep: "write at least one: `- {name: list, expect: {selects: 1}}`"),
+        at: entry.keyPath)
+    }
+    var seen = Set<String>()
+    return elements.compactMap { node, keyPath in
+      guard
+        let entries = document.entries(
+          of: node, at: keyPath, known: sectionKeys, what: "a section")
+      else { return nil }
+      let parts = Dictionary(
+        entries.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
+      let place = document.place(of: node)
+      let name = parts["name"].flatMap { document.text(of: $0) }?.text
+      if name == nil || !seen.insert(name ?? "").inserted {
+        document.report(
+          LanguageProblem(
+            name.map { "two sections are named `\($0)`" } ?? "the section has no name", at: place,
+            nextStep: "write the name that stands behind `cdprof: begin` in the log"), at: keyPath)
+      }
+      let reader = ExpectReader(
+        document: document, scopes: ScopeResolver(names: names, stepNames: []),
+        source: parts["source"].flatMap(document.sourceMark) ?? source)
+      let block = parts["expect"].flatMap(reader.block) ?? ExpectBlock(line: place.line)
+      return LogBudget.Section(name: name ?? "", expect: block, line: place.line)
+    }
+  }
+
+  private static func check(
+    _ section: LogBudget.Section, of budget: LogBudget, _ document: YAMLDocument
+  ) {
+    let judge = LogJudge(budget: budget)
+    for expectation in section.expect.expectations {
+      if let reason = judge.untold(expectation, withHits: true) {
+        document.report(
+          LanguageProblem(
+            reason, at: expectation.metric.place,
+            nextStep: "a log tells selects, rows, fetches, misses, saves and the like"),
+          at: "sections")
+      }
+      do {
+        _ = try expectation.law.bounds(in: budget.scope)
+      } catch {
+        document.report(
+          LanguageProblem(
+            "`\(error.text)` has no value: \(error.message)", at: error.place,
+            nextStep: "say the rows of the app's store: `data: {Mood: 5000}`"), at: "sections")
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import OpenCoreData
+import ProfileEvents
+
+/// Holds the sections of a log against what is expected of them.
+package struct LogJudge {
+  private let budget: LogBudget
+  private let tables: LogTables
+
+  package init(budget: LogBudget) {
+    self.budget = budget
+    tables = LogTables(budget.model)
+  }
+
+  /// Judges every section of the log that the budget names, each time that it comes.
+  ///
+  /// - Throws: `LawError` for a law without a value.
+  package func judgement(of report: LogReport) throws -> LogJudgement {
+    var judgement = LogJudgement()
+    for section in budget.sections {
+      let places = report.sections.indices.filter { report.sections[$0].name == section.name }
+      if places.isEmpty { judgement.missing.append((section.name, section.line)) }
+      for place in places {
+        judgement.results[place] = try results(
+          of: section, on: report.sections[place], report, &judgement.notJudged)
+      }
+    }
+    return judgement
+  }
+
+  private func results(
+    of section: LogBudget.Section, on found: LogSection, _ report: LogReport,
+    _ notJudged: inout [String]
+  ) throws -> [ExpectationResult] {
+    var results: [ExpectationResult] = []
+    for expectation in section.expect.expectations {
+      if let reason = untold(expectation, withHits: report.tellsHits) {
+        if budget.isScenario {
+          notJudged.append("\(section.name) · \(expectation.metric.text): \(reason)")
+        } else {
+          results.append(try result(of: expectation, value: nil, differences: [reason]))
+        }
+        continue
+      }
+      let value = found.costs.value(of: expectation.scoped, table: tables.table)
+      results.append(
+        try result(
+          of: expectation, value: value,
+          differences: differences(expectation.scoped, in: found, of: report)))
+    }
+    if let result = storms(of: section, on: found) { results.append(result) }
+    return results
+  }
+
+  /// Why no log, or not this one, tells an expectation's number; nil when it does.
+  func untold(_ expectation: Expectation, withHits hits: Bool) -> String? {
+    let metric = expectation.scoped.metric
+    guard metric.isToldByLogs(withHits: hits) else {
+      return metric == .faults || metric == .hits
+        ? "this log has no line for a fault that the row cache fills; expect `misses`"
+        : "no log says `\(metric.rawValue)`"
+    }
+    switch expectation.scoped.scope {
+    case .all, .relationship: return nil
+    case .entity(let name):
+      if [.faults, .hits, .misses].contains(metric) { return nil }
+      let root = tables.table(of: name).flatMap(tables.entity)
+      guard root == name else {
+        return "a log shows tables, and that of `\(name)` has the rows of "
+          + "`\(root ?? "another entity")` too"
+      }
+      return nil
+    default: return "a log knows neither steps nor contexts"
+    }
+  }
+
+  private func result(
+    of expectation: Expectation, value: Int?, differences: [String]
+  ) throws -> ExpectationResult {
+    let bounds = try expectation.law.bounds(in: budget.scope)
+    let holds = value.map(bounds.contains) ?? false
+    let judge = ExpectationJudge(scope: budget.scope, path: budget.path)
+    let (relation, expected) = try judge.value(of: expectation.law)
+    return ExpectationResult(
+      metric: expectation.metric.text, law: expectation.law.text, relation: relation,
+      expected: expected, found: value.map { .number($0) } ?? .text("not told"), holds: holds,
+      source: expectation.source, location: CallSite(file: budget.path, line: expectation.line),
+      differences: holds ? [] : differences)
+  }
+
+  /// Which statements are behind a number, the most frequent first.
+  private func differences(
+    _ scoped: ScopedMetric, in section: LogSection, of report: LogReport
+  ) -> [String] {
+    let kinds: [Metric: StatementKind] = [
+      .selects: .select, .rows: .select, .fetches: .select, .misses: .select, .prefetches: .select,
+      .inserts: .insert, .updates: .update, .deletes: .delete,
+    ]
+    let table: String? =
+      if case .entity(let name) = scoped.scope { tables.table(of: name) } else { nil }
+    let behind = section.calls.compactMap { number, calls -> (LogStatement, Int)? in
+      let statement = report.statements[number - 1]
+      guard statement.kind == kinds[scoped.metric] else { return nil }
+      if let table, statement.table?.uppercased() != table.uppercased() { return nil }
+      return (statement, calls)
+    }
+    let lines = behind.sorted { ($0.1, $1.0.number) > ($1.1, $0.0.number) }.prefix(5).map {
+      "\(NumberText.grouped($1)) x #\($0.number) \(SQLAbbreviation.short($0.sql))"
+    }
+    return lines.isEmpty
+      ? ["nothing of the kind is in lines \(section.firstLine) to \(section.lastLine)"] : lines
+  }
+
+  /// The storms of a section against its `findings`; left out, none may be there.
+  private func storms(of section: LogBudget.Section, on found: LogSection) -> ExpectationResult? {
+    let rules = Set(Finding.Rule.allCases.map(\.rawValue))
+    let storms = found.storms.filter { rules.contains($0.kind.rawValue) }
+    let expected = (section.expect.findings?.names ?? []).map(\.text)
+      .filter { name in LogStorm.Kind.allCases.contains { name.hasPrefix("\($0.rawValue)(") } }
+    if section.expect.findings == nil, storms.isEmpty { return nil }
+    let names = storms.map(\.name).reduce(into: [String]()) {
+      if !$0.contains($1) { $0.append($1) }
+    }
+    let missing = expected.filter { !names.contains($0) }
+    let surplus = storms.filter { !expected.contains($0.name) }
+    return ExpectationResult(
+      metric: "findings", law: expected.isEmpty ? "none" : expected.joined(separator: ", "),
+      relation: .equal, expected: .names(expected), found: .names(names),
+      holds: missing.isEmpty && surplus.isEmpty, source: section.expect.findings?.source ?? .ours,
+      location: CallSite(
+        file: budget.path, line: section.expect.findings?.line ?? section.expect.line),
+      differences: missing.map { "\($0) is not in the log" }
+        + surplus.map { storm in
+          "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
+            + "\(storm.firstLine); cure: \(storm.cure)"
+        })
+  }
+}
