@@ -1,0 +1,87 @@
+import Foundation
+import ProfileEvents
+import Testing
+
+@testable import Workbench
+
+@Suite("A log's sections against a budget")
+struct LogBudgetTests {
+  private static let log =
+    "cdprof: begin list\n" + (1...12).map { LogTexts.fault("Country", $0) }.joined()
+    + "cdprof: begin count\n" + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3)
+    + "cdprof: end\n" + LogTexts.fault("Mood", 1)
+
+  /// A budget beside the scenarios, so that their models are found.
+  private func budget(_ text: String) throws -> LogBudget {
+    let file = ScenarioFiles.folder.appendingPathComponent("budget-\(UUID().uuidString).tmp")
+    try Data(text.utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    return try LogBudgetReader.read(path: file.path, model: nil)
+  }
+
+  @Test func lawsAreHeldAgainstTheirSections() throws {
+    let budget = try budget(
+      """
+      model: Moody
+      data: {Country: 12}
+      sections:
+        - name: list
+          expect: {selects: Country, misses(Country): 12, misses: at most 3, findings: [fault-storm(Country)]}
+        - name: count
+          expect: {selects(Mood): 1, rows: 1..3, fetches: 1, saves: 0, misses: 0}
+        - {name: gone, expect: {selects: 1}}
+      """)
+    let report = LogTexts.report(Self.log)
+    let judgement = try LogJudge(budget: budget).judgement(of: report)
+    #expect(!judgement.holds)
+    #expect(judgement.missing.map(\.name) == ["gone"])
+    #expect(judgement.results[1]?.allSatisfy(\.holds) == true)
+    let list = try #require(judgement.results[0])
+    #expect(list.filter { !$0.holds }.map(\.metric) == ["misses"])
+    #expect(list.count == 4)
+    let missed = try #require(list.first { !$0.holds })
+    #expect(missed.found == .number(12))
+    #expect(missed.differences.first?.hasPrefix("12 x #1 SELECT 0, t0.Z_PK") == true)
+    let text = LogJudgementText.lines(judgement, of: report)
+    #expect(text.first == "✗ 1 of 3 sections, 8 of 9 expectations")
+    #expect(text.contains { $0.hasPrefix("✗ gone   the log has no line `cdprof: begin gone`") })
+  }
+
+  @Test func aStormThatNobodyExpectsIsMissed() throws {
+    let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
+    let judgement = try LogJudge(budget: budget).judgement(of: LogTexts.report(Self.log))
+    #expect(judgement.results[0]?.map(\.holds) == [true, false])
+    #expect(judgement.results[0]?.last?.metric == "findings")
+  }
+
+  /// What is wrong with a budget is told before a log is read.
+  @Test(arguments: [
+    ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "no log says `peak`"),
+    (
+      "model: Moody\nsections: [{name: a, expect: {selects(Country): 1}}]",
+      "has the rows of `Region` too"
+    ),
+    ("model: Moody\nsections: [{name: a, expect: {selects: Mood}}]", "has no value"),
+    ("model: Moody\nsections: []", "there is no section"),
+    ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
+    ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
+    ("sections: [{name: a}]", "nothing says which model"),
+  ])
+  func mistakesAreTold(text: String, message: String) {
+    let error = #expect(throws: ScenarioDiagnostics.self) { try budget(text) }
+    #expect(error?.description.contains(message) == true)
+  }
+
+  /// A scenario judges by its variants; what a log does not tell is left out and named.
+  @Test func aScenarioIsABudget() throws {
+    let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
+    let budget = try LogBudgetReader.read(path: scenario.path, model: nil)
+    #expect(budget.isScenario && budget.sections.count == 6)
+    let judgement = try LogJudge(budget: budget).judgement(
+      of: LogTexts.report(
+        "cdprof: begin held\n" + LogTexts.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
+    #expect(judgement.missing.count == 5)
+    #expect(judgement.results[0]?.map(\.metric) == ["selects", "misses"])
+    #expect(judgement.notJudged.contains { $0.hasPrefix("held · faults") })
+  }
+}
