@@ -27,6 +27,11 @@ public struct Costs: Sendable, Equatable {
   public let hits: Int
   /// Faults filled from the database.
   public let misses: Int
+  /// Relationships loaded ahead, one for each step of a prefetched key path.
+  public let prefetches: Int
+
+  /// SELECTs, INSERTs, UPDATEs and DELETEs together.
+  public var statements: Int { selects + inserts + updates + deletes }
 
   init(_ counters: Counters) {
     fetches = counters.fetches
@@ -40,6 +45,7 @@ public struct Costs: Sendable, Equatable {
     faults = counters.faults
     hits = counters.hits
     misses = counters.misses
+    prefetches = counters.prefetches
   }
 }
 
