@@ -8,8 +8,7 @@ struct CDProf: ParsableCommand {
     discussion: Messages.discussion,
     version: Messages.version,
     subcommands: [
-      New.self, Run.self, Shell.self, Report.self, Compare.self, Inspect.self, Doctor.self,
-      Rows.self,
-      Model.self, Diff.self, Generate.self, Predicate.self, Log.self,
+      New.self, Run.self, Shell.self, Report.self, Compare.self, Advise.self, Inspect.self,
+      Doctor.self, Rows.self, Model.self, Diff.self, Generate.self, Predicate.self, Log.self,
     ])
 }

@@ -39,6 +39,22 @@ package struct FetchText: Sendable, Hashable, CustomStringConvertible {
     options.first { $0.word == word }?.values.first
   }
 
+  /// All values of an option; none when the fetch does not have it.
+  package func values(of word: String) -> [String] {
+    options.first { $0.word == word }?.values ?? []
+  }
+
+  /// The same fetch with one value fewer for an option that takes several.
+  package func removing(_ value: String, from word: String) -> FetchText {
+    let rest = values(of: word).filter { $0 != value }
+    guard !rest.isEmpty else { return without(word) }
+    var text = self
+    for index in options.indices where options[index].word == word {
+      text.options[index].values = rest
+    }
+    return text
+  }
+
   /// The same fetch without an option.
   package func without(_ word: String) -> FetchText {
     var text = self

@@ -5,6 +5,15 @@ package struct Finding: Sendable, Equatable {
   /// The rules there are.
   package enum Rule: String, Sendable, CaseIterable {
     case faultStorm = "fault-storm"
+    case ineffectivePrefetch = "ineffective-prefetch"
+    case unusedPrefetch = "unused-prefetch"
+    case fetchToCount = "fetch-to-count"
+    case fetchLoop = "fetch-loop"
+    case partlyRead = "partly-read"
+    case batchWalked = "batch-walked"
+    case chattySaves = "chatty-saves"
+    case unmergedBatch = "unmerged-batch"
+    case missingIndex = "missing-index"
   }
 
   package var rule: Rule

@@ -46,6 +46,8 @@ package struct StepContext: Sendable {
   ///
   /// In the order of time, not overlapping; what lies in none of them is told by the entity's name.
   package var routes: [Route]
+  /// Whether the step made a Swift array of a batched result.
+  package var makesArray = false
 
   package init(
     fetch: FetchText? = nil, held: Set<ObjectReference> = [], reachedThrough: [String: Path] = [:],

@@ -1,15 +1,20 @@
 package import ProfileEvents
 
-/// A cure that was run here: the count before, the count with it.
+/// A cure that was tried here: the count before, the count with it.
 package struct TriedCure: Sendable, Equatable, CustomStringConvertible {
-  package var metric: Metric
+  /// What was counted: the word of a metric, or `VM steps`.
+  package var measure: String
   package var before: Int
   package var after: Int
   /// The variant, or the shell's try, that is the cured one.
   package var variant: String
 
   package init(metric: Metric, before: Int, after: Int, variant: String) {
-    self.metric = metric
+    self.init(measure: metric.rawValue, before: before, after: after, variant: variant)
+  }
+
+  package init(measure: String, before: Int, after: Int, variant: String) {
+    self.measure = measure
     self.before = before
     self.after = after
     self.variant = variant
@@ -17,7 +22,8 @@ package struct TriedCure: Sendable, Equatable, CustomStringConvertible {
 
   /// `tried: 5,061 → 61 SELECTs (plain)`.
   package var description: String {
-    let unit = metric == .selects ? (after == 1 ? "SELECT" : "SELECTs") : metric.rawValue
+    let isSelects = measure == Metric.selects.rawValue
+    let unit = isSelects ? (after == 1 ? "SELECT" : "SELECTs") : measure
     return
       "tried: \(NumberText.grouped(before)) → \(NumberText.grouped(after)) \(unit) (\(variant))"
   }

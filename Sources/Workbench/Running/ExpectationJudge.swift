@@ -8,9 +8,10 @@ struct ExpectationJudge {
 
   /// The result of a metric's law.
   ///
+  /// - Parameter findings: What fired in the recording; one of them may explain a surplus.
   /// - Throws: `LawError` when the law has no value.
   func result(
-    of expectation: Expectation, in recording: Recording
+    of expectation: Expectation, in recording: Recording, firing findings: [Finding] = []
   ) throws(LawError) -> ExpectationResult {
     let bounds = try expectation.law.bounds(in: scope)
     let found = recording.value(of: expectation.scoped)
@@ -22,7 +23,18 @@ struct ExpectationJudge {
       location: CallSite(file: path, line: expectation.line),
       differences: holds
         ? []
-        : EventDifferences(recording: recording, metric: expectation.scoped, found: found).lines)
+        : EventDifferences(recording: recording, metric: expectation.scoped, found: found).lines
+          + likely(expectation.scoped, found, beyond: bounds.upperBound, findings))
+  }
+
+  /// The sentence of the finding that explains a surplus, when one does.
+  private func likely(
+    _ scoped: ScopedMetric, _ found: Int, beyond most: Int, _ findings: [Finding]
+  ) -> [String] {
+    guard found > most else { return [] }
+    let sentence = LikelyCause.sentence(
+      for: scoped.metric, surplus: found - most, among: findings)
+    return sentence.map { [$0] } ?? []
   }
 
   /// The result of a demand on plans.

@@ -70,7 +70,7 @@ package struct ScenarioRunner {
       let copy = folder.appendingPathComponent("variant.sqlite")
       let run = VariantRun(
         variant: variant, steps: variant.steps(sharing: scenario.steps), model: scenario.model,
-        scope: contents.scope, path: scenario.path)
+        scope: contents.scope, path: scenario.path, silence: scenario.silence)
       let results = try (0..<repeats).map { _ in
         try StoreFile.copy(from: data, to: copy)
         return try run.result(on: copy)

@@ -43,7 +43,7 @@ extension Session {
     let slice = stack.recorder.recording().slice(of: recorded)
     return StepOutcome(
       step: step, summary: summary, costs: slice.costs,
-      findings: FaultStorm.findings(in: slice, context: stepContext(of: step, fetch: fetch)),
+      findings: Finding.Rule.findings(in: slice, context: stepContext(of: step, fetch: fetch)),
       recorded: recorded, gauges: step.expect == nil ? [:] : gauges, failureCode: failure?.code)
   }
 
@@ -96,9 +96,11 @@ extension Session {
       ways(of: step).joined().flatMap { way in way.entities.map { ($0, way.path) } },
       uniquingKeysWith: { first, _ in first })
     let isAmbiguous = entity.namesWithSubentities.contains { reached[$0] != nil }
-    return StepContext(
+    var context = StepContext(
       fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached,
       routes: routes)
+    if case .array(true)? = step.option(.array) { context.makesArray = true }
+    return context
   }
 
   /// What notes how a step reaches objects; nil when their entity tells.

@@ -10,6 +10,8 @@ struct VariantRun {
   let scope: LawScope
   /// The scenario file as it was given, for the places of expectations.
   let path: String
+  /// What the scenario does not want to hear of.
+  var silence: [Silence] = []
 
   /// - Parameter storeURL: the copy, which the variant may change.
   /// - Throws: `StepFailure`, `LawError`, the framework's `NSError`.
@@ -21,7 +23,13 @@ struct VariantRun {
     result.requestSwift = requestSwift
     let (recording, outcomes, plans) = try record(on: storeURL)
     result.take(recording)
-    result.findings = VariantRun.grouped(outcomes.flatMap(\.findings))
+    // The session is closed by now, so that looking sees everything and changes nothing.
+    result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
+    let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
+    let findings =
+      outcomes.flatMap(\.findings) + Finding.Rule.findings(in: work)
+      + MissingIndex.findings(in: result.statements, storeURL: storeURL)
+    result.findings = VariantRun.grouped(findings.filter { !isSilenced($0) })
     result.steps = outcomes.map { outcome in
       StepResult(
         text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
@@ -32,8 +40,6 @@ struct VariantRun {
     result.scopedMetrics = scopedMetrics(of: recording)
     result.expectations = try expectations(
       recording, outcomes, plans, findings: result.findings)
-    // The session is closed by now, so that looking sees everything and changes nothing.
-    result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
     return result
   }
 
@@ -53,6 +59,10 @@ struct VariantRun {
   private func wantsPlans(of step: Step) -> Bool {
     step.expect?.plans.isEmpty == false
       || variant.expect.plans.contains { $0.step == nil || $0.step == step.name }
+  }
+
+  private func isSilenced(_ finding: Finding) -> Bool {
+    silence.contains { $0.hides(finding) }
   }
 
   private var requestSwift: [String] {
@@ -79,7 +89,7 @@ struct VariantRun {
   ) throws -> [ExpectationResult] {
     let judge = ExpectationJudge(scope: scope, path: path)
     var results = try variant.expect.expectations.map { expectation in
-      try judge.result(of: expectation, in: recording)
+      try judge.result(of: expectation, in: recording, firing: findings)
     }
     let entities = Array(model.entitiesByName.keys)
     results += variant.expect.plans.map { expectation in
@@ -92,7 +102,8 @@ struct VariantRun {
         events: recording.slice(of: outcome.recorded).events, steps: [outcome.recorded],
         gauges: outcome.gauges)
       for expectation in outcome.step.expect?.expectations ?? [] {
-        results.append(try judge.result(of: expectation, in: slice))
+        results.append(
+          try judge.result(of: expectation, in: slice, firing: outcome.findings))
       }
       results += (outcome.step.expect?.plans ?? []).map { expectation in
         judge.result(

@@ -18,6 +18,8 @@ package struct Scenario: Sendable {
   package var steps: [Step]
   /// At least one.
   package var variants: [Variant]
+  /// Findings that the writer knows of; they do not fire.
+  package var silence: [Silence] = []
 
   /// The expectations of all variants and of all steps.
   package var expectations: [Expectation] {

@@ -41,7 +41,7 @@ struct ScenarioAssembly {
       document: document, names: names, check: StepCheck(model: found.model), shared: shared,
       source: source, steps: steps)
     let name = entries["name"].flatMap(self.name) ?? ""
-    let scenario = Scenario(
+    var scenario = Scenario(
       name: name, file: url, path: document.file,
       chapter: entries["chapter"].flatMap(document.number),
       covers: entries["covers"].map { covers(of: $0, source: source) } ?? [],
@@ -50,6 +50,7 @@ struct ScenarioAssembly {
       modelURL: found.url, model: found.model,
       data: data ?? DataPlan(source: .generated([])), steps: shared,
       variants: self.variants(of: entries, reader: variants, named: name))
+    scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
     checkLaws(of: scenario)
     return scenario
   }
@@ -124,6 +125,22 @@ struct ScenarioAssembly {
           nextStep: "move `expect` into a variant"), at: expect.keyPath)
     }
     return reader.variants(of: entry)
+  }
+
+  /// Findings by their rule, or by rule and subject.
+  private func silence(of entry: YAMLEntry, scopes: ScopeResolver) -> [Silence] {
+    (document.list(of: entry, what: "findings") ?? []).compactMap { node, keyPath in
+      guard let word = document.word(of: node) else { return nil }
+      return document.noting(at: keyPath) { () throws(LanguageProblem) in
+        guard word.text.contains("(") else {
+          try scopes.check(rule: word)
+          return Silence(rule: word.text)
+        }
+        let finding = try FindingName(word)
+        try scopes.check(finding)
+        return Silence(rule: finding.rule.text, subject: finding.subject.text)
+      }
+    }
   }
 
   private func covers(of entry: YAMLEntry, source: SourceMark) -> [CatalogueReference] {

@@ -5,6 +5,7 @@ package enum ScenarioReader {
   /// The keys of a scenario.
   package static let keys = [
     "name", "chapter", "covers", "source", "story", "model", "data", "steps", "variants", "expect",
+    "silence",
   ]
 
   /// The scenario of a file.

@@ -45,17 +45,22 @@ struct ScopeResolver {
 
   /// Checks that a finding's rule exists and that its subject is an entity or a relationship.
   func check(_ finding: FindingName) throws(LanguageProblem) {
-    let rules = Finding.Rule.allCases.map(\.rawValue)
-    guard rules.contains(finding.rule.text) else {
-      throw LanguageProblem(
-        "unknown finding `\(finding.rule.text)`", at: finding.rule.place,
-        didYouMean: NearestName.of(finding.rule.text, among: rules),
-        nextStep: "the findings are: \(rules.joined(separator: ", "))")
-    }
+    try check(rule: finding.rule)
     if finding.subject.text.contains(".") {
       _ = try relationship(finding.subject)
     } else {
       _ = try names.entity(finding.subject.text, at: finding.subject.place)
+    }
+  }
+
+  /// Checks that there is a rule of that name.
+  func check(rule: Word) throws(LanguageProblem) {
+    let rules = Finding.Rule.allCases.map(\.rawValue)
+    guard rules.contains(rule.text) else {
+      throw LanguageProblem(
+        "unknown finding `\(rule.text)`", at: rule.place,
+        didYouMean: NearestName.of(rule.text, among: rules),
+        nextStep: "the findings are: \(rules.joined(separator: ", "))")
     }
   }
 

@@ -100,7 +100,10 @@ extension ShellEngine {
   }
 
   private func findings() -> [String] {
-    let findings = current.groupedFindings
+    let work = session.map {
+      FinishedWork(recording: $0.recording, steps: current.steps, model: $0.model)
+    }
+    let findings = current.groupedFindings + (work.map { Finding.Rule.findings(in: $0) } ?? [])
     guard !findings.isEmpty else { return ["  none in this try"] }
     return findings.flatMap { finding in
       let place = finding.callSite.map { " from line \($0.line)" } ?? ""

@@ -5,7 +5,7 @@ extension Finding.Rule: Codable {}
 /// A finding in the JSON file; its property names are the file's keys.
 struct JSONFinding: Codable {
   struct Tried: Codable {
-    var metric: Metric
+    var metric: String
     var before: Int
     var after: Int
     var variant: String
@@ -44,7 +44,7 @@ struct JSONFinding: Codable {
     fetch = finding.cure.fetch.map(JSONFetch.init)
     step = finding.cure.step
     tried = finding.tried.map {
-      Tried(metric: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
+      Tried(metric: $0.measure, before: $0.before, after: $0.after, variant: $0.variant)
     }
   }
 
@@ -54,7 +54,7 @@ struct JSONFinding: Codable {
       rule: rule, subject: subject, count: count, callSite: location?.site, what: what, sql: sql,
       cure: Cure(now: now, swift: swift, advice: advice, fetch: fetch?.fetch),
       tried: tried.map {
-        TriedCure(metric: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
+        TriedCure(measure: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
       })
   }
 }

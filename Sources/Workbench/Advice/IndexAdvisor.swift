@@ -1,0 +1,150 @@
+package import Foundation
+import OpenCoreData
+import SQLiteDriver
+
+/// Finds indexes for the statements of a piece of work by trying them on a copy of its store.
+///
+/// Ideas come from what the statements compare, sort by and read; an idea becomes a proposal only when
+/// SQLite used the index on the copy and needed notably fewer VM steps for the whole work, what writing
+/// the index costs included. Proposals do not stand in each other's way: each is measured with the ones
+/// before it, and one that the others make superfluous goes.
+///
+/// The store is copied, not changed. Cost: each idea builds its index on the copy and runs the
+/// statements of its table again; nothing is recorded.
+package struct IndexAdvisor {
+  /// VM steps that a proposal saves at least, over all the work.
+  package static let leastGain = 2_000
+  /// The part of their VM steps that the statements which use it save at least, as 1 of so many.
+  package static let leastPart = 5
+  /// Ideas tried at most; those of the costliest statements come first.
+  static let mostIdeas = 60
+  /// Indexes proposed at most.
+  static let mostProposals = 8
+
+  let store: ScratchStore
+  let names: PropertyNames
+  let present: [FileIndex]
+  private let url: URL
+
+  /// Copies a store to try indexes on.
+  ///
+  /// - Throws: the file system's `NSError`; `SQLiteError` when it is no store.
+  package init(storeURL: URL) throws {
+    url = storeURL
+    store = try ScratchStore(copying: storeURL)
+    names = PropertyNames(store.connection)
+    present = try FileIndex.all(on: store.connection)
+  }
+
+  /// Tries indexes for statements and says which helped.
+  package func advice(on statements: [AdvisedStatement]) -> IndexAdvice {
+    let reading = statements.filter { $0.reads && !TableNeeds.all(of: $0.sql).isEmpty }
+    var trial = IndexTrial(
+      store: store, statements: reading, writes: IndexAdvisor.writes(statements))
+    let unmeasured = trial.unmeasured
+    let ideas = ideas(for: trial)
+    let usedBefore = trial.usedIndexes
+    let kept = trial.choose(from: ideas)
+    let proposals = kept.enumerated().map { place, candidate in
+      proposal(candidate, place: place, in: trial)
+    }
+    let redundant = redundant(with: proposals)
+    let doubtful = Set(redundant.map(\.name)).union(usedBefore).union(trial.usedIndexes)
+    return IndexAdvice(
+      proposals: proposals.sorted {
+        $0.stepsBefore - $0.stepsAfter > $1.stepsBefore - $1.stepsAfter
+      },
+      redundant: redundant, unused: unused(reading, used: doubtful), statements: reading.count,
+      unmeasured: unmeasured, tried: ideas.count)
+  }
+
+  /// Rows written to each table by the work.
+  private static func writes(_ statements: [AdvisedStatement]) -> [String: Int] {
+    statements.filter { !$0.reads }.reduce(into: [:]) { writes, statement in
+      guard let table = StatementTables.all(in: statement.sql).first?.table else { return }
+      writes[table.uppercased(), default: 0] += statement.count
+    }
+  }
+
+  private func ideas(for trial: IndexTrial) -> [IndexCandidate] {
+    var ideas: [IndexCandidate] = []
+    for statement in trial.costliest {
+      for needs in TableNeeds.all(of: statement.sql) {
+        let compared = needs.equal + needs.ranges
+        let sparse = store.sparseColumns(of: needs.table, among: compared)
+        for idea in IndexCandidate.all(for: needs, sparse: sparse)
+        where !ideas.contains(idea) && !present.contains(where: idea.isServed) {
+          ideas.append(idea)
+        }
+      }
+      if ideas.count >= IndexAdvisor.mostIdeas { break }
+    }
+    return Array(ideas.prefix(IndexAdvisor.mostIdeas))
+  }
+
+  private func proposal(
+    _ candidate: IndexCandidate, place: Int, in trial: IndexTrial
+  ) -> IndexProposal {
+    let name = IndexTrial.name(of: place)
+    let gains = trial.gains(of: name)
+    let asking = gains.first.flatMap { gain in
+      trial.statements.first { $0.sql == gain.sql }?.entity
+    }
+    let found = names.names(
+      of: candidate.parts.map(\.column), in: candidate.table, preferring: asking)
+    let properties = found?.properties ?? []
+    let size = store.size(of: name)
+    let after = store.insertSteps(into: candidate.table)
+    store.drop(name)
+    let before = store.insertSteps(into: candidate.table)
+    _ = store.make(candidate, named: name)
+    let label = IndexProposal.modelName(
+      properties.isEmpty ? candidate.parts.map(\.column) : properties,
+      isPartial: candidate.notNull != nil)
+    var steps: (before: Int, after: Int)?
+    if let before, let after { steps = (before, after) }
+    return IndexProposal(
+      candidate: candidate, name: "Z_\(found?.entity ?? candidate.table)_\(label)",
+      entity: found?.entity, properties: properties, gains: gains, insertSteps: steps, size: size)
+  }
+
+  private func redundant(with proposals: [IndexProposal]) -> [IndexAdvice.Redundant] {
+    present.enumerated().compactMap { place, index -> IndexAdvice.Redundant? in
+      guard index.isExplicit, !index.isUnique, !names.isAutomatic(index) else { return nil }
+      let other = present.enumerated().first { other in
+        guard other.offset != place, other.element.covers(index) else { return false }
+        return other.element.parts.count > index.parts.count || other.offset < place
+          || names.isAutomatic(other.element) || other.element.isUnique
+      }?.element.name
+      let proposed = proposals.first { proposal in
+        proposal.candidate.notNull == nil && !index.isPartial
+          && proposal.candidate.table.uppercased() == index.table
+          && proposal.candidate.parts.count > index.parts.count
+          && zip(index.parts, proposal.candidate.parts).allSatisfy {
+            $0.column == $1.column.uppercased() && $0.isDescending == $1.isDescending
+              && $0.collation == "BINARY"
+          }
+      }?.name
+      guard let servedBy = other ?? proposed else { return nil }
+      return IndexAdvice.Redundant(
+        name: index.name, table: index.table, columns: index.parts.map(\.column),
+        servedBy: servedBy, isServedByProposal: other == nil)
+    }
+  }
+
+  /// Indexes of tables that the work read, which none of its statements went through.
+  private func unused(
+    _ statements: [AdvisedStatement], used: Set<String>
+  ) -> [IndexAdvice.Unused] {
+    let read = Set(
+      statements.flatMap { StatementTables.all(in: $0.sql).map { $0.table.uppercased() } })
+    return present.filter { index in
+      index.isExplicit && !index.isUnique && read.contains(index.table)
+        && !used.contains(index.name) && !names.isAutomatic(index)
+    }.map { index in
+      IndexAdvice.Unused(
+        name: index.name, table: index.table, columns: index.parts.map(\.column),
+        bytes: store.size(of: index.name)?.bytes)
+    }
+  }
+}

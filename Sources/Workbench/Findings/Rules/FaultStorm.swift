@@ -1,0 +1,38 @@
+/// The rule that finds many faults which each went to the database: objects for one row, or to-many
+/// relationships for one list.
+///
+/// It fires when, within one step and from one call site, at least `threshold` faults of the same
+/// entity or the same relationship were filled from the database by statements of the same text. What
+/// a prefetch was to bring is told by `IneffectivePrefetch`.
+enum FaultStorm: StepRule {
+  static let rule = Finding.Rule.faultStorm
+  /// Fewer are not worth a word; ten one-row statements cost less than the reader's attention.
+  static let threshold = 10
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Storm.all(in: recording, context: context)
+      .filter { !$0.storm.isThroughParent }
+      .filter { !$0.storm.isPrefetched(by: context.fetch) }
+      .map { storm, count in
+        let cure =
+          storm.keyPath.map { Storm.prefetchCure($0, context.fetch) } ?? objectCure(context.fetch)
+        return storm.finding(rule, count: count, cure: cure)
+      }
+  }
+
+  /// For objects that were fetched themselves: their rows must come with the fetch.
+  private static func objectCure(_ fetch: FetchText?) -> Cure {
+    guard let fetch, fetch.value(of: "faults") != "no" else {
+      return Cure(swift: [
+        "request.predicate = NSPredicate(format: \"self IN %@\", objects)",
+        "request.returnsObjectsAsFaults = false",
+      ])
+    }
+    if fetch.value(of: "values") == "no" {
+      return Cure(now: "request.includesPropertyValues = false", fetch: fetch.without("values"))
+    }
+    return Cure(
+      swift: ["request.returnsObjectsAsFaults = false"],
+      fetch: fetch.without("faults").adding("no", to: "faults"))
+  }
+}

@@ -1,0 +1,29 @@
+/// The rule that finds prefetches which did not spare a single trip.
+///
+/// It fires when at least `FaultStorm.threshold` faults of a step were filled from the database, or
+/// asked of a parent context, though the fetch behind the step had asked for them ahead of time.
+enum IneffectivePrefetch: StepRule {
+  static let rule = Finding.Rule.ineffectivePrefetch
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Storm.all(in: recording, context: context).compactMap { storm, count in
+      guard storm.isPrefetched(by: context.fetch), let keyPath = storm.keyPath else { return nil }
+      return storm.finding(
+        rule, count: count, what: "faults that the prefetch of \(keyPath) did not spare",
+        cure: cure(storm, keyPath, context.fetch))
+    }
+  }
+
+  private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: FetchText?) -> Cure {
+    if storm.isThroughParent {
+      return Cure(
+        advice: "a child context does not prefetch: fetch \(keyPath) in the parent first, hold it, "
+          + "or give the child the coordinator itself")
+    }
+    if fetch?.value(of: "values") == "no" {
+      return Cure(now: "request.includesPropertyValues = false", fetch: fetch?.without("values"))
+    }
+    return Cure(
+      advice: "\(keyPath) was prefetched and let go before it was read: hold the fetched objects")
+  }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+/// `cdprof advise`: tries indexes for the statements of a piece of work.
+struct Advise: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Try indexes for the statements of a scenario, or of steps on a store.",
+    discussion: """
+      Each index is made on a scratch copy; what SQLite uses there and what saves VM steps is \
+      proposed, with its cost, for the model and as SQL. The store is not changed.
+      """)
+
+  @Argument(help: ArgumentHelp("A scenario (.yml, .yaml) or a store.", valueName: "file"))
+  var file: String
+
+  @Argument(
+    help: ArgumentHelp(
+      "Steps to run on the store, each as one line of the shell.", valueName: "step"))
+  var steps: [String] = []
+
+  @Option(
+    parsing: .singleValue,
+    help: ArgumentHelp("A captured SELECT to look at; may be given again.", valueName: "select"))
+  var sql: [String] = []
+
+  @Option(help: ArgumentHelp("The number that `scale` stands for in a scenario.", valueName: "n"))
+  var scale = 1
+
+  @ArgumentParser.Flag(help: "Print JSON, for other programs.")
+  var json = false
+
+  private var isScenario: Bool {
+    ["yml", "yaml"].contains(URL(fileURLWithPath: file).pathExtension.lowercased())
+  }
+
+  func validate() throws {
+    guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
+    if isScenario, !steps.isEmpty || !sql.isEmpty {
+      throw ValidationError("a scenario has its own steps; give steps and --sql with a store")
+    }
+  }
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    let url = URL(fileURLWithPath: file)
+    try InputRefusal.checkFile(file)
+    let advice =
+      isScenario
+      ? try WorkToAdvise.advice(for: ScenarioReader.read(url, path: file), scale: scale)
+      : try WorkToAdvise.advice(forStore: url, lines: steps, sql: sql)
+    if json {
+      console.say(try AdviceJSON.data(advice))
+    } else {
+      console.say(AdviceText.lines(advice))
+    }
+    return .success
+  }
+}

@@ -1,0 +1,43 @@
+import SQLiteDriver
+import Testing
+
+@testable import Workbench
+
+@Suite("What a statement asks of a table is read from its text")
+struct TableNeedsTests {
+  @Test(arguments: [
+    ("SELECT 0, t0.Z_PK FROM ZA t0 WHERE  t0.ZX = ?", ["ZX"], [String](), [String]()),
+    ("SELECT 0 FROM ZA t0 WHERE ( t0.ZX = ? AND  t0.ZY > ?)", ["ZX"], ["ZY"], []),
+    ("SELECT 0 FROM ZA t0 WHERE ( t0.ZX IS NOT NULL AND  t0.ZX = ?)", ["ZX"], [], []),
+    ("SELECT 0 FROM ZA t0 WHERE  t0.ZX BETWEEN ? AND ?", [], ["ZX"], []),
+    ("SELECT 0 FROM ZA t0 WHERE  t0.ZX IN (?,?) ORDER BY t0.ZD DESC, t0.Z_PK", ["ZX"], [], ["ZD-"]),
+    ("SELECT 0 FROM ZA t0 ORDER BY t0.ZD DESC, t0.ZE LIMIT 5", [], [], ["ZD-", "ZE"]),
+    ("SELECT 0 FROM ZA t0 ORDER BY t0.ZN COLLATE NSCollateLocaleSensitive", [], [], []),
+    ("SELECT 0 FROM ZA t0 WHERE NSCoreDataStringSearch( t0.ZN, ?, 417, 1)", [], [], []),
+    ("SELECT 0 FROM ZA t0 WHERE  t0.Z_PK = ? AND t0.Z_ENT = ?", [], [], []),
+    ("SELECT COUNT(*) FROM ZA WHERE ZX = ?", ["ZX"], [], []),
+  ])
+  func equalityRangesAndOrder(sql: String, equal: [String], ranges: [String], order: [String]) {
+    let needs = TableNeeds.all(of: sql).first
+    #expect(needs?.equal == equal)
+    #expect(needs?.ranges == ranges)
+    #expect(needs?.order.map { $0.column + ($0.isDescending ? "-" : "") } == order)
+  }
+
+  @Test func aJoinAsksOfBothTables() {
+    let needs = TableNeeds.all(
+      of: "SELECT 0 FROM ZA t0 JOIN ZB t1 ON t0.Z_PK = t1.ZOWNER WHERE  t1.ZX = ?")
+    #expect(needs.map(\.table) == ["ZA", "ZB"])
+    #expect(needs.map(\.equal) == [[], ["ZOWNER", "ZX"]])
+  }
+
+  @Test(arguments: [
+    ("18", SQLiteValue.integer(18)), ("1.5", .real(1.5)), ("\"s\"", .text("s")),
+    ("\"18\"", .text("18")), ("(null)", .null), ("<0aff>", .blob([10, 255])), ("\"\"", .text("")),
+    ("<>", .blob([])),
+  ])
+  func bindsAreReadBack(text: String, value: SQLiteValue) {
+    #expect(BindText.value(text) == value)
+    #expect(BindText.value(value.description) == value)
+  }
+}

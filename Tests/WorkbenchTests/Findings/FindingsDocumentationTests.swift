@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+@testable import Workbench
+
+@Suite("Every rule is documented")
+struct FindingsDocumentationTests {
+  @Test func thePageIsWrittenFromTheRules() throws {
+    let file = ScenarioFiles.folder.deletingLastPathComponent()
+      .appendingPathComponent("Documentation/findings.md")
+    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
+      try FindingsPage.text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let page = try String(contentsOf: file, encoding: .utf8)
+    #expect(page == FindingsPage.text, "run this test once with CDPROF_UPDATE_DOCS=1")
+  }
+
+  @Test(arguments: Finding.Rule.allCases)
+  func everyRuleIsRunAndHasItsWords(rule: Finding.Rule) {
+    let run = Finding.Rule.ofSteps.map { $0.rule } + Finding.Rule.ofWork.map { $0.rule }
+    #expect((run + [MissingIndex.rule]).contains(rule))
+    #expect([rule.meaning, rule.condition, rule.remedy].allSatisfy { $0.hasSuffix(".") })
+  }
+}

@@ -1,0 +1,53 @@
+import Workbench
+
+/// `Documentation/findings.md`, written from the rules in code.
+enum FindingsPage {
+  static var text: String {
+    let rules = Finding.Rule.allCases
+    let rows = rules.map { rule in
+      "| [`\(rule.rawValue)`](#\(rule.rawValue)) | \(rule.chapter) | \(rule.meaning) |"
+    }
+    let table = rows.joined(separator: "\n")
+    let sections = rules.map(section).joined(separator: "\n")
+    return """
+      # Findings
+
+      <!-- Written from Sources/Workbench/Findings. Do not edit:
+           CDPROF_UPDATE_DOCS=1 swift test --filter FindingsDocumentationTests -->
+
+      A finding says that work costs more than it should: which rule, on what, from which line, how often,
+      the SQL that repeats, and the cure as code. `tried` is the count that the cure gave when it was run
+      here: by another variant that does the same with the cured fetch, or on a copy of the store for an
+      index. Otherwise it says `not tried`. Findings of one name from one line are one.
+
+      A scenario lists the findings it wants, exactly; where it lists none, none may fire. What is known
+      and meant is silenced for the whole file, by rule or by rule and subject:
+
+      ```yaml
+      silence: [unused-prefetch, fault-storm(Mood.country)]
+      ```
+
+      The rules speak of what they can see for certain and are silent otherwise. Where an expectation is
+      missed and a finding explains the surplus, the sentence behind it begins with `likely:`.
+
+      | rule | chapter | means |
+      | --- | --- | --- |
+      \(table)
+
+      \(sections)
+      """
+  }
+
+  private static func section(_ rule: Finding.Rule) -> String {
+    """
+    ## \(rule.rawValue)
+
+    \(rule.meaning)
+
+    - Fires: \(rule.condition)
+    - Cure: \(rule.remedy)
+    - In the book: chapter \(rule.chapter).
+
+    """
+  }
+}

@@ -1,0 +1,139 @@
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import Workbench
+
+/// Each rule has work that is sick and work that is well.
+@Suite("Rules over a whole piece of work")
+struct WorkRuleTests {
+  /// The findings of steps on a store of moods in 20 countries.
+  private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Work
+        model: Moody
+        data:
+          Continent: {count: 2}
+          Country: {count: 20, continent: cycle}
+          Mood: {count: \(moods), country: cycle, date: every 1 minute}
+        steps: []
+        """,
+      url: ScenarioFiles.folder.appendingPathComponent("work.yml"), path: "work.yml")
+    let url = folder.file("work.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
+    let session = try Session(storeURL: url, model: scenario.model, readOnly: false)
+    let outcomes = try lines.enumerated().map { index, line in
+      try session.run(try ShellLine.parse(line, number: index + 1))
+    }
+    let work = FinishedWork(
+      recording: session.recording, steps: outcomes.map(\.step), model: scenario.model)
+    withExtendedLifetime(folder) {}
+    return outcomes.flatMap(\.findings) + Finding.Rule.findings(in: work)
+  }
+
+  private static let prefetch = "fetch Mood prefetch country as moods"
+  private static let manySaves = (0..<10).flatMap { round in
+    ["set moods with latitude \(round) limit 1", "save"]
+  }
+
+  @Test(arguments: [
+    ([prefetch, "touch moods date"], ["unused-prefetch(Mood.country)"]),
+    ([prefetch, "touch moods country.numericISO3166Code"], []),
+    ([prefetch, "touch moods country"], []),
+    // Nothing was read yet, or only by another name: silence.
+    ([prefetch], []),
+    ([prefetch, "fetch Country as c", "touch c numericISO3166Code", "touch moods date"], []),
+    (["fetch Mood prefetch country limit 5 as moods", "drop moods"], []),
+    (
+      ["fetch Mood prefetch country, country.continent as moods", "touch moods country.updatedAt"],
+      ["unused-prefetch(Country.continent)"]
+    ),
+    (
+      [
+        "fetch Mood prefetch country values no as moods",
+        "touch moods country.numericISO3166Code",
+      ], ["fault-storm(Mood)", "ineffective-prefetch(Mood.country)"]
+    ),
+    (["fetch Mood as moods"] + manySaves, ["chatty-saves(Mood)"]),
+    (["fetch Mood as moods"] + manySaves.dropLast(2), []),
+    (["fetch Mood as moods", "set moods with latitude 1", "save"], []),
+    // As many fetches on as many lines are no loop.
+    ((0..<12).map { _ in "fetch Country" }, []),
+  ])
+  func sickWorkIsFoundAndSoundWorkIsNot(lines: [String], names: [String]) throws {
+    #expect(try findings(lines).map(\.name) == names)
+  }
+
+  @Test(arguments: [
+    ("touch moods date limit 20", ["partly-read(Mood)"]), ("touch moods date limit 500", []),
+    ("touch moods date offset 990 limit 10", []), ("touch moods date", []),
+  ])
+  func aLongListThatIsReadInPartWantsPages(line: String, names: [String]) throws {
+    let found = try findings(["fetch Mood as moods", line], moods: 1_000)
+    #expect(found.map(\.name) == names)
+    #expect(found.allSatisfy { $0.cure.step == "fetch Mood batch 20 as moods" })
+  }
+
+  @Test func theCureTakesThePrefetchOut() throws {
+    let finding = try #require(try findings([Self.prefetch, "touch moods date"]).first)
+    #expect(finding.count == 20)
+    #expect(finding.cure.step == "fetch Mood as moods")
+    #expect(finding.cure.now?.contains("[\"country\"]") == true && finding.cure.swift.isEmpty)
+  }
+
+  @Test(arguments: [(9, 1, false), (10, 1, true), (10, 40, true)])
+  func oneLineThatFetchesAgainAndAgain(times: Int, rows: Int, fires: Bool) throws {
+    let script = EventScript()
+    let sql = "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZREMOTEIDENTIFIER = ?"
+    script.step("program", at: EventScript.touch) {
+      for _ in 0..<times { script.fetch("Mood", sql: sql, rows: rows) }
+    }
+    let found = Finding.Rule.findings(in: work(of: script))
+    #expect(found.map(\.name) == (fires ? ["fetch-loop(Mood)"] : []))
+    #expect(found.allSatisfy { $0.cure.text.contains("IN") && $0.count == times })
+  }
+
+  @Test(arguments: [(1, []), (2, ["batch-walked(Mood)"])])
+  func aBatchedFetchThatLoadsItsPagesItself(pages: Int, names: [String]) {
+    let script = EventScript()
+    script.step("fetch", at: EventScript.mood) {
+      script.fetch("Mood", sql: "keys", rows: 40)
+      for _ in 0..<pages { script.page("Mood", sql: "rows", rows: 20) }
+    }
+    script.step("touch", at: EventScript.touch) {
+      for _ in 0..<5 { script.page("Mood", sql: "rows", rows: 20) }
+    }
+    let recording = script.recorder.recording(steps: script.steps)
+    let found = script.steps.flatMap {
+      Finding.Rule.findings(in: recording.slice(of: $0), context: StepContext())
+    }
+    #expect(found.map(\.name) == names)
+  }
+
+  @Test(arguments: [
+    ([Verb.walk], [String](), ["fetch-to-count(Mood)"]), ([.walk], ["country"], []),
+    ([.walk, .touch], [], []), ([], [], []),
+  ])
+  func objectsThatAreFetchedForTheirNumber(verbs: [Verb], reads: [String], names: [String]) {
+    let script = EventScript()
+    script.step("fetch Mood as moods", name: "moods", at: EventScript.mood) {
+      script.fetch("Mood", sql: "rows", rows: 40)
+    }
+    var steps = [Step(verb: .fetch, subject: "Mood", name: "moods", location: EventScript.mood)]
+    for verb in verbs {
+      let step = Step(verb: verb, subject: "moods", reads: reads, location: EventScript.touch)
+      script.step(step.text, at: EventScript.touch) {}
+      steps.append(step)
+    }
+    let found = Finding.Rule.findings(in: work(of: script, steps: steps))
+    #expect(found.map(\.name) == names)
+  }
+
+  private func work(of script: EventScript, steps: [Step] = []) -> FinishedWork {
+    FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: steps,
+      model: NSManagedObjectModel())
+  }
+}
