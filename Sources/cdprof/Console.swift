@@ -16,6 +16,11 @@ struct Console {
     say(lines.joined(separator: "\n"))
   }
 
+  /// Shows a text that the next call takes away again; nil only takes it away.
+  func show(passing text: String?) {
+    Console.write("\r\u{1B}[K\(text ?? "")", to: STDOUT_FILENO)
+  }
+
   /// Writes bytes that are a result, as they are.
   func say(_ data: Data) {
     Console.write(data, to: STDOUT_FILENO)

@@ -78,8 +78,8 @@ enum Messages {
   static let guessedNames =
     "the store carries no model that can be read: names of properties are guesses"
 
-  static let prompt = "cdprof> "
-
   static let stillRunning =
-    "this statement runs to its end; press Ctrl-C once more to leave the shell at once"
+    "this fault's statement runs to its end; press Ctrl-C once more to leave the shell at once"
+
+  static let more = "— space: next page · enter: next line · q: enough —"
 }

@@ -7,15 +7,30 @@ struct Shell: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Type steps one at a time; each is answered with its cost.",
     discussion: """
-      A store is only looked at: no byte of it changes. A scenario's data is made in a scratch store. \
+      A store is only looked at: no byte of it changes. With --write a copy of it is worked on. \
+      A scenario's data is made in a scratch store. \
       From a pipe, the shell reads on after an error, says its line on standard error, and ends with 65.
       """)
 
   @Argument(help: ArgumentHelp("A store, or a scenario (.yml).", valueName: "store | scenario"))
   var file: String?
 
+  @ArgumentParser.Flag(help: "Work on a copy of the store, which is thrown away at the end.")
+  var write = false
+
+  @ArgumentParser.Flag(help: "With --write: change the store itself.")
+  var inPlace = false
+
+  func validate() throws {
+    guard write || !inPlace else {
+      throw ValidationError("--in-place changes the store itself; say --write as well.")
+    }
+    guard file != nil || !write else { throw ValidationError("--write needs a store.") }
+  }
+
   func execute(_ console: Console) throws -> ExitStatus {
-    let workspace = try file.map { try ShellWorkspace(opening: $0) }
+    let writing: ShellWorkspace.Writing = inPlace ? .inPlace : write ? .copy : .never
+    let workspace = try file.map { try ShellWorkspace(opening: $0, writing: writing) }
     let engine = try ShellEngine(workspace: workspace) { console.complain($0) }
     defer { engine.close() }
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
@@ -24,7 +39,7 @@ struct Shell: Executable {
 
   /// Reads lines from a person.
   private func converse(with engine: ShellEngine, _ console: Console) -> ExitStatus {
-    let input = TerminalInput(prompt: Messages.prompt)
+    let input = TerminalInput()
     let running = RunningStep()
     let interruption = engine.interruption
     Signals.perform(also: [SIGTSTP, SIGWINCH]) { signal in
@@ -33,21 +48,27 @@ struct Shell: Executable {
       case SIGWINCH: break
       case SIGTSTP: Signals.stopProgram()
       case SIGINT where running.press() == 1:
-        interruption.ask()
+        Shell.stop(running, interruption)
         running.ifStillRunning(after: 1) { console.complain(Messages.stillRunning) }
       default: Signals.endProgram(signal)
       }
     }
     console.say(engine.banner(completes: true) + "\n")
-    while let line = input.nextLine(offering: engine.vocabulary) {
+    while let line = input.nextLine(after: engine.prompt, offering: engine.vocabulary) {
       let answer = running.run { engine.answer(to: line) }
-      console.say(answer.lines)
+      if engine.pages { Pager(console).show(answer.lines) } else { console.say(answer.lines) }
       if let failure = answer.failure { console.complain(failure.text()) }
       if answer.ends { break }
       if !line.isEmpty { console.say("") }
     }
     input.saveHistory()
     return .success
+  }
+
+  /// Asks the step that runs to stop, again and again until it has: a statement may not have begun yet.
+  private static func stop(_ running: RunningStep, _ interruption: StepInterruption) {
+    interruption.ask()
+    running.ifStillRunning(after: 0.1) { stop(running, interruption) }
   }
 
   /// Reads lines from a pipe or a file to the end, whatever happens.

@@ -8,7 +8,6 @@ import Workbench
 /// Ctrl-C throws the line away and asks anew; Ctrl-D at its beginning ends the input. Use it from one
 /// thread; `tell(_:)` may come from any.
 final class TerminalInput: Sendable {
-  private let prompt: String
   private let history = HistoryFile()
 
   /// A byte in this pipe wakes a waiting readline.
@@ -19,8 +18,7 @@ final class TerminalInput: Sendable {
   private static let historyLimit: Int32 = 1_000
 
   /// Sets readline up and reads the history.
-  init(prompt: String) {
-    self.prompt = prompt
+  init() {
     cdprof_readline_begin(
       "cdprof", { stream in TerminalInput.byte(from: stream) },
       { _, _, end in TerminalInput.completions(upTo: end) })
@@ -30,8 +28,10 @@ final class TerminalInput: Sendable {
 
   /// The next line; nil at the end of the input.
   ///
-  /// - Parameter vocabulary: what Tab chooses from.
-  func nextLine(offering vocabulary: ShellVocabulary) -> String? {
+  /// - Parameters:
+  ///   - prompt: what stands before the cursor.
+  ///   - vocabulary: what Tab chooses from.
+  func nextLine(after prompt: String, offering vocabulary: ShellVocabulary) -> String? {
     offer(vocabulary)
     while true {
       TerminalInput.wasInterrupted.store(false, ordering: .relaxed)

@@ -130,4 +130,9 @@ extension NSError {
       userInfo: [NSLocalizedDescriptionKey: error.description])
     return coreData(NSSQLiteError, error.description, info)
   }
+
+  /// Whether SQLite stopped a statement because it was asked to.
+  package var isInterruptedStatement: Bool {
+    userInfo[NSSQLiteErrorDomain] as? Int == Int(ResultCode.interrupt.rawValue)
+  }
 }

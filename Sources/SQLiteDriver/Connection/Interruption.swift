@@ -17,6 +17,9 @@ final class Interruption: @unchecked Sendable {
     }
   }
 
+  /// Whether the connection is closed.
+  var isEnded: Bool { lock.withLock { handle == nil } }
+
   /// After this no interruption reaches the handle, which may be closed.
   func end() {
     lock.withLock { handle = nil }

@@ -39,6 +39,10 @@ package final class ConnectionPool: @unchecked Sendable {
   private var copy: PrivateCopy?
   /// Guarded by `lock`.
   private var isClosed = false
+  /// The ways to the connections that are open, in use or not.
+  ///
+  /// Guarded by `lock`.
+  private var interruptions: [Interruption] = []
 
   /// Opens the first connection: the writer, or for `.looking` a reader, so that a file that
   /// cannot be used fails here.
@@ -73,6 +77,22 @@ package final class ConnectionPool: @unchecked Sendable {
       lookedAt = first.inspection
       copy = first.copy
     }
+    interruptions = [first.interruption]
+  }
+
+  /// Stops the statements that run now, on all connections; each fails with `SQLITE_INTERRUPT`.
+  ///
+  /// From any thread. Where no statement runs, nothing happens.
+  package func interrupt() {
+    for interruption in lock.withLock({ interruptions }) { interruption.send() }
+  }
+
+  /// Keeps the way to a new connection, and forgets those to closed ones.
+  private func note(_ connection: Connection) {
+    lock.withLock {
+      interruptions.removeAll(where: \.isEnded)
+      interruptions.append(connection.interruption)
+    }
   }
 
   deinit {
@@ -98,6 +118,7 @@ package final class ConnectionPool: @unchecked Sendable {
       connection.close()
       throw error
     }
+    note(connection)
     return connection
   }
 
@@ -127,6 +148,7 @@ package final class ConnectionPool: @unchecked Sendable {
       connection.close()
       throw error
     }
+    note(connection)
     let old = lock.withLock {
       defer { idle = [connection] }
       lookedAt = connection.inspection

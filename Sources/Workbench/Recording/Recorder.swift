@@ -44,6 +44,20 @@ package final class Recorder: EventSink {
     Recording(events: state.withLock { $0.events }, steps: steps, gauges: gauges)
   }
 
+  /// What one step caused, with that step alone.
+  ///
+  /// Costs a look at the step's own events, however many came before them.
+  package func recording(
+    of step: RecordedStep, gauges: [ScopedMetric: Int] = [:]
+  ) -> Recording {
+    let mine = state.withLock { state in
+      // Events come in the order of their ends: what ended before the step began lies further back.
+      let first = state.events.lastIndex { $0.begin + $0.duration < step.begin }.map { $0 + 1 } ?? 0
+      return state.events[first...].filter(step.contains)
+    }
+    return Recording(events: mine, steps: [step], gauges: gauges)
+  }
+
   /// What was recorded so far; the recorder starts again from nothing, its mark stays.
   package func take(steps: [RecordedStep] = [], gauges: [ScopedMetric: Int] = [:]) -> Recording {
     let events = state.withLock { state in

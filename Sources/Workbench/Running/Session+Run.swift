@@ -40,7 +40,7 @@ extension Session {
     } else if let code = step.fails {
       summary += ", though it was to fail with \(code)"
     }
-    let slice = stack.recorder.recording().slice(of: recorded)
+    let slice = stack.recorder.recording(of: recorded)
     return StepOutcome(
       step: step, summary: summary, costs: slice.costs,
       findings: Finding.Rule.findings(in: slice, context: stepContext(of: step, fetch: fetch)),

@@ -3,9 +3,12 @@ import Synchronization
 
 /// Asks a running step to stop before its next object.
 ///
-/// Any thread may ask. A statement that runs is not cut off: a fault whose SELECT failed has no value to give.
+/// Any thread may ask. A statement that runs is cut off where its failure can be thrown; that of a fault
+/// runs to its end, as a fault whose SELECT failed has no value to give.
 package final class StepInterruption: Sendable {
   private let isAsked = Atomic(false)
+  /// Cuts off the statement that runs now.
+  private let cut = Mutex<(@Sendable () -> Void)?>(nil)
 
   package init() {}
 
@@ -15,6 +18,23 @@ package final class StepInterruption: Sendable {
   /// Asks the step that runs to stop.
   package func ask() {
     isAsked.store(true, ordering: .relaxed)
+    cut.withLock { $0?() }
+  }
+
+  /// Runs work of which a statement may be cut off when somebody asks.
+  ///
+  /// - Parameter cut: cuts it off, from any thread; harmless when no statement runs.
+  func cutting<Result>(
+    _ cut: @escaping @Sendable () -> Void, _ body: () throws -> Result
+  ) rethrows -> Result {
+    self.cut.withLock { $0 = cut }
+    defer { self.cut.withLock { $0 = nil } }
+    return try body()
+  }
+
+  /// Whether an error says that work was interrupted, between two objects or in a statement.
+  static func isBehind(_ error: NSError) -> Bool {
+    error.code == code || error.isInterruptedStatement
   }
 
   /// Forgets what was asked before.

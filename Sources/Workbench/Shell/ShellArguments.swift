@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// The words behind a shell command.
 struct ShellArguments {
   let words: [Word]
@@ -34,15 +36,42 @@ struct ShellArguments {
     }
     return number
   }
+
+  /// The word that is one of a few.
+  ///
+  /// - Throws: a problem at the word when it is none of them.
+  static func choice(
+    _ word: Word, of known: [String], command: ShellCommand
+  ) throws(LanguageProblem) -> String {
+    guard known.contains(word.text) else {
+      throw LanguageProblem(
+        "`\(word.text)` means nothing to `\(command.rawValue)`", at: word.place,
+        didYouMean: NearestName.of(word.text, among: known), nextStep: "write `\(command.usage)`")
+    }
+    return word.text
+  }
+
+  /// The file a command needs.
+  ///
+  /// - Throws: a failure when none was written.
+  func file(for command: ShellCommand) throws(ShellFailure) -> Word {
+    guard let word = words.first else {
+      throw ShellFailure("no file is named", nextStep: "write `\(command.usage)`")
+    }
+    return word
+  }
 }
 
 extension ShellCommand {
   /// How many words may follow it.
   fileprivate var maximumArguments: Int {
     switch self {
-    case .open, .explain, .saveScenario, .entities, .sql, .help: 1
+    case .open: 4
     case .diff: 2
-    case .last, .findings, .stats, .reset, .quit: 0
+    case .use, .close, .explain, .stack, .saveScenario, .saveStore, .report, .entities, .sql,
+      .record, .mode, .output, .pager, .source, .help:
+      1
+    case .stores, .last, .findings, .stats, .reset, .sqlite, .quit: 0
     }
   }
 }

@@ -1,15 +1,27 @@
 /// What the shell understands beside the verbs of the language.
 package enum ShellCommand: String, CaseIterable, Sendable {
   case open
+  case use
+  case stores
+  case close
   case last
   case explain
+  case stack
   case findings
   case stats
   case reset
   case diff
   case saveScenario = "save scenario"
+  case saveStore = "save store"
+  case report
   case entities
+  case sqlite = ".sqlite"
   case sql
+  case record
+  case mode
+  case output
+  case pager
+  case source
   case help
   case quit
 
@@ -33,30 +45,53 @@ package enum ShellCommand: String, CaseIterable, Sendable {
   /// How it is written.
   package var usage: String {
     switch self {
-    case .open: "open STORE | SCENARIO"
+    case .open: "open STORE | SCENARIO [as NAME] [write | in-place]"
+    case .use: "use NAME"
+    case .close: "close [NAME]"
     case .explain: "explain [N]"
+    case .stack: "stack [N]"
     case .diff: "diff [N M]"
     case .saveScenario: "save scenario FILE.yml"
+    case .saveStore: "save store FILE"
+    case .report: "report FILE.html | .json | .md | .txt | .xml"
     case .entities: "entities [ENTITY]"
+    case .sqlite: ".sqlite QUERY"
     case .sql: "sql 0…4"
+    case .record: "record [stacks | off]"
+    case .mode: "mode [table | json | csv | line]"
+    case .output: "output [FILE | off]"
+    case .pager: "pager [on | off]"
+    case .source: "source FILE"
     case .help: "help [COMMAND | VERB]"
-    case .last, .findings, .stats, .reset, .quit: rawValue
+    case .stores, .last, .findings, .stats, .reset, .quit: rawValue
     }
   }
 
   /// What it does, in a few words.
   package var summary: String {
     switch self {
-    case .open: "look at a store, or make a scenario's data in a scratch store"
+    case .open: "look at a store, or make a scenario's data in a scratch store, beside what is open"
+    case .use: "work on what is open under that name"
+    case .stores: "what is open, with names"
+    case .close: "close what is open under a name, or what is worked on"
     case .last: "what the last step did: fetches, faults and statements, repeats counted"
     case .explain: "the plan of number N of `last`, or of the last statement, with a verdict"
+    case .stack: "the recorded call stacks of number N of `last`, or of the whole try"
     case .findings: "what costs more than it should in this try, with its cure"
     case .stats: "the counters of this try"
     case .reset: "begin a new try, cold: new coordinator, empty row cache"
     case .diff: "the last two tries side by side, or tries N and M"
     case .saveScenario: "write the tries as a scenario, expectations as measured"
+    case .saveStore: "copy the store as it is in this try to a new file"
+    case .report: "write the tries as a report; the file's ending says which"
     case .entities: "entities and their saved rows, or the properties of one"
+    case .sqlite: "ask SQLite itself, reading only; costs the try nothing"
     case .sql: "log SQL on standard error: 0 nothing, 1 statements, 2 bound values as well"
+    case .record: "say what events keep beside the counts, or change it"
+    case .mode: "how answers with rows are printed"
+    case .output: "add results to a file in place of the terminal; `off` ends it"
+    case .pager: "stop long answers at the end of the screen"
+    case .source: "read lines from a file, to the first that fails"
     case .help: "all commands and verbs, or one of them"
     case .quit: "leave the shell; Ctrl-D does the same"
     }
@@ -65,10 +100,15 @@ package enum ShellCommand: String, CaseIterable, Sendable {
   /// More about it, in sentences; empty where the summary says all.
   package var details: [String] {
     switch self {
+    case .open:
+      [
+        "A store is only looked at. With `write` a copy of it is worked on, which goes when the shell",
+        "ends; with `in-place` the store itself is changed.",
+      ]
     case .reset:
       [
         "A try is everything since the last `reset`. It is kept for `diff` and `save scenario`.",
-        "What it saved is undone: every try begins with the same data.",
+        "What it saved is undone, but for a store opened `in-place`.",
       ]
     case .saveScenario:
       [
@@ -77,6 +117,11 @@ package enum ShellCommand: String, CaseIterable, Sendable {
       ]
     case .sql: ["Levels 3 and 4 print what level 2 prints."]
     case .entities: ["Counting costs the try nothing: it is done beside it."]
+    case .record:
+      ["With `stacks` each event keeps the functions it was called from, which costs time."]
+    case .source: ["The file has the shell's lines, commands too. Errors name the file's line."]
+    case .sqlite:
+      ["Takes one statement that reads. Tables and columns are those of the file: ZMOOD, ZDATE."]
     default: []
     }
   }

@@ -6,15 +6,28 @@ extension ShellEngine {
   func run(_ command: ShellCommand, _ arguments: ShellArguments) throws -> ShellAnswer {
     switch command {
     case .open: try open(arguments)
+    case .use: try use(arguments)
+    case .stores: stores()
+    case .close: try close(arguments)
     case .last: try last()
     case .explain: try explain(arguments)
-    case .findings: ShellAnswer(findings())
+    case .stack: try stack(arguments)
+    case .findings: findings()
     case .stats: try stats()
     case .reset: try reset()
     case .diff: try diff(arguments)
     case .saveScenario: try saveScenario(arguments)
+    case .saveStore: try saveStore(arguments)
+    case .report: try report(arguments)
     case .entities: try entities(arguments)
+    // Its line is not cut into words; see `query(in:)`.
+    case .sqlite: throw ShellFailure("no query is written", nextStep: "write `\(command.usage)`")
     case .sql: try setSQLLevel(arguments)
+    case .record: try setRecording(arguments)
+    case .mode: try setMode(arguments)
+    case .output: try setOutput(arguments)
+    case .pager: try setPager(arguments)
+    case .source: try source(arguments)
     case .help: try help(arguments)
     case .quit: ShellAnswer(ends: true)
     }
@@ -22,21 +35,32 @@ extension ShellEngine {
 
   /// What the last step did, alike events together, numbered over the whole try.
   private func last() throws -> ShellAnswer {
-    let recording = try openSession().recording
-    guard let step = recording.steps.last else {
+    _ = try openSession()
+    let current = current
+    guard let step = current.results.last else {
       throw ShellFailure("no step has run in this try", nextStep: "run one: `\(Verb.fetch.usage)`")
     }
-    let groups = recording.groups(of: step)
+    let groups = Array(current.groups[current.lastGroups])
+    let table = ShellTable(
+      ["number", "count", "what", "subject", "source", "rows", "nanoseconds", "sql"],
+      groups.map { group in
+        [
+          .number(group.number), .number(group.count), .text(group.word), .text(group.subject),
+          group.sourceWord.isEmpty ? .null : .text(group.sourceWord), .number(group.rows),
+          .time(group.nanoseconds), group.sql.map(ShellTable.Cell.text) ?? .null,
+        ]
+      })
     guard !groups.isEmpty else {
-      return ShellAnswer("  no fetch, fault, save or statement: `\(step.text)` did it in memory")
+      return ShellAnswer(
+        ["  no fetch, fault, save or statement: `\(step.text)` did it in memory"], table: table)
     }
-    return ShellAnswer(EventGroup.lines(groups))
+    return ShellAnswer(EventGroup.lines(groups), table: table)
   }
 
   /// The plan of a group's statement, with the verdict that follows from plan and count.
   private func explain(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
-    let groups = session.recording.groups
+    let groups = current.groups
     guard let last = groups.last else {
       throw ShellFailure("no statement has run in this try", nextStep: "run a step, then `last`")
     }
@@ -81,12 +105,10 @@ extension ShellEngine {
   /// What `cdprof predicate` says of a fetch's predicate, without the SQL that `last` shows.
   private func explainedPredicate(of group: EventGroup, in session: Session) -> [String] {
     guard group.word == "fetch" || group.word == "count",
-      let step = current.steps.last(where: { step in
-        session.recording.steps.contains {
-          $0.location == step.location && $0.text == step.text && group.firstEvent > $0.after
-            && group.firstEvent <= $0.through
-        }
-      }), case .predicate(let format)? = step.option(.predicate),
+      let place = current.results.firstIndex(where: { result in
+        result.groups.contains { $0.number == group.number }
+      }), let step = current.steps.first(where: { $0.text == current.results[place].text }),
+      case .predicate(let format)? = step.option(.predicate),
       let explanation = try? PredicateExplanation(
         format, entity: step.subject, model: session.model)
     else { return [] }
@@ -99,13 +121,23 @@ extension ShellEngine {
     return [String(line.dropFirst(3))]
   }
 
-  private func findings() -> [String] {
+  private func findings() -> ShellAnswer {
     let work = session.map {
       FinishedWork(recording: $0.recording, steps: current.steps, model: $0.model)
     }
-    let findings = current.groupedFindings + (work.map { Finding.Rule.findings(in: $0) } ?? [])
-    guard !findings.isEmpty else { return ["  none in this try"] }
-    return findings.flatMap { finding in
+    let findings = current.findings + (work.map { Finding.Rule.findings(in: $0) } ?? [])
+    let table = ShellTable(
+      ["name", "count", "what", "line", "now", "cure", "step"],
+      findings.map { finding in
+        [
+          .text(finding.name), .number(finding.count), .text(finding.what),
+          finding.callSite.map { .number($0.line) } ?? .null,
+          finding.cure.now.map(ShellTable.Cell.text) ?? .null, .text(finding.cure.text),
+          finding.cure.step.map(ShellTable.Cell.text) ?? .null,
+        ]
+      })
+    guard !findings.isEmpty else { return ShellAnswer(["  none in this try"], table: table) }
+    let lines = findings.flatMap { finding in
       let place = finding.callSite.map { " from line \($0.line)" } ?? ""
       var lines = [
         "  ! \(finding.name): \(NumberText.grouped(finding.count)) \(finding.what)\(place)"
@@ -115,40 +147,28 @@ extension ShellEngine {
       if let step = finding.cure.step { lines.append("      try   \(step)") }
       return lines
     }
+    return ShellAnswer(lines, table: table)
   }
 
   private func stats() throws -> ShellAnswer {
-    let recording = try openSession().recording
-    let steps = NumberText.counted(recording.steps.count, "step")
+    let session = try openSession()
+    let current = current
+    let gauges = session.gauges
+    let steps = NumberText.counted(current.results.count, "step")
     var lines = ["  \(current.name), \(steps)"]
+    var rows: [[ShellTable.Cell]] = []
     for metric in Metric.allCases where metric != .time {
-      let value = recording.value(of: metric)
+      let value = current.costs.counters[metric] ?? gauges[ScopedMetric(metric)] ?? 0
+      rows.append([.text(metric.rawValue), .number(value)])
       lines.append(
         "  " + NumberText.left(metric.rawValue, 12) + NumberText.right(value, 9))
     }
+    let time = current.costs.nanoseconds
+    rows.append([.text("nanoseconds"), .time(time)])
     lines.append(
       "  " + NumberText.left(Metric.time.rawValue, 12)
-        + NumberText.right(NumberText.time(recording.nanoseconds), 9)
+        + NumberText.right(NumberText.time(time), 9)
         + "   (this machine; never a gate)")
-    return ShellAnswer(lines)
-  }
-
-  /// Sets or tells how much SQL is logged.
-  private func setSQLLevel(_ arguments: ShellArguments) throws -> ShellAnswer {
-    if let word = arguments.words.first {
-      let level = try ShellArguments.number(
-        word, in: 0...4, of: "levels", nextStep: "write for example `sql 1`, or `sql 0` for silence"
-      )
-      if let sqlLog { session?.remove(sqlLog.sink) }
-      sqlLog = nil
-      if level > 0 {
-        let sink = SQLDebugLog(level: level, write: log)
-        sqlLog = (level, sink)
-        session?.add(sink)
-      }
-    }
-    let level = sqlLog?.level ?? 0
-    return ShellAnswer(
-      "  SQL log: level \(level)" + (level == 0 ? ", nothing" : ", on standard error"))
+    return ShellAnswer(lines, table: ShellTable(["metric", "value"], rows))
   }
 }

@@ -6,12 +6,14 @@ extension ShellEngine {
     guard let word = arguments.words.first else { return ShellAnswer(overview) }
     // `reset` and `sql` are commands here, whatever they are in a scenario.
     if let command = ShellCommand.allCases.first(where: { $0.firstWord == word.text }),
-      command != .saveScenario
+      !command.rawValue.contains(" ")
     {
       return ShellAnswer(lines(of: command))
     }
     if let verb = Verb(rawValue: word.text) {
-      let more = verb == .save ? [""] + lines(of: .saveScenario) : []
+      let more =
+        verb == .save
+        ? [""] + lines(of: .saveScenario) + [""] + lines(of: .saveStore) : []
       return ShellAnswer(lines(of: verb) + more)
     }
     if let option = OptionWord(rawValue: word.text) {

@@ -5,13 +5,16 @@ extension ShellEngine {
   ///
   /// The text is read back and checked before the file is written.
   func saveScenario(_ arguments: ShellArguments) throws -> ShellAnswer {
-    guard let word = arguments.words.first else {
-      throw ShellFailure("no file is named", nextStep: "write `\(ShellCommand.saveScenario.usage)`")
-    }
+    let word = try arguments.file(for: .saveScenario)
     let tries = try triesSoFar().filter { !$0.wasInterrupted }
     guard !tries.isEmpty, let workspace else {
       throw ShellFailure(
         "nothing has run yet that can run again", nextStep: "run some steps, then save them")
+    }
+    guard !workspace.wasChanged else {
+      throw ShellFailure(
+        "the store was changed in place, so its tries cannot run again on the same data",
+        nextStep: "open it with `write` in place of `in-place`, and do it there")
     }
     let file = URL(fileURLWithPath: word.text)
     guard ["yml", "yaml"].contains(file.pathExtension.lowercased()) else {
@@ -19,12 +22,7 @@ extension ShellEngine {
         "a scenario's file ends in .yml", at: word.place,
         nextStep: "write `save scenario \(word.text).yml`")
     }
-    let path = file.standardizedFileURL.path
-    guard written.contains(path) || !FileManager.default.fileExists(atPath: path) else {
-      throw LanguageProblem(
-        "there is a file \(word.text) already", at: word.place,
-        nextStep: "choose another name; a file that this shell wrote may be written again")
-    }
+    let path = try newFile(word)
     let draft = workspace.draft(
       named: file.deletingPathExtension().lastPathComponent, of: tries)
     let text = draft.yaml(in: file.deletingLastPathComponent())
@@ -44,7 +42,7 @@ extension ShellWorkspace {
     let saved = tries.map { one in
       SavedTry(
         steps: one.steps, counters: one.costs.counters,
-        findings: one.groupedFindings.map(\.name))
+        findings: one.findings.map(\.name))
     }
     switch subject {
     case .store(let url):

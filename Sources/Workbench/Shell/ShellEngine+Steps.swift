@@ -1,31 +1,61 @@
-import Foundation
 import OpenCoreData
+import ProfileEvents
 
 extension ShellEngine {
   /// Runs a line of the language and tells what it cost, and what it found.
-  func runStep(_ line: String) throws -> ShellAnswer {
+  func runStep(_ line: String, at place: CallSite) throws -> ShellAnswer {
     try checkFirstWord(of: line)
-    let step = try ShellLine.parse(line, number: lineNumber)
-    let session = try openSession()
+    let step = try ShellLine.parse(line, number: place.line, file: place.file)
+    guard let desk else {
+      _ = try openSession()
+      return ShellAnswer()
+    }
     try checkWriting(step)
     do {
-      let outcome = try session.run(step)
-      current.steps.append(step)
-      current.findings += outcome.findings
-      var answer = ShellAnswer([outcome.costs.line(after: outcome.summary)])
-      answer.lines += outcome.findings.map(\.line)
+      let outcome =
+        if let cut = desk.session.cut(step.verb) {
+          try interruption.cutting(cut) { try desk.session.run(step) }
+        } else {
+          try desk.session.run(step)
+        }
+      desk.note(step, summary: outcome.summary, outcome.recorded)
+      desk.current.steps.append(step)
+      desk.current.add(outcome.findings)
+      var answer = ShellEngine.answer(step, outcome)
       if !outcome.holds { answer.failure = ShellFailure("the step did not fail as it was to") }
       return answer
     } catch let failure as StepFailure {
-      guard failure.error.code != StepInterruption.code else {
-        current.wasInterrupted = true
+      if let recorded = desk.session.lastStep {
+        desk.note(step, summary: "failed with \(failure.error.code)", recorded)
+      }
+      guard !StepInterruption.isBehind(failure.error) else {
+        desk.current.wasInterrupted = true
         throw ShellFailure("`\(failure.step)` was interrupted; what it did until then stays")
       }
       var failed = step
       failed.fails = failure.error.code
-      current.steps.append(failed)
+      desk.current.steps.append(failed)
       throw failure
     }
+  }
+
+  private static func answer(_ step: Step, _ outcome: StepOutcome) -> ShellAnswer {
+    let counters = outcome.costs.counters
+    let metrics =
+      [.selects, .rows, .faults, .hits, .misses, .saves, .inserts, .updates, .deletes]
+      as [Metric]
+    let table = ShellTable(
+      ["step", "summary"] + metrics.map(\.rawValue) + ["nanoseconds", "findings"],
+      [
+        [.text(step.text), .text(outcome.summary)]
+          + metrics.map { .number(counters[$0] ?? 0) }
+          + [
+            .time(outcome.costs.nanoseconds),
+            .text(outcome.findings.map(\.name).joined(separator: ", ")),
+          ]
+      ])
+    return ShellAnswer(
+      [outcome.costs.line(after: outcome.summary)] + outcome.findings.map(\.line), table: table)
   }
 
   /// The session, or what to do to have one.
@@ -56,6 +86,15 @@ extension ShellEngine {
     throw LanguageProblem(
       "`\(step.verb.rawValue)` changes data, and a store is only looked at",
       at: step.places.verb,
-      nextStep: "to work on a copy of it, open a scenario with `data: {store: FILE}`")
+      nextStep: "to work on a copy of it, type `open STORE write`, or begin with "
+        + "`cdprof shell STORE --write`")
+  }
+}
+
+extension ShellDesk {
+  /// Adds to the try what a step did.
+  fileprivate func note(_ step: Step, summary: String, _ recorded: RecordedStep) {
+    current.add(step, summary: summary, session.recording(of: recorded), recorded)
+    if current.results.last?.costs.counters.transactions ?? 0 > 0 { workspace.noteChange() }
   }
 }

@@ -2,34 +2,23 @@ import OpenCoreData
 import ProfileEvents
 
 extension ShellEngine {
-  /// Opens another store or scenario in place of the one that is open.
-  func open(_ arguments: ShellArguments) throws -> ShellAnswer {
-    guard let word = arguments.words.first else {
-      throw ShellFailure("what is to be opened?", nextStep: "write `\(ShellCommand.open.usage)`")
-    }
-    let opened = try ShellWorkspace(opening: word.text)
-    let fresh = try opened.makeSession(
-      sinks: sqlLog.map { [$0.sink] } ?? [], interruption: interruption)
-    session = fresh
-    workspace?.close()
-    workspace = opened
-    tries = []
-    current = ShellTry(number: 1)
-    return ShellAnswer("\(opened.title) · \(opened.contents) · \(opened.state)")
-  }
-
   /// Begins a new try on the same data, cold.
   func reset() throws -> ShellAnswer {
-    let session = try openSession()
-    guard !isCurrentEmpty, let workspace else {
-      return ShellAnswer("  cold already: nothing has run in \(current.name)")
+    guard let desk else {
+      _ = try openSession()
+      return ShellAnswer()
     }
-    let over = finished(current, session)
-    self.session = try workspace.makeSession(
-      sinks: sqlLog.map { [$0.sink] } ?? [], interruption: interruption)
-    tries.append(over)
-    current = ShellTry(number: over.number + 1)
-    let undone = over.costs.counters.transactions > 0 ? " What it saved is undone." : ""
+    guard !desk.current.isEmpty else {
+      return ShellAnswer("  cold already: nothing has run in \(desk.current.name)")
+    }
+    let over = try desk.finished()
+    desk.session = try desk.workspace.makeSession(sinks: sinks, interruption: interruption)
+    desk.tries.append(over)
+    desk.current = ShellTry(number: over.number + 1)
+    var undone = ""
+    if over.costs.counters.transactions > 0 {
+      undone = desk.workspace.keepsChanges ? " What it saved stays." : " What it saved is undone."
+    }
     return ShellAnswer(
       "  cold again: new coordinator, empty row cache. Try \(over.number) is kept for `diff`."
         + undone)
@@ -56,26 +45,56 @@ extension ShellEngine {
         return all[number - 1]
       }
     }
+    let (one, other) = (pair[0].costs, pair[1].costs)
+    let rows = Metric.allCases.compactMap { metric -> [ShellTable.Cell]? in
+      guard let before = one.counters[metric], let after = other.counters[metric] else {
+        return nil
+      }
+      return [.text(metric.rawValue), .number(before), .number(after), .number(after - before)]
+    }
     return ShellAnswer(
       CostComparison(
-        .init(name: pair[0].name, costs: pair[0].costs),
-        .init(name: pair[1].name, costs: pair[1].costs)
-      ).lines)
+        .init(name: pair[0].name, costs: one), .init(name: pair[1].name, costs: other)
+      ).lines,
+      table: ShellTable(["metric", pair[0].name, pair[1].name, "difference"], rows))
   }
 
   /// The tries that ran something, the present one among them.
   ///
   /// Their numbers are their places, counted from 1.
   func triesSoFar() throws -> [ShellTry] {
-    let session = try openSession()
-    return isCurrentEmpty ? tries : tries + [finished(current, session)]
+    _ = try openSession()
+    guard let desk else { return [] }
+    return desk.current.isEmpty ? desk.tries : desk.tries + [desk.current]
   }
+}
 
-  private var isCurrentEmpty: Bool { current.steps.isEmpty && !current.wasInterrupted }
-
-  private func finished(_ attempt: ShellTry, _ session: Session) -> ShellTry {
-    var over = attempt
-    over.costs = session.recording.costs
+extension ShellDesk {
+  /// The present try with all that a report tells of it.
+  ///
+  /// Costs a copy and a sort of its events, and an EXPLAIN for each shape of statement.
+  func finished() throws -> ShellTry {
+    var over = current
+    let recording = session.recording
+    var result = VariantResult(name: over.name, why: "As typed in the shell.")
+    result.take(recording)
+    result.steps = over.results
+    result.nanoseconds = over.costs.nanoseconds
+    result.findings = over.findings
+    result.requestSwift = over.steps.map(\.requestSwift).filter { !$0.isEmpty }
+      .reduce(into: []) { lines, request in lines += (lines.isEmpty ? [] : [""]) + request }
+    for (metric, value) in over.costs.counters.values { result.metrics[metric] = value }
+    let reader = try PlanReader(
+      storeURL: session.storeURL, isOpenElsewhere: !session.isReadOnly)
+    result.statements = reader.explain(result.statements)
+    over.result = result
     return over
+  }
+}
+
+extension Counters {
+  /// The counters by their metrics.
+  fileprivate var values: [(Metric, Int)] {
+    Metric.allCases.compactMap { metric in self[metric].map { (metric, $0) } }
   }
 }

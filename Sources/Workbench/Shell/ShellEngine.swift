@@ -1,3 +1,5 @@
+package import Foundation
+import OpenCoreData
 import ProfileEvents
 
 /// The shell without a terminal: takes a line, runs it, gives the answer.
@@ -10,16 +12,22 @@ package final class ShellEngine {
   let log: @Sendable (String) -> Void
 
   // Written by the +flows.
-  var workspace: ShellWorkspace?
-  var session: Session?
+  /// What is open, in the order of opening.
+  var desks: [ShellDesk] = []
+  /// What is worked on.
+  var desk: ShellDesk?
   /// Lines read so far, empty ones included: the line of a step's call site.
   var lineNumber = 0
-  /// The tries that are over; each ran at least one step.
-  var tries: [ShellTry] = []
-  var current = ShellTry(number: 1)
   var sqlLog: (level: Int, sink: any EventSink)?
-  /// Scenario files that this shell wrote and may write again.
+  var stackRequest: StackRequest?
+  /// Files that this shell wrote and may write again.
   var written: Set<String> = []
+  var mode = ShellMode.table
+  var output: ShellOutput?
+  /// Files that `source` is in the middle of.
+  var sources: [String] = []
+  /// Whether long answers stop at the end of the screen; for whoever has one.
+  package var pages = true
 
   /// - Parameters:
   ///   - workspace: what is open from the beginning; nil for nothing.
@@ -29,46 +37,78 @@ package final class ShellEngine {
     workspace: ShellWorkspace?, log: @escaping @Sendable (String) -> Void
   ) throws {
     self.log = log
-    self.workspace = workspace
-    session = try workspace?.makeSession(sinks: [], interruption: interruption)
+    if let workspace { try add(workspace, as: nil) }
   }
 
   /// What is open, and what to type first.
   package func banner(completes: Bool = false) -> String {
     let hint = (completes ? "Tab completes, " : "") + "`help` helps"
-    guard let workspace else {
-      return "nothing is open · `\(ShellCommand.open.usage)` · \(hint)"
-    }
-    return "\(workspace.title) · \(workspace.contents) · \(workspace.state) · \(hint)"
+    guard let desk else { return "nothing is open · `\(ShellCommand.open.usage)` · \(hint)" }
+    return "\(desk.line) · \(hint)"
   }
 
-  /// Lets the session go and removes its scratch store.
+  /// What stands before the cursor: with several open, which one is worked on.
+  package var prompt: String {
+    guard desks.count > 1, let desk else { return "cdprof> " }
+    return "cdprof \(desk.name)> "
+  }
+
+  /// Lets the sessions go and removes their scratch stores.
   package func close() {
-    session = nil
-    workspace?.close()
-    workspace = nil
+    let open = desks
+    desk = nil
+    desks = []
+    for desk in open { desk.workspace.close() }
+    output = nil
   }
 
   /// Runs one line.
   ///
-  /// Cost: the step's own; a line that is wrong runs nothing. An empty line or a comment has an empty
-  /// answer.
+  /// Cost: the step's own, however long the try is; a line that is wrong runs nothing. An empty line or a
+  /// comment has an empty answer. Where `output` named a file, what is printed goes there and the answer
+  /// has no lines.
   /// - Parameter line: without its end.
   package func answer(to line: String) -> ShellAnswer {
     lineNumber += 1
     interruption.clear()
+    let before = output
+    var answer = answer(to: line, at: CallSite(file: "shell", line: lineNumber))
+    // The line that names the file, and the one that ends it, are answered here.
+    if let before, before === output {
+      do {
+        try before.add(answer.lines)
+        answer.lines = []
+      } catch {
+        answer.failure = answer.failure ?? ShellFailure(error, in: line)
+      }
+    }
+    return answer
+  }
+
+  /// Runs one line that stands somewhere.
+  func answer(to line: String, at place: CallSite) -> ShellAnswer {
     do {
-      let start = SourcePlace(line: lineNumber, column: 1)
+      if let query = ShellEngine.query(in: line) {
+        return try ask(query.text, at: query.start, in: line).printed(in: mode)
+      }
+      let start = SourcePlace(line: place.line, column: 1)
       let words = try LineWords.tokens(of: line, startingAt: start)
       guard !words.isEmpty else { return ShellAnswer() }
       if let (command, length) = ShellCommand.named(by: words.map(\.text)) {
-        return try run(command, ShellArguments(Array(words.dropFirst(length)), of: command))
+        let arguments = try ShellArguments(Array(words.dropFirst(length)), of: command)
+        return try run(command, arguments).printed(in: mode)
       }
-      return try runStep(line)
+      return try runStep(line, at: place).printed(in: mode)
     } catch {
       return ShellAnswer(failure: ShellFailure(error, in: line))
     }
   }
+
+  var workspace: ShellWorkspace? { desk?.workspace }
+  var session: Session? { desk?.session }
+
+  /// The try that goes on.
+  var current: ShellTry { desk?.current ?? ShellTry(number: 1) }
 }
 
 extension LineWords.Token {

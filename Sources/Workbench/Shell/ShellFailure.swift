@@ -40,6 +40,17 @@ package struct ShellFailure: Error, Sendable {
     }
   }
 
+  /// The failure of a line that stands in a file.
+  func at(_ place: String) -> ShellFailure {
+    ShellFailure(message: "\(place): \(message)", excerpt: excerpt, nextStep: nextStep)
+  }
+
+  private init(message: String, excerpt: String?, nextStep: String?) {
+    self.message = message
+    self.excerpt = excerpt
+    self.nextStep = nextStep
+  }
+
   /// Message, excerpt and next step, one below the other.
   ///
   /// - Parameter number: put before the message, for lines that nobody sees any more.

@@ -12,20 +12,25 @@ package struct ShellVocabulary: Sendable {
 
   private let names: ModelNames?
   private let held: [String: HeldShape]
+  /// The names of what is open.
+  private let desks: [String]
 
-  init(model: NSManagedObjectModel?, held: [String: HeldShape]) {
+  init(model: NSManagedObjectModel?, held: [String: HeldShape], desks: [String]) {
     names = model.map(ModelNames.init)
     self.held = held
+    self.desks = desks
   }
 
   /// What may take the place of the line's last word, which may be empty.
   ///
   /// - Parameter line: up to where the word ends.
   package func candidates(for line: String) -> Candidates {
-    var words = line.split(omittingEmptySubsequences: false) { $0 == " " || $0 == "," }
+    let isInText = !line.count(where: { $0 == "\"" }).isMultiple(of: 2)
+    var words = line.split(omittingEmptySubsequences: false) { " ,\"'[]()".contains($0) }
       .map(String.init)
     let last = words.popLast() ?? ""
     words.removeAll(where: \.isEmpty)
+    if isInText { return .words(textChoices(after: words, last: last)) }
     switch choices(after: words, last: last) {
     case .files: return .files
     case .words(let all):
@@ -38,25 +43,42 @@ package struct ShellVocabulary: Sendable {
       return .words(ShellEngine.verbs.map(\.rawValue) + ShellCommand.words)
     }
     if let (command, length) = ShellCommand.named(by: words) {
-      return arguments(of: command, isFirst: words.count == length)
+      return arguments(of: command, isFirst: words.count == length, last: last)
     }
     guard let verb = Verb(rawValue: first) else { return .words([]) }
     if words.count == 1, verb.subject != .none {
       return .words(verb.subject == .entity ? names?.entities ?? [] : Array(held.keys))
     }
-    if verb == .save, words.count == 1 { return .words(["scenario", "in", "fails"]) }
+    if verb == .save, words.count == 1 { return .words(["scenario", "store", "in", "fails"]) }
     return .words(optionChoices(of: verb, after: words, last: last))
   }
 
-  private func arguments(of command: ShellCommand, isFirst: Bool) -> Candidates {
-    guard isFirst else { return .words([]) }
+  private func arguments(
+    of command: ShellCommand, isFirst: Bool, last: String
+  ) -> Candidates {
     switch command {
-    case .open, .saveScenario: return .files
+    case .open where !isFirst: return .words(["as"] + ShellWorkspace.Writing.words)
+    case _ where !isFirst: return .words([])
+    case .open, .saveScenario, .saveStore, .report, .source: return .files
+    case .output: return last == "o" || last == "of" ? .words(["off"]) : .files
+    case .use, .close: return .words(desks)
     case .entities: return .words(names?.entities ?? [])
     case .help: return .words(ShellEngine.verbs.map(\.rawValue) + ShellCommand.words)
     case .sql: return .words((0...4).map(String.init))
-    case .last, .explain, .findings, .stats, .reset, .diff, .quit: return .words([])
+    case .mode: return .words(ShellMode.allCases.map(\.rawValue))
+    case .record: return .words(["stacks", "off"])
+    case .pager: return .words(["on", "off"])
+    case .stores, .last, .explain, .stack, .findings, .stats, .reset, .diff, .sqlite, .quit:
+      return .words([])
     }
+  }
+
+  /// What may stand inside of a quoted text: in a predicate the entity's key paths.
+  private func textChoices(after words: [String], last: String) -> [String] {
+    guard let verb = words.first.flatMap(Verb.init(rawValue:)),
+      words.contains(OptionWord.predicate.rawValue)
+    else { return [] }
+    return keyPaths(last, of: entity(of: verb, words)).filter { $0.hasPrefix(last) }.sorted()
   }
 
   private func optionChoices(of verb: Verb, after words: [String], last: String) -> [String] {
@@ -104,6 +126,7 @@ package struct ShellVocabulary: Sendable {
 extension ShellEngine {
   /// The words that may be typed now.
   package var vocabulary: ShellVocabulary {
-    ShellVocabulary(model: session?.model, held: session?.heldShapes ?? [:])
+    ShellVocabulary(
+      model: session?.model, held: session?.heldShapes ?? [:], desks: desks.map(\.name))
   }
 }

@@ -12,7 +12,22 @@ package final class ShellWorkspace {
     case scenario(Scenario)
   }
 
+  /// What may be changed.
+  package enum Writing: String, Sendable {
+    /// Nothing: a store is only looked at.
+    case never
+    /// A copy of the store, which goes with the shell.
+    case copy = "write"
+    /// The store itself.
+    case inPlace = "in-place"
+
+    /// What is typed behind `open` to write.
+    static let words = [copy.rawValue, inPlace.rawValue]
+  }
+
   package let subject: Subject
+  /// The file as it was given.
+  package let path: String
   package let model: NSManagedObjectModel
   /// Rows of each entity itself, in the order of the scenario's data or of the alphabet.
   package let counts: [EntityCount]
@@ -23,28 +38,36 @@ package final class ShellWorkspace {
   private let data: URL
   private let scratch: URL?
   private var copies = 0
+  private let writing: Writing
+  /// Whether a try has written to the store itself.
+  private(set) var wasChanged = false
 
   /// Opens a file: a scenario when its name ends in `.yml` or `.yaml`, a store otherwise.
   ///
-  /// - Parameter path: as it was given; call sites and messages name it.
+  /// - Parameters:
+  ///   - path: as it was given; call sites and messages name it.
+  ///   - writing: what may be changed; a scenario's scratch store always may.
   /// - Throws: `InputRefusal`, `ScenarioDiagnostics`, `LawError`, the framework's or the file system's
   ///   `NSError`. Nothing is written then.
-  package convenience init(opening path: String) throws {
+  package convenience init(opening path: String, writing: Writing = .never) throws {
     try InputRefusal.checkFile(path)
     let url = URL(fileURLWithPath: path)
     if ["yml", "yaml"].contains(url.pathExtension.lowercased()) {
       try self.init(scenario: try ScenarioReader.read(url, path: path))
     } else {
-      try self.init(store: url)
+      try self.init(store: url, path: path, writing: writing)
     }
   }
 
-  /// Looks at a store; its model comes out of the store.
+  /// Looks at a store, or works on it or on a copy of it; its model comes out of the store.
   ///
+  /// Cost: for a copy, copying the file.
   /// - Throws: `InputRefusal`, the framework's `NSError`.
-  package init(store: URL) throws {
+  package init(store: URL, path: String, writing: Writing = .never) throws {
     try InputRefusal.check(store)
     subject = .store(store)
+    self.path = path
+    self.writing = writing
     do {
       model = try NSManagedObjectModel.inStore(at: store)
     } catch {
@@ -55,8 +78,20 @@ package final class ShellWorkspace {
     }
     counts = try ScenarioData.counts(in: store, model: model)
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
-    data = store
-    scratch = nil
+    guard writing == .copy else {
+      data = store
+      scratch = nil
+      return
+    }
+    let folder = try ScratchFolders.make()
+    scratch = folder
+    data = folder.appendingPathComponent("data.sqlite")
+    do {
+      try StoreFile.copy(from: store, to: data)
+    } catch {
+      ScratchFolders.remove(folder)
+      throw error
+    }
   }
 
   /// Makes a scenario's data in a scratch store.
@@ -65,6 +100,8 @@ package final class ShellWorkspace {
   package init(scenario: Scenario, scale: Int = 1) throws {
     let folder = try ScratchFolders.make()
     subject = .scenario(scenario)
+    path = scenario.path
+    writing = .copy
     model = scenario.model
     isPrivateCopy = false
     data = folder.appendingPathComponent("data.sqlite")
@@ -89,7 +126,15 @@ package final class ShellWorkspace {
   }
 
   /// Whether nothing can be changed.
-  package var isReadOnly: Bool { scratch == nil }
+  package var isReadOnly: Bool { writing == .never }
+
+  /// Whether what a try saves is there for the next one.
+  var keepsChanges: Bool { writing == .inPlace }
+
+  /// Notes that a try has saved something.
+  func noteChange() {
+    if keepsChanges { wasChanged = true }
+  }
 
   /// A cold session on the data: on a fresh copy of it, where a session may write.
   ///
@@ -99,7 +144,8 @@ package final class ShellWorkspace {
   ) throws -> Session {
     guard let scratch else {
       return try Session(
-        storeURL: data, model: model, readOnly: true, sinks: sinks, interruption: interruption)
+        storeURL: data, model: model, readOnly: isReadOnly, sinks: sinks,
+        interruption: interruption)
     }
     let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
     try StoreFile.copy(from: data, to: copy)
@@ -121,6 +167,11 @@ package final class ShellWorkspace {
     }
   }
 
+  /// The file's name without its extension.
+  package var baseName: String {
+    URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+  }
+
   /// Entities with rows, and how many: `Continent 6, Country 60, Mood 5,000`.
   package var contents: String {
     let parts = counts.filter { $0.count > 0 }.map { "\($0.name) \(NumberText.grouped($0.count))" }
@@ -129,7 +180,12 @@ package final class ShellWorkspace {
 
   /// How the data is treated, in a few words.
   package var state: String {
-    if !isReadOnly { return "scratch store, nothing cached" }
+    switch (subject, writing) {
+    case (.scenario, _): return "scratch store, nothing cached"
+    case (.store, .copy): return "a copy is worked on, the store stays as it is"
+    case (.store, .inPlace): return "the store itself is changed"
+    case (.store, .never): break
+    }
     return isPrivateCopy
       ? "has a transaction to roll back, so a private copy is read; no byte changes"
       : "only looked at, no byte changes"

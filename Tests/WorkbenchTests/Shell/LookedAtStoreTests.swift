@@ -30,7 +30,7 @@ struct LookedAtStoreTests {
     shell.type("fetch Mood as m")
     let failure = try #require(shell.type(line).failure)
     #expect(failure.message.hasSuffix("changes data, and a store is only looked at"))
-    #expect(failure.nextStep?.contains("data: {store: FILE}") == true)
+    #expect(failure.nextStep?.contains("`open STORE write`") == true)
     #expect(shell.engine.current.steps.count == 1)
   }
 

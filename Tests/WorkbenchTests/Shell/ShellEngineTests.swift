@@ -240,14 +240,16 @@ struct ShellEngineTests {
 
   /// What is typed before Tab, and what it may become.
   @Test(arguments: [
-    ("fe", ["fetch"]), ("s", ["save", "save scenario", "set", "sql", "stats"]),
+    ("fe", ["fetch"]), ("sa", ["save", "save scenario", "save store"]),
     ("fetch Mo", ["Mood"]), ("fetch Mood s", ["sort", "subentities"]),
     ("fetch Mood values ", ["no", "yes"]), ("fetch Mood sort da", ["date"]),
     ("fetch Mood sort date, country.u", ["country.updatedAt"]), ("touch m", ["m"]),
     ("touch m country.numeric", ["country.numericISO3166Code"]), ("touch m date li", ["limit"]),
     ("entities C", ["Continent", "Country"]), ("help exp", ["explain"]),
     ("fetch Nothing so", ["sort"]),
-    ("reset ", []), ("fetch Mood limit ", []),
+    ("reset ", []), ("fetch Mood limit ", []), ("mode ", ["csv", "json", "line", "table"]),
+    ("use ", ["small"]), ("open a.sqlite w", ["write"]), ("record s", ["stacks"]),
+    ("fetch Mood where \"date > 0 AND country.u", ["country.updatedAt"]),
   ])
   func tabKnowsTheNextWord(line: String, words: [String]) throws {
     let shell = try ShellSession(small)

@@ -9,11 +9,13 @@ final class ShellSession {
   private let logged = LoggedLines()
 
   /// - Parameter file: a scenario of the package or a store; nil for an empty shell.
-  init(_ file: URL?) throws {
+  convenience init(_ file: URL?) throws {
+    try self.init(try file.map { try ShellWorkspace(opening: $0.path) })
+  }
+
+  init(_ workspace: ShellWorkspace?) throws {
     let logged = logged
-    engine = try ShellEngine(workspace: try file.map { try ShellWorkspace(opening: $0.path) }) {
-      line in logged.add(line)
-    }
+    engine = try ShellEngine(workspace: workspace) { line in logged.add(line) }
   }
 
   deinit {
