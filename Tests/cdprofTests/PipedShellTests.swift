@@ -62,6 +62,27 @@ struct PipedShellTests {
         """)
   }
 
+  @Test func aStoreIsWrittenOnACopyOnlyAndInPlaceWhenTold() throws {
+    try FileManager.default.createDirectory(
+      at: program.folder.file("out"), withIntermediateDirectories: true)
+    #expect(try program.run(["run", PackageFiles.faults, "--quiet", "--out", "out"]).status == 0)
+    let lines = "fetch Mood limit 1 as m\ndelete m\nsave\ncount Mood"
+    let store = program.folder.file("out/faults.sqlite")
+    let before = try Data(contentsOf: store)
+    let looked = try program.run(["shell", "out/faults.sqlite"], input: lines)
+    #expect(looked.status == 65)
+    #expect(looked.errors.contains("a store is only looked at"))
+    let copied = try program.run(["shell", "out/faults.sqlite", "--write"], input: lines)
+    #expect(copied.status == 0 && copied.output.contains("4,999 Mood"))
+    #expect(try Data(contentsOf: store) == before)
+    let changed = try program.run(
+      ["shell", "out/faults.sqlite", "--write", "--in-place"], input: lines)
+    #expect(changed.status == 0 && changed.output.contains("4,999 Mood"))
+    #expect(try Data(contentsOf: store) != before)
+    #expect(try program.run(["shell", "out/faults.sqlite", "--in-place"]).status == 64)
+    #expect(program.leftovers.isEmpty)
+  }
+
   @Test func theLogGoesToStandardError() throws {
     let outcome = try program.run(
       ["shell", PackageFiles.faults], input: "sql 1\ncount Mood\nsql 0\ncount Mood\n")

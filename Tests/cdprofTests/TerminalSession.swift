@@ -64,6 +64,12 @@ final class TerminalSession {
     for var byte in Array(keys.utf8) { write(terminal, &byte, 1) }
   }
 
+  /// Gives the terminal a size.
+  func resize(rows: UInt16, columns: UInt16) {
+    var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    ioctl(terminal, UInt(TIOCSWINSZ), &size)
+  }
+
   /// Sends the program a signal.
   func send(_ signal: Int32) {
     kill(process, signal)

@@ -40,6 +40,45 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
+  @Test func controlCStopsARunningStatementNotTheShell() throws {
+    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    #expect(session.wait(for: "cdprof> ") != nil)
+    let endless =
+      "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
+    session.type(".sqlite \(endless)\n")
+    #expect(session.wait(for: "max(n) FROM x") != nil)
+    // Long enough for the statement to be the one that is stopped.
+    #expect(session.wait(for: "cdprof> ", seconds: 0.7) == nil, "it runs for ever")
+    session.type("\u{03}")
+    #expect(session.wait(for: "the query was interrupted") != nil)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("count Country\n")
+    #expect(session.wait(for: "60 Country") != nil)
+    session.type("quit\n")
+    #expect(session.status() == 0)
+  }
+
+  @Test func longAnswersStopAtTheEndOfTheScreen() throws {
+    let session = try TerminalSession(program, ["shell"])
+    session.resize(rows: 10, columns: 200)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("help\n")
+    let first = try #require(session.wait(for: "space: next page"))
+    #expect(first.split(separator: "\n").count <= 11)
+    #expect(!first.contains("leave the shell"))
+    session.type(" ")
+    #expect(session.wait(for: "space: next page") != nil)
+    session.type("q")
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("pager off\n")
+    #expect(session.wait(for: "pager: off") != nil)
+    session.type("help\n")
+    #expect(session.wait(for: "leave the shell") != nil)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("quit\n")
+    #expect(session.status() == 0)
+  }
+
   @Test func anEndFromOutsideLeavesNoScratchStore() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     #expect(session.wait(for: "cdprof> ") != nil)

@@ -1,7 +1,7 @@
-/// One track drawn on an axis of 1,000 units, 16 high.
+/// One track drawn on an axis of some thousand units, 16 high.
 struct ReportLane {
   /// Bars of a density strip.
-  private static let bins = 200
+  private static let bins = 400
 
   let name: String
   /// A class of the style sheet.
@@ -15,17 +15,19 @@ struct ReportLane {
 
   /// - Parameters:
   ///   - length: Nanoseconds of the whole axis.
+  ///   - units: Of the axis; more show more when the reader zooms in.
   ///   - tallest: Events in the fullest bar of any track of the variant, so that misses are seen to
   ///     be part of the faults.
-  init(_ track: Track, length: UInt64, tallest: Int) {
+  init(_ track: Track, length: UInt64, units: Int, tallest: Int) {
     name = track.name.rawValue
     role = track.name.rawValue.lowercased().split(separator: " ").joined(separator: "-")
     count = NumberText.grouped(track.count)
     raw = track.count
     if track.isDensity {
-      path = ReportLane.strip(ReportLane.histogram(track, length: length), tallest: tallest)
+      path = ReportLane.strip(
+        ReportLane.histogram(track, length: length), units: units, tallest: tallest)
     } else {
-      path = ReportLane.marks(track.marks, length: length)
+      path = ReportLane.marks(track.marks, length: length, units: units)
     }
     isDensity = track.isDensity
   }
@@ -62,33 +64,44 @@ struct ReportLane {
   }
 
   /// An outline of bars; what is there at all is at least two units high.
-  private static func strip(_ bars: [Double], tallest: Int) -> String {
-    let unit = 1_000 / bins
+  private static func strip(_ bars: [Double], units: Int, tallest: Int) -> String {
+    func place(_ index: Int) -> Int { index * units / bins }
     var path = ""
     var level = 0
     for (index, bar) in bars.enumerated() {
       let height = bar > 0 ? max(2, Int((bar / Double(max(1, tallest)) * 16).rounded())) : 0
       guard height != level else { continue }
-      path += level == 0 ? "M\(index * unit) 16V\(16 - height)" : "H\(index * unit)V\(16 - height)"
+      path +=
+        level == 0 ? "M\(place(index)) 16V\(16 - height)" : "H\(place(index))V\(16 - height)"
       if height == 0 { path += "Z" }
       level = height
     }
-    return level == 0 ? path : path + "H1000V16Z"
+    return level == 0 ? path : path + "H\(units)V16Z"
   }
 
-  /// A box for each mark, at least two units wide; boxes that touch are one.
-  private static func marks(_ marks: [Track.Mark], length: UInt64) -> String {
-    let unit = Double(length) / 1_000
+  /// A box for each mark, in steps from the one before; boxes that touch are one.
+  ///
+  /// A box may have no width: the style sheet's outline keeps it visible.
+  private static func marks(_ marks: [Track.Mark], length: UInt64, units: Int) -> String {
+    let unit = Double(length) / Double(units)
     var boxes: [(begin: Int, end: Int)] = []
     for mark in marks {
-      let begin = min(998, Int(Double(mark.begin) / unit))
-      let end = min(1_000, max(begin + 2, Int((Double(mark.end) / unit).rounded(.up))))
+      let begin = min(units, Int(Double(mark.begin) / unit))
+      let end = min(units, max(begin, Int((Double(mark.end) / unit).rounded(.up))))
       if let last = boxes.indices.last, begin <= boxes[last].end {
         boxes[last].end = max(boxes[last].end, end)
       } else {
         boxes.append((begin, end))
       }
     }
-    return boxes.map { "M\($0.begin) 1H\($0.end)V15H\($0.begin)Z" }.joined()
+    var path = ""
+    var before = 0
+    for box in boxes {
+      let width = box.end - box.begin
+      path += path.isEmpty ? "M\(box.begin) 1" : "m\(box.begin - before) 0"
+      path += width > 0 ? "h\(width)v14h-\(width)z" : "v14z"
+      before = box.begin
+    }
+    return path
   }
 }

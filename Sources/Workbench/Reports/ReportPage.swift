@@ -30,6 +30,8 @@ struct ReportPage {
   let scale: Int
   let table: ReportTable
   let tracks: ReportTracks
+  /// Nil for a run at one scale.
+  let curves: ReportCurves?
   let findings: [ReportFinding]
   let variants: [ReportVariant]
   let covers: [Cover]
@@ -54,6 +56,7 @@ struct ReportPage {
     scale = result.scale
     self.table = table
     tracks = ReportTracks(result)
+    curves = ReportCurves(result, lead: table.lead)
     findings = ReportFinding.all(of: result)
     let limit = ReportEvents.limit(for: result)
     variants = result.variants.enumerated().map { index, variant in

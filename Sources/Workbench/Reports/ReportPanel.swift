@@ -7,8 +7,8 @@ struct ReportPanel {
     var left: String
     var width: String
     var label: String
-    /// Whether the label finds room.
-    var isWide: Bool
+    /// A class of the style sheet: from which zoom on the label finds room.
+    var room: String
   }
 
   struct Step {
@@ -28,13 +28,15 @@ struct ReportPanel {
   let density: String?
 
   init(
-    _ variant: VariantResult, number: Int, length: UInt64
+    _ variant: VariantResult, number: Int, length: UInt64, units: Int
   ) {
     name = variant.name
     id = "tracks-\(number)"
     isFirst = number == 1
     let tallest = ReportLane.tallest(in: variant.tracks, length: length)
-    lanes = variant.tracks.map { ReportLane($0, length: length, tallest: tallest ?? 1) }
+    lanes = variant.tracks.map {
+      ReportLane($0, length: length, units: units, tallest: tallest ?? 1)
+    }
     density = tallest.map { tallest in
       let names = variant.tracks.filter(\.isDensity).map(\.name.rawValue)
       let width = NumberText.time(ReportLane.barWidth(length: length))
@@ -46,7 +48,7 @@ struct ReportPanel {
         left: ReportPanel.percent(step.offset, of: length),
         width: ReportPanel.percent(step.costs.nanoseconds, of: length),
         label: "\(step.location.line) \(step.text)",
-        isWide: step.costs.nanoseconds > length / 20)
+        room: ReportPanel.room(step.costs.nanoseconds, of: length))
     }
     steps = variant.steps.map { step in
       Step(
@@ -56,6 +58,14 @@ struct ReportPanel {
         time: NumberText.time(step.costs.nanoseconds))
     }
   }
+
+  private static func room(_ part: UInt64, of whole: UInt64) -> String {
+    if part > whole / 20 { return "wide" }
+    return part > whole / 80 ? "mid" : "thin"
+  }
+
+  /// Bytes of all its paths.
+  var pathLength: Int { lanes.reduce(0) { $0 + $1.path.utf8.count } }
 
   static func percent(_ part: UInt64, of whole: UInt64) -> String {
     let hundredths = Int((Double(part) / Double(whole) * 10_000).rounded())

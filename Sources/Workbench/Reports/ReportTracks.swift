@@ -5,26 +5,53 @@ struct ReportTracks {
     var label: String
   }
 
+  /// The axis with as many ticks as find room.
+  struct Ruler {
+    /// How many times as wide as the box it is seen in.
+    var zoom: Int
+    var ticks: [Tick]
+  }
+
+  /// How many times the tracks can be made wider.
+  static let zooms = [1, 4, 16]
+
+  /// Bytes that the paths of all tracks may take together.
+  private static let pathBudget = 250_000
+
   /// The end of the axis in words.
   let end: String
-  let ticks: [Tick]
+  let rulers: [Ruler]
+  /// Of the axis; as many as the budget allows.
+  let units: Int
   let panels: [ReportPanel]
 
   init(_ result: RunResult) {
     let length = max(1, result.variants.map(\.extent).max() ?? 1)
     end = NumberText.time(length)
-    ticks = ReportTracks.ticks(length)
-    panels = result.variants.enumerated().map { index, variant in
-      ReportPanel(variant, number: index + 1, length: length)
+    rulers = ReportTracks.zooms.map { zoom in
+      Ruler(zoom: zoom, ticks: ReportTracks.ticks(length, atMost: 6 * zoom))
+    }
+    var units = 16_000
+    while true {
+      let panels = result.variants.enumerated().map { index, variant in
+        ReportPanel(variant, number: index + 1, length: length, units: units)
+      }
+      let bytes = panels.reduce(0) { $0 + $1.pathLength }
+      if bytes <= ReportTracks.pathBudget || units <= 500 {
+        self.units = units
+        self.panels = panels
+        return
+      }
+      units /= 2
     }
   }
 
-  /// About five ticks at round times.
-  static func ticks(_ length: UInt64) -> [Tick] {
+  /// About as many ticks as there is room for, at round times.
+  static func ticks(_ length: UInt64, atMost limit: Int = 6) -> [Tick] {
     var step: UInt64 = 1_000
     let factors: [UInt64] = [2, 5, 2]
     var turn = 0
-    while length / step > 6 {
+    while length / step > UInt64(limit) {
       step = step / (turn % 3 == 1 ? 2 : 1) * factors[turn % 3]
       turn += 1
     }

@@ -22,6 +22,17 @@ struct ReportVariant {
     var time: String
   }
 
+  struct Stacks {
+    var list: [Stack]
+  }
+
+  struct Stack {
+    /// `5,000 × fault Mood`.
+    var head: String
+    /// A line a function, innermost first.
+    var frames: String
+  }
+
   /// Shapes shown at most; a scenario with more is not read statement by statement.
   private static let shapeLimit = 60
 
@@ -36,6 +47,10 @@ struct ReportVariant {
   let statements: [ReportStatement]
   let moreStatements: String?
   let kinds: [ReportEvents]
+  /// Nil where no call stacks were recorded.
+  let stacks: Stacks?
+  /// Median and spread of the times.
+  let time: String
   /// The shell lines that do the same.
   let tries: [String]
 
@@ -63,6 +78,17 @@ struct ReportVariant {
     kinds = variant.events.map { sample in
       ReportEvents(sample, begin: variant.begin, shapes: shapes, limit: eventLimit)
     }
+    stacks =
+      variant.stacks.isEmpty
+      ? nil
+      : Stacks(
+        list: variant.stacks.map { stack in
+          Stack(
+            head: "\(NumberText.grouped(stack.count)) × \(stack.kind.groupWord ?? "") "
+              + stack.subject,
+            frames: stack.frames.joined(separator: "\n"))
+        })
+    time = variant.spread.text
     tries = variant.steps.map(\.text) + ["last"]
   }
 

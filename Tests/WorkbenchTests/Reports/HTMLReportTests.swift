@@ -113,8 +113,10 @@ import Testing
     #expect(page.contains("&lt;") || page.contains("&quot;\u{301}") || page.contains("a&amp;b"))
   }
 
-  @Test func fifteenThousandEventsAVariantStayUnderAMegabyte() throws {
-    let result = FaultLesson(moods: 15_000).result()
+  @Test func aHundredThousandEventsStayUnderAMegabyte() throws {
+    let result = FaultLesson(moods: 17_000).result()
+    let events = result.variants.flatMap(\.events).reduce(0) { $0 + $1.count }
+    #expect(events > 100_000)
     let page = try HTMLReport.page(result)
     #expect(page.utf8.count < 1_000_000)
     #expect(page.contains("is a density strip") && page.contains("are a density strip"))
@@ -122,6 +124,16 @@ import Testing
     var many = result
     many.variants = Array(repeating: result.variants[0], count: 40)
     #expect(try HTMLReport.page(many).utf8.count < 1_000_000)
+  }
+
+  /// Few enough to be drawn one by one, and as many of them as there can be.
+  @Test func tracksOfSingleEventsStaySmall() throws {
+    var result = FaultLesson(moods: 1_900).result()
+    result.variants = Array(repeating: result.variants[0], count: 30)
+    let tracks = ReportTracks(result)
+    #expect(tracks.panels.reduce(0) { $0 + $1.pathLength } <= 250_000)
+    #expect(try HTMLReport.page(result).utf8.count < 1_000_000)
+    #expect(ReportTracks(FaultLesson(moods: 100).result()).units == 16_000)
   }
 
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
