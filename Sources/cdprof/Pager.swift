@@ -52,9 +52,9 @@ struct Pager {
     return (Int(size.ws_row), Int(size.ws_col))
   }
 
-  /// One key, not shown; nil at the end of the input.
+  /// One key, not shown; Ctrl-C is a key here.
   ///
-  /// Ctrl-C is a key here.
+  /// Nil at the end of the input.
   private static func key() -> UInt8? {
     var before = termios()
     guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }

@@ -14,10 +14,10 @@ extension Session {
 
   /// Cuts off the statement that a step of this verb runs; nil where its failure could not be thrown.
   ///
-  /// A fault cannot throw, so only steps that fire none are cut off.
+  /// A fault cannot throw, so only steps that fire none, in this context or in a parent, are cut off.
   func cut(_ verb: Verb) -> (@Sendable () -> Void)? {
-    guard verb == .fetch || verb == .count else { return nil }
-    let context = stack.context
+    guard verb == .fetch || verb == .count, stack.contexts.count == 1 else { return nil }
+    let context = stack.main
     // Pending objects are compared in memory, where faults may fire.
     guard !context.performAndWait({ context.hasChanges }) else { return nil }
     let coordinator = context.persistentStoreCoordinator

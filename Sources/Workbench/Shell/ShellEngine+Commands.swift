@@ -158,7 +158,9 @@ extension ShellEngine {
     var lines = ["  \(current.name), \(steps)"]
     var rows: [[ShellTable.Cell]] = []
     for metric in Metric.allCases where metric != .time {
-      let value = current.costs.counters[metric] ?? gauges[ScopedMetric(metric)] ?? 0
+      let value =
+        current.costs.counters[metric] ?? current.uncounted[metric]
+        ?? gauges[ScopedMetric(metric)] ?? 0
       rows.append([.text(metric.rawValue), .number(value)])
       lines.append(
         "  " + NumberText.left(metric.rawValue, 12) + NumberText.right(value, 9))

@@ -14,6 +14,8 @@ struct ShellTry {
   var wasInterrupted = false
   /// Counts and time of all steps.
   private(set) var costs = Costs()
+  /// Sums of the metrics that no counter has, such as `scanned`.
+  private(set) var uncounted: [Metric: Int] = [:]
   /// What the steps did, numbered over the whole try.
   private(set) var groups: [EventGroup] = []
   /// Which of the groups are those of the last step.
@@ -47,6 +49,9 @@ struct ShellTry {
     lastGroups = first..<groups.count
     self.costs.counters = self.costs.counters + costs.counters
     self.costs.nanoseconds += costs.nanoseconds
+    for metric in [Metric.scanned, .sorts, .calls] {
+      uncounted[metric, default: 0] += slice.value(of: metric)
+    }
     let start = begin ?? recorded.begin
     begin = start
     results.append(
