@@ -29,7 +29,9 @@ struct ShellStoresTests {
     store = folder.file("made.sqlite")
   }
 
-  private var insert: String { "insert Country times 1 with numericISO3166Code 999 as c" }
+  private var insert: String {
+    "insert Country times 1 with numericISO3166Code 999, updatedAt 2016-01-01 as c"
+  }
 
   @Test func storesAreOpenedUsedAndClosedByName() throws {
     let shell = try ShellSession(store)
