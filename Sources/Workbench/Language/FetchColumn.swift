@@ -1,4 +1,4 @@
-package import OpenCoreData
+import OpenCoreData
 
 /// What a dictionary of a fetch holds, as it is written: `country.name`, `count(date)`.
 package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// What a query plan must be: `uses byDate`, `avoids scan`, `avoids temp b-tree`.
 package enum PlanDemand: Sendable, Hashable, CustomStringConvertible {
   /// Some table is read through the index of this name, which is a fetch index's or SQL's own.

@@ -1,4 +1,5 @@
 import ProfileEvents
+import SQLiteDriver
 
 /// Compares what was expected with what was recorded.
 struct ExpectationJudge {

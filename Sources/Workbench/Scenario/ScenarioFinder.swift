@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Finds scenario files: those that are named, and all below a folder.
 package enum ScenarioFinder {

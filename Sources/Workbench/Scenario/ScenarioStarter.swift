@@ -29,7 +29,7 @@ package struct ScenarioStarter: Sendable {
   /// - Parameter folder: where the file will stand, from which the store's path is written.
   /// - Throws: `InputRefusal`, the framework's `NSError`, when the store cannot be used.
   package init(name: String, store: URL, folder: URL) throws {
-    let workspace = try ShellWorkspace(store: store)
+    let workspace = try ShellWorkspace(store: store, path: store.path)
     guard let most = workspace.counts.max(by: { $0.count < $1.count }),
       let entity = workspace.model.entitiesByName[most.name]
     else {

@@ -1,3 +1,5 @@
+import ProfileEvents
+
 /// One scenario at several scales, side by side: how the number of SELECTs grows.
 package enum ScaleText {
   /// A head line and one line a variant, without ends of line; empty for a single scale.
