@@ -101,7 +101,8 @@ extension NSManagedObjectContext {
       object.primaryKey = TemporaryKeys.next()
     }
     leave(object)
-    object.dropRelated()
+    // A list would come back in another order.
+    if !object.layout.hasLists { object.dropRelated() }
   }
 
   /// Undeletes an object; one whose row is gone, or never was, is new.
