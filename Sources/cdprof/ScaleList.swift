@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// The value of `--scale`: one number, or several with commas between them.
 struct ScaleList: ExpressibleByArgument {
