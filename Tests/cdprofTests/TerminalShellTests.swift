@@ -46,9 +46,8 @@ struct TerminalShellTests {
     let endless =
       "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
     session.type(".sqlite \(endless)\n")
-    #expect(session.wait(for: "max(n) FROM x") != nil)
     // Long enough for the statement to be the one that is stopped.
-    #expect(session.wait(for: "cdprof> ", seconds: 0.7) == nil, "it runs for ever")
+    #expect(session.wait(for: "cdprof> ", seconds: 2) == nil, "it runs for ever")
     session.type("\u{03}")
     #expect(session.wait(for: "the query was interrupted") != nil)
     #expect(session.wait(for: "cdprof> ") != nil)

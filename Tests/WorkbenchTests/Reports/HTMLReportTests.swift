@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test func aHundredThousandEventsStayUnderAMegabyte() throws {
-    let result = FaultLesson(moods: 17_000).result()
+    let result = FaultLesson(moods: 26_000).result()
     let events = result.variants.flatMap(\.events).reduce(0) { $0 + $1.count }
     #expect(events > 100_000)
     let page = try HTMLReport.page(result)

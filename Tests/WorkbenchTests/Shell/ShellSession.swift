@@ -10,10 +10,11 @@ final class ShellSession {
 
   /// - Parameter file: a scenario of the package or a store; nil for an empty shell.
   convenience init(_ file: URL?) throws {
-    try self.init(try file.map { try ShellWorkspace(opening: $0.path) })
+    try self.init(on: try file.map { try ShellWorkspace(opening: $0.path) })
   }
 
-  init(_ workspace: ShellWorkspace?) throws {
+  /// - Parameter workspace: what is open from the beginning; nil for an empty shell.
+  init(on workspace: ShellWorkspace?) throws {
     let logged = logged
     engine = try ShellEngine(workspace: workspace) { line in logged.add(line) }
   }
