@@ -228,7 +228,7 @@ struct ShellEngineTests {
   }
 
   @Test func anEmptyShellSaysWhatToOpen() throws {
-    let shell = try ShellSession(nil)
+    let shell = try ShellSession(nil as URL?)
     #expect(shell.engine.banner().hasPrefix("nothing is open"))
     for line in ["fetch Mood", "last", "reset", "entities", "stats"] {
       let failure = try #require(shell.type(line).failure)

@@ -1,4 +1,5 @@
 import Foundation
+import ProfileEvents
 import Testing
 
 @testable import Workbench
