@@ -67,7 +67,7 @@ final class TerminalSession {
   /// Gives the terminal a size.
   func resize(rows: UInt16, columns: UInt16) {
     var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-    ioctl(terminal, UInt(TIOCSWINSZ), &size)
+    _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
   }
 
   /// Sends the program a signal.
