@@ -79,7 +79,7 @@ struct ScenarioRunnerTests {
     let misses = expectations[0]
     #expect(misses.expected == .number(0) && misses.found == .number(12))
     #expect(misses.location.description == "wrong.yml:10")
-    #expect(misses.differences.count == 1)
+    #expect(misses.differences.count == 2 && misses.differences[1].hasPrefix("likely: "))
     #expect(
       misses.differences[0].hasPrefix(
         "12 misses: 12 x fault Country (miss) from wrong.yml:6 touch moods; first at "))
