@@ -12,7 +12,7 @@ struct LanguageDocumentationTests {
     ("enum MergePolicyName: String", "Documentation/scenario-format.md"),
     ("enum ContextQueue: String", "Documentation/scenario-format.md"),
     ("enum SourceMark: String", "Documentation/scenario-format.md"),
-    ("enum Rule: String", "Documentation/scenario-format.md"),
+    ("enum Rule: String", "Documentation/findings.md"),
     ("enum Metric: String", "Documentation/metrics.md"),
     ("enum ShellCommand: String", "Documentation/shell.md"),
     ("enum ShellMode: String", "Documentation/shell.md"),

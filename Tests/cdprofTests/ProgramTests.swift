@@ -24,7 +24,7 @@ struct ProgramTests {
     (["run", "a.yml", "--repeat", "0"], 64, "--repeat is 1 or more"),
     (["run", "a.yml", "--fail-on", "fault-strom"], 64, "did you mean `fault-storm`?"),
     (["run", PackageFiles.faults, "--variant", "plian"], 64, "did you mean `plain`?"),
-    (["run", PackageFiles.faults, "--only", "S99.9"], 64, "no scenario fits `S99.9`"),
+    (["run", PackageFiles.faults, "--only", "nothing"], 64, "no scenario fits `nothing`"),
     (["report", "no.json"], 66, "there is no file no.json"),
     (["report", "input"], 65, "input:1:1: this is no JSON"),
     (["report", "a", "--report", "html,md"], 64, "add --out DIR"),

@@ -9,6 +9,7 @@ package struct TriedCure: Sendable, Equatable, CustomStringConvertible {
   /// The variant, or the shell's try, that is the cured one.
   package var variant: String
 
+  /// Says what was counted before the cure and after it, and where it was tried.
   package init(metric: Metric, before: Int, after: Int, variant: String) {
     self.init(measure: metric.rawValue, before: before, after: after, variant: variant)
   }

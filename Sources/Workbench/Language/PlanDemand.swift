@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 
 /// What a query plan must be: `uses byDate`, `avoids scan`, `avoids temp b-tree`.
 package enum PlanDemand: Sendable, Hashable, CustomStringConvertible {
