@@ -106,7 +106,7 @@ struct PageAccessTests {
     #expect(page.contains("11 of 12 expectations") || page.contains("at 2 scales"))
     #expect(page.contains("<h2 id=\"growth\">How it grows</h2>"))
     #expect(page.contains("<title>SELECTs at scale 1, 10; the table below has the numbers</title>"))
-    let rows = page.matches(of: /<tr><th scope="row">([^<]*)<\/th>(.*)<td>([a-z ]*)<\/td><\/tr>/)
+    let rows = page.matches(of: /<tr><th scope="row">([^<]*)<\/th>(.*?)<td>([a-z ]*)<\/td><\/tr>/)
     let growth = rows.map { "\($0.1): \($0.3)" }
     #expect(growth.contains("plain: constant") && growth.contains("prefetched: constant"))
     #expect(page.contains("7 × fault Mood") && page.contains("list()\nmain"))
