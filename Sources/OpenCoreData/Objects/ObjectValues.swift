@@ -172,7 +172,9 @@ enum HeldValue {
   /// A changed attribute, in the form in which it is saved.
   case raw(RowValue)
   /// An attribute's value as its Swift type, decoded from the row or transient.
-  case value(Any)
+  ///
+  /// Boxed: with an `Any` inside, copying any case would go through a table of functions.
+  indirect case value(Any)
   /// A text as it was read.
   case string(String)
   /// A transformable attribute that was set.

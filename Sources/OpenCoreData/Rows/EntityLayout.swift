@@ -27,6 +27,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let rootOffset: Int
   /// Persistent attributes and to-one relationships, in the order of `slotProperties`.
   let slots: [RowSlot]
+  /// Their names, which asking the properties for costs more.
+  let slotNames: [String]
   /// The slots whose values may be in files beside the store.
   let externalSlots: [RowSlot]
   let toMany: [NSRelationshipDescription]
@@ -95,6 +97,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       slots.append(RowSlot(property: property, index: slots.count, offset: offset))
     }
     self.slots = slots
+    slotNames = slots.map(\.name)
     externalSlots = slots.filter { $0.kind == .external }
     self.fixedSize = geometry.fixedSize
     self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
