@@ -11,7 +11,9 @@ extension NSManagedObject {
     var failures: [NSError] = []
     for slot in layout.slots
     where hasOverrides || layout.hasTransformers || layout.rules.demands(.slot(slot.index)) {
-      if let failure = validate(.slot(slot.index), layout.slotNames[slot.index]) { failures.append(failure) }
+      if let failure = validate(.slot(slot.index), layout.slotNames[slot.index]) {
+        failures.append(failure)
+      }
     }
     for (index, relationship) in layout.toMany.enumerated()
     where isToBeValidated(toMany: index, hasOverrides) {
