@@ -9,27 +9,10 @@ import Testing
 struct WorkRuleTests {
   /// The findings of steps on a store of moods in 20 countries.
   private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
-    let folder = try TemporaryFolder()
-    let scenario = try ScenarioReader.read(
-      text: """
-        name: Work
-        model: Moody
-        data:
-          Continent: {count: 2}
-          Country: {count: 20, continent: cycle}
-          Mood: {count: \(moods), country: cycle, date: every 1 minute}
-        steps: []
-        """,
-      url: ScenarioFiles.folder.appendingPathComponent("work.yml"), path: "work.yml")
-    let url = folder.file("work.sqlite")
-    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
-    let session = try Session(storeURL: url, model: scenario.model, readOnly: false)
-    let outcomes = try lines.enumerated().map { index, line in
-      try session.run(try ShellLine.parse(line, number: index + 1))
-    }
+    let typed = try TypedSession(moods: moods)
+    let outcomes = try typed.run(lines)
     let work = FinishedWork(
-      recording: session.recording, steps: outcomes.map(\.step), model: scenario.model)
-    withExtendedLifetime(folder) {}
+      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
     return outcomes.flatMap(\.findings) + Finding.Rule.findings(in: work)
   }
 

@@ -30,8 +30,8 @@ struct TypedSession {
     return (url, scenario.model, folder)
   }
 
-  init(readOnly: Bool = false) throws {
-    let store = try TypedSession.store()
+  init(moods: Int = 200, readOnly: Bool = false) throws {
+    let store = try TypedSession.store(moods: moods)
     session = try Session(storeURL: store.url, model: store.model, readOnly: readOnly)
     folder = store.folder
   }
