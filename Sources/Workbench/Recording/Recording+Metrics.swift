@@ -29,7 +29,7 @@ extension Recording {
 
   /// What the events add up to, field by field as the always-on counters count.
   package var counters: Counters {
-    events.reduce(into: Counters()) { $1.count(into: &$0) }
+    events.reduce(into: Counters()) { $0.count($1) }
   }
 
   /// Counts and time of the whole recording.
@@ -74,7 +74,7 @@ extension Event {
     default: break
     }
     var counters = Counters()
-    count(into: &counters)
+    counters.count(self)
     return counters[metric] ?? 0
   }
 
@@ -83,46 +83,6 @@ extension Event {
     switch statement?.kind {
     case .select, .insert, .update, .delete: statement?.work
     case .transaction, .housekeeping, nil: nil
-    }
-  }
-
-  /// Adds this event as the always-on counters count it.
-  fileprivate func count(into counters: inout Counters) {
-    switch kind {
-    case .fetch: counters.fetches += 1
-    case .save: counters.saves += 1
-    case .transaction: counters.transactions += 1
-    case .prefetch: counters.prefetches += 1
-    case .statement: countStatement(into: &counters)
-    case .objectFault:
-      switch source {
-      case .rowCache: counters.objectFaultHits += 1
-      case .database: counters.objectFaultMisses += 1
-      case .parent: counters.objectFaultsFromParent += 1
-      case nil: break
-      }
-    case .relationshipFault:
-      switch source {
-      case .rowCache: counters.relationshipFaultHits += 1
-      case .database: counters.relationshipFaultMisses += 1
-      case .parent: counters.relationshipFaultsFromParent += 1
-      case nil: break
-      }
-    case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .migrationStep,
-      .storeOpening:
-      break
-    }
-  }
-
-  private func countStatement(into counters: inout Counters) {
-    switch statement?.kind {
-    case .select:
-      counters.selects += 1
-      counters.rows += rows
-    case .insert: counters.inserts += 1
-    case .update: counters.updates += 1
-    case .delete: counters.deletes += 1
-    case .transaction, .housekeeping, nil: break
     }
   }
 }
