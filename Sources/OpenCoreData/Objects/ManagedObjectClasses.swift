@@ -3,8 +3,10 @@ import Synchronization
 
 /// Finds the Swift class of an entity's objects.
 ///
-/// Registered classes come first, then `Module.Class` as the model writes it, then the class in the
-/// program's own module, then `NSManagedObject` with one warning on stderr.
+/// Registered classes come first, under the whole name that the model writes. `Module.Class` is then
+/// looked up as it stands, and `Class` or `.Class` in the program's own module. What is not found is
+/// `NSManagedObject`, with one warning on stderr. A class of another module is never taken for the
+/// sake of its name alone: two models of one program may have a `Country` each.
 package enum ManagedObjectClasses {
   private struct State {
     var registered: [String: NSManagedObject.Type] = [:]
@@ -41,16 +43,21 @@ package enum ManagedObjectClasses {
     guard let name = entity.managedObjectClassName, !name.isEmpty, name != "NSManagedObject" else {
       return NSManagedObject.self
     }
-    let bare = name.split(separator: ".").last.map(String.init) ?? name
-    if let type = state.withLock({ $0.registered[name] ?? $0.registered[bare] }) { return type }
-    for candidate in [name, "\(programModule).\(bare)"] where !candidate.hasPrefix(".") {
-      // A bare name is never found on Linux, and asking for one is slow.
-      guard candidate.contains("."),
-        let type = NSClassFromString(candidate) as? NSManagedObject.Type
-      else { continue }
+    let path = name.split(separator: ".", omittingEmptySubsequences: false)
+    let bare = String(path[path.count - 1])
+    let isOfOwnModule = path.count == 1 || path.dropLast().allSatisfy(\.isEmpty)
+    let registered = state.withLock { state in
+      state.registered[name] ?? (isOfOwnModule ? state.registered[bare] : nil)
+    }
+    if let registered { return registered }
+    // A bare name is never found on Linux, and asking for one is slow.
+    let qualified = isOfOwnModule ? "\(programModule).\(bare)" : name
+    if !qualified.hasPrefix("."),
+      let type = NSClassFromString(qualified) as? NSManagedObject.Type
+    {
       return type
     }
-    warn(of: name, entity)
+    warn(of: name, bare, entity)
     return NSManagedObject.self
   }
 
@@ -60,14 +67,16 @@ package enum ManagedObjectClasses {
     return String(file.map { $0.isLetter || $0.isNumber ? $0 : "_" })
   }
 
-  private static func warn(of name: String, _ entity: NSEntityDescription) {
-    let isNew = state.withLock { state in
-      !state.isSilent && state.missing.insert(name).inserted
+  private static func warn(of name: String, _ bare: String, _ entity: NSEntityDescription) {
+    let (isNew, namesake) = state.withLock { state in
+      (!state.isSilent && state.missing.insert(name).inserted, state.registered[bare])
     }
     guard isNew else { return }
+    let cure =
+      namesake.map { "Register \(String(reflecting: $0)), if it is meant," } ?? "Register the class"
     let line =
       "CoreData: warning: The class '\(name)' of the entity '\(entity.name ?? "")' was not found; "
-      + "its objects are plain NSManagedObjects. Register the class with registerClass().\n"
+      + "its objects are plain NSManagedObjects. \(cure) with registerClass(named: \"\(name)\").\n"
     FileHandle.standardError.write(Data(line.utf8))
   }
 }
@@ -76,10 +85,17 @@ extension NSManagedObject {
   /// Makes this class the one that objects of an entity get whose model names it.
   ///
   /// Call it before the first store is opened. A bare class name cannot be looked up on Linux, so a
-  /// class that the model names without its module has to be registered.
-  /// - Parameter name: The class name in the model; the class's own name by default.
+  /// class that the model names without its module has to be registered. Without a name it counts for
+  /// models that write `Class`, `.Class`, or `Module.Class` with the class's own module; a model that
+  /// names another module needs that whole name here.
+  /// - Parameter name: The class name in the model.
   public class func registerClass(named name: String? = nil) {
-    ManagedObjectClasses.register(self, as: name ?? String(describing: self))
+    guard let name else {
+      ManagedObjectClasses.register(self, as: String(describing: self))
+      ManagedObjectClasses.register(self, as: String(reflecting: self))
+      return
+    }
+    ManagedObjectClasses.register(self, as: name)
   }
 
   /// Makes a generated class the one that objects of an entity get whose model names it.

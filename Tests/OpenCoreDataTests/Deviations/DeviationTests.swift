@@ -43,6 +43,22 @@ struct DeviationTests {
     #expect(objectClass("NamedThing") == NSManagedObject.self)
   }
 
+  @Test func aClassOfAnotherModuleIsNotTakenForItsNameAlone() throws {
+    func objectClass(_ name: String) -> NSManagedObject.Type {
+      let entity = NSEntityDescription()
+      entity.name = "Thing"
+      entity.managedObjectClassName = name
+      return ManagedObjectClasses.find(for: entity)
+    }
+    NamesakeThing.registerClass()
+    for name in ["NamesakeThing", ".NamesakeThing", "OpenCoreDataTests.NamesakeThing"] {
+      #expect(objectClass(name) == NamesakeThing.self, "\(name)")
+    }
+    #expect(objectClass("Elsewhere.NamesakeThing") == NSManagedObject.self)
+    NamesakeThing.registerClass(named: "Elsewhere.NamesakeThing")
+    #expect(objectClass("Elsewhere.NamesakeThing") == NamesakeThing.self)
+  }
+
   @Test func validateValueIsOverriddenInsteadOfNamedValidators() throws {
     CheckedArticle.registerClass(named: "CheckedArticle")
     let model = TestModels.library()
@@ -235,6 +251,8 @@ struct DeviationTests {
 final class RegisteredThing: NSManagedObject {}
 
 final class NamedThing: NSManagedObject {}
+
+final class NamesakeThing: NSManagedObject {}
 
 final class CheckedArticle: NSManagedObject {
   override func validateValue(_ value: inout Any?, forKey key: String) throws {
