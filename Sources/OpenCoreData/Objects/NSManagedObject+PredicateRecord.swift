@@ -20,7 +20,10 @@ extension NSManagedObject: PredicateRecord {
     if slot.kind.isToOne {
       return destination(slot).map { .object(PredicateObject(reference: $0)) } ?? .null
     }
-    if let values {
+    if let text = keptText(at: SlotPlace(index: index, offset: slot.offset)) {
+      return text.pointee.map { .string($0) } ?? .null
+    }
+    if let values, values.isChanged(index) || !slot.kind.isNumber {
       switch values[index] {
       case .null: return .null
       case .string(let text): return .string(text)

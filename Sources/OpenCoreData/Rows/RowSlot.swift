@@ -44,6 +44,16 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
       }
     }
 
+    /// Whether the row's bytes are the value, so that nothing is decoded and kept beside it.
+    var isNumber: Bool {
+      switch self {
+      case .int16, .int32, .int64, .bool, .double, .float, .date: true
+      case .string, .uri, .decimal, .data, .uuid, .transformable, .external, .toOne,
+        .toOnePolymorphic:
+        false
+      }
+    }
+
     var isToOne: Bool {
       self == .toOne || self == .toOnePolymorphic
     }

@@ -11,7 +11,8 @@ package struct PredicateEvaluator {
   private let record: (any PredicateRecord)?
   /// As given by the caller, with the elements that subqueries are at: for block predicates.
   private var bindings: [String: Any]?
-  private var variables: [String: PredicateValue]
+  /// Nil without any: most predicates have none.
+  private var variables: [String: PredicateValue]?
   /// The variables that `:=` has set, in order.
   private(set) var assigned: [String] = []
 
@@ -19,7 +20,7 @@ package struct PredicateEvaluator {
     record = root as? any PredicateRecord
     value = record == nil ? root : nil
     self.bindings = bindings
-    variables = bindings?.mapValues { PredicateValue($0) } ?? [:]
+    variables = bindings?.mapValues { PredicateValue($0) }
   }
 
   /// An evaluator for a record whose class is known.
@@ -27,7 +28,7 @@ package struct PredicateEvaluator {
     value = nil
     self.record = record
     bindings = nil
-    variables = [:]
+    variables = nil
   }
 
   private var root: Any? { record ?? value }
@@ -62,14 +63,25 @@ package struct PredicateEvaluator {
   }
 
   /// The value of an expression.
+  ///
+  /// Nearly all are a key of the record or a constant; the others are a call away.
+  @inline(__always)
   package mutating func value(
     of expression: NSExpression
   ) throws(PredicateEvaluationError) -> PredicateValue {
-    if let key = expression.onlyKey, let record {
-      return try expression.value(ofOnlyKey: key, in: record)
+    if expression.hasOnlyKey, let record { return try expression.valueOfOnlyKey(in: record) }
+    if case .constant(let value) = expression.node {
+      if case .placeholder(let text) = value { throw .missingArgument(text) }
+      return value
     }
+    return try computedValue(of: expression)
+  }
+
+  @inline(never)
+  private mutating func computedValue(
+    of expression: NSExpression
+  ) throws(PredicateEvaluationError) -> PredicateValue {
     switch expression.node {
-    case .constant(.placeholder(let text)): throw .missingArgument(text)
     case .constant(let value): return value
     case .evaluatedObject:
       if let record { return .object(PredicateObject(reference: record)) }
@@ -102,7 +114,8 @@ package struct PredicateEvaluator {
     case .anyKey: throw .unsupported("ANYKEY")
     case .assignment(let name, let expression):
       let value = try value(of: expression)
-      variables[name] = value
+      variables = variables ?? [:]
+      variables?[name] = value
       if !assigned.contains(name) { assigned.append(name) }
       return value
     case .fetch(let request, let context, let countOnly):
@@ -116,7 +129,7 @@ package struct PredicateEvaluator {
 
   /// The value of a variable, as Apple's API hands values out.
   func boxed(variable name: String) -> Any? {
-    variables[name]?.boxed
+    variables?[name]?.boxed
   }
 
   private func fetch(
@@ -151,7 +164,7 @@ package struct PredicateEvaluator {
   private mutating func variable(
     _ name: String
   ) throws(PredicateEvaluationError) -> PredicateValue {
-    guard let value = variables[name] else { throw .unboundVariable(name) }
+    guard let value = variables?[name] else { throw .unboundVariable(name) }
     if case .object(let object) = value, let expression = object.base as? NSExpression {
       return try self.value(of: expression)
     }
@@ -178,9 +191,10 @@ package struct PredicateEvaluator {
       throw .wrongOperand(value.kindText, operator: "SUBQUERY")
     }
     var inner = self
+    inner.variables = variables ?? [:]
     var found: [PredicateValue] = []
     for element in collection.elements {
-      inner.variables[variable] = element
+      inner.variables?[variable] = element
       inner.bindings = (inner.bindings ?? [:]).merging([variable: element.original ?? NSNull()]) {
         $1
       }

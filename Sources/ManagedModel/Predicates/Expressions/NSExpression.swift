@@ -31,6 +31,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   package let depth: Int
   /// The key, for a key path of one key.
   let onlyKey: String?
+  /// Whether there is one: asking this copies no string.
+  let hasOnlyKey: Bool
   /// Where `onlyKey` was found last: the number of the record's places, then that of the place.
   private let lastPlace = Atomic<UInt64>(0)
 
@@ -38,6 +40,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     self.node = node
     depth = 1 + node.childDepth
     if case .keyPath(let path) = node { onlyKey = path.onlyKey } else { onlyKey = nil }
+    hasOnlyKey = onlyKey != nil
   }
 
   /// Archives may be read without trust in them.
@@ -54,6 +57,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     self.node = node
     depth = 1 + node.childDepth
     if case .keyPath(let path) = node { onlyKey = path.onlyKey } else { onlyKey = nil }
+    hasOnlyKey = onlyKey != nil
   }
 
   /// Writes the expression into an archive.
@@ -63,17 +67,18 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     node.encode(with: coder, type: expressionType)
   }
 
-  /// The value of `onlyKey`.
+  /// The value of `onlyKey`, which there must be.
   ///
   /// The place is looked up once for all records with the same places.
-  func value(
-    ofOnlyKey key: String, in record: any PredicateRecord
+  func valueOfOnlyKey(
+    in record: any PredicateRecord
   ) throws(PredicateEvaluationError) -> PredicateValue {
     let number = record.placesNumber
     let last = lastPlace.load(ordering: .relaxed)
     if UInt32(truncatingIfNeeded: last >> 32) == number {
       return record.predicateValue(at: UInt32(truncatingIfNeeded: last))
     }
+    let key = onlyKey ?? ""
     guard let place = record.placeNumber(ofKey: key) else {
       return PredicateValue(record.value(forKey: key))
     }
