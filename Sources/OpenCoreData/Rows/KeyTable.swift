@@ -78,7 +78,7 @@ struct KeyTable<Value>: ~Copyable {
   mutating func find(
     _ key: Int64, orInsert value: @autoclosure () -> Value
   ) -> UnsafeMutablePointer<Value> {
-    if (count + 1) * 4 > (mask + 1) * 3 { grow() }
+    if (count + 1) * 4 > (mask + 1) * 3 { grow(to: (mask + 1) * 2) }
     var index = home(key)
     while entries.key(index).pointee != KeyTable.empty {
       if entries.key(index).pointee == key { return entries.value(index) }
@@ -92,7 +92,9 @@ struct KeyTable<Value>: ~Copyable {
 
   /// Makes room for `additional` more entries, so that adding them moves nothing.
   mutating func reserve(_ additional: Int) {
-    while (count + additional) * 4 > (mask + 1) * 3 { grow() }
+    var capacity = mask + 1
+    while (count + additional) * 4 > capacity * 3 { capacity *= 2 }
+    if capacity > mask + 1 { grow(to: capacity) }
   }
 
   /// Takes a key's value out of the table.
@@ -153,12 +155,12 @@ struct KeyTable<Value>: ~Copyable {
     return value
   }
 
-  private mutating func grow() {
+  /// Moves all entries to a table with room for a power of two of them.
+  private mutating func grow(to capacity: Int) {
     let (old, oldMask) = (entries, mask)
-    let capacity = (mask + 1) * 2
     entries = Entries(capacity: capacity)
+    shift -= UInt64((capacity / (mask + 1)).trailingZeroBitCount)
     mask = capacity - 1
-    shift -= 1
     for index in 0...oldMask where old.key(index).pointee != KeyTable.empty {
       var target = home(old.key(index).pointee)
       while entries.key(target).pointee != KeyTable.empty { target = (target + 1) & mask }
