@@ -55,8 +55,8 @@ struct Measure: ParsableCommand {
       report.floors.append(floor)
       report.peers += peers
     }
-    let rowsWithoutTime = Plan.memoryRows(rows: rows).filter { chosen($0.name) }
-    for entry in rowsWithoutTime + growth(builder) {
+    let rowsWithoutFloor = Plan.rowsWithoutFloor(rows: rows).filter { chosen($0.name) }
+    for entry in rowsWithoutFloor + growth(builder) {
       for floor in try entry.make() {
         Measure.print(Table.line(floor))
         report.floors.append(floor)

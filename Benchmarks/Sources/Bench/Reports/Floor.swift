@@ -34,7 +34,7 @@ struct Floor: Codable {
     note = workload.note
   }
 
-  /// A row that is no time: growth, memory.
+  /// A row without a floor: growth, memory, a time with a limit of its own.
   init(name: String, against: String, value: Double, limit: Double?, unit: String, note: String) {
     self.name = name
     self.against = against

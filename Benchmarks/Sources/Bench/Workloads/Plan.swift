@@ -37,12 +37,14 @@ struct Plan {
       Entry(name: "computed property, Int", make: access.computedInteger),
       Entry(name: "computed property, String", make: access.computedText),
       Entry(name: "value(forKey:)", make: access.byName),
+      Entry(name: "predicate over objects", make: PredicateWorkloads(bed: bed).overObjects),
       Entry(name: "recording events", make: recording.events),
       Entry(name: "recording with stacks", make: recording.stacks),
     ]
   }
 
-  static func memoryRows(rows: Int) -> [Row] {
+  /// What nothing is compared with: bytes, and times that have a limit of their own.
+  static func rowsWithoutFloor(rows: Int) -> [Row] {
     [
       Row(name: "memory") {
         let readings = try Memory.allCases.map { ($0, try $0.readInChild(rows: rows)) }
@@ -63,7 +65,8 @@ struct Plan {
                 + "Peak resident size \(reading.peak >> 20) MiB.")
           ]
         }
-      }
+      },
+      Row(name: "predicate, parsed") { [PredicateWorkloads.parsing()] },
     ]
   }
 }
