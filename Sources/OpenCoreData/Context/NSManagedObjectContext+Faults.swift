@@ -17,6 +17,18 @@ extension NSManagedObjectContext {
     changes.eventDeleted.insert(object)
   }
 
+  /// Counts a fault whose row is at hand: a hit.
+  ///
+  /// Calls nothing but to ask whether somebody listens, so that few references are counted for it.
+  /// - Returns: False where more has to be done: events to be told, rows to be judged by their age, a
+  ///   parent or a query generation to be asked.
+  @inline(__always)
+  final func countsAtHand() -> Bool {
+    guard acceptsAnyAge, directStore != nil, !scope.hub.isListening else { return false }
+    scope.counters.objectFaultHits += 1
+    return true
+  }
+
   /// Fills a fault from the row cache or the database: one object fault, told and counted.
   /// - Returns: False when the row does not exist.
   final func fill(_ object: NSManagedObject) throws -> Bool {
@@ -28,6 +40,12 @@ extension NSManagedObjectContext {
   private func fill(_ object: NSManagedObject, from store: RowStore) throws -> Bool {
     let event = scope.begin(.objectFault)
     var source = FaultSource.rowCache
+    if acceptsAnyAge, object.hasCachedRow {
+      tellLookup(true, of: object, in: store)
+      tell(event, of: object, in: store, found: true, from: source)
+      object.becomeFilled()
+      return true
+    }
     var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
     tellLookup(row != nil, of: object, in: store)
     if row == nil {
@@ -73,6 +91,17 @@ extension NSManagedObjectContext {
     _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, with row: Row?,
     from source: FaultSource
   ) -> Bool {
+    tell(event, of: object, in: store, found: row != nil, from: source)
+    guard let row else { return false }
+    object.fill(with: row)
+    return true
+  }
+
+  @inline(__always)
+  private func tell(
+    _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, found: Bool,
+    from source: FaultSource
+  ) {
     switch source {
     case .rowCache: scope.counters.objectFaultHits += 1
     case .database: scope.counters.objectFaultMisses += 1
@@ -82,11 +111,8 @@ extension NSManagedObjectContext {
       event.entity = object.layout.entity.name
       event.object = store.reference(object.layout, object.primaryKey)
       event.source = source
-      event.rows = row == nil ? 0 : 1
+      event.rows = found ? 1 : 0
     }
-    guard let row else { return false }
-    object.fill(with: row)
-    return true
   }
 
   /// Fills a to-many: its keys from the cache beside the rows or from the database, its objects as

@@ -171,12 +171,15 @@ extension NSManagedObjectContext {
       isNew.append(new)
     }
     let current = reader.install(rows, owning: isNew)
+    let seesNewest = pinnedToken == nil && parent == nil
     for (object, row) in zip(objects, current) {
       if object.isFault, !plan.returnsObjectsAsFaults {
         object.fill(with: row)
       } else if plan.refreshes, !object.isFault, !object.hasChanges {
         object.turnIntoFault()
         object.fill(with: row)
+      } else if seesNewest, object.isFault, row.layoutIndex == object.layout.index {
+        object.keepAtHand(row)
       } else {
         row.release()
       }

@@ -132,6 +132,7 @@ extension NSManagedObjectContext {
   /// differently.
   ///
   /// Makes room for the objects of its store.
+  @inline(__always)
   final func checkModel(of layout: EntityLayout) {
     precondition(
       layout.family === family,
@@ -140,8 +141,13 @@ extension NSManagedObjectContext {
   }
 
   /// Makes room for the objects of one of several stores, before the first of them comes.
+  @inline(__always)
   final func makeRoom(for place: Int) {
-    guard place >= placeCount, let family else { return }
+    if place >= placeCount { makeMoreRoom(for: place) }
+  }
+
+  private func makeMoreRoom(for place: Int) {
+    guard let family else { return }
     placeCount = place + 1
     directStore = nil
     registry.prepare(

@@ -78,7 +78,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// never used; above 0, at most so old.
   ///
   /// Deviation: the book calls 0 "never stale".
-  open var stalenessInterval: Double = -1
+  open var stalenessInterval: Double = -1 {
+    didSet { acceptsAnyAge = stalenessInterval < 0 }
+  }
+  /// Whether rows of the row cache are used however old they are.
+  @exclusivity(unchecked) private(set) final var acceptsAnyAge = true
 
   /// Whether an object whose row is gone becomes deleted with nil values when its fault fires; with
   /// false, that traps.

@@ -17,10 +17,30 @@ extension NSManagedObject {
     state = state.intersection(.fixedSlots).union(context.faultState)
   }
 
+  /// Keeps the row cache's row of a fault, which stays one.
+  ///
+  /// To fire it takes no look-up then, while the row cache still holds that row. The object owns the
+  /// count that comes with it.
+  final func keepAtHand(_ row: Row) {
+    self.row.release()
+    self.row = row
+  }
+
+  /// Whether a fault's row is at hand and the newest that the row cache has seen.
+  @inline(__always) final var hasCachedRow: Bool {
+    row.base != layout.faultRow.base && row.isCached
+  }
+
   /// Takes over a row; the object owns the count that comes with it.
   final func fill(with row: Row) {
     self.row.release()
     self.row = row
+    becomeFilled()
+  }
+
+  /// Ends a fault whose row is there.
+  @inline(__always)
+  final func becomeFilled() {
     state.remove(.fault)
     if layout.hasTransformers { transformValues() }
     state.insert(.awaking)
@@ -75,6 +95,8 @@ extension NSManagedObject {
 
   /// Makes a fault whose row is gone say that it is deleted; its values are nil.
   final func becomeInaccessible() {
+    // A fault's row at hand is of before.
+    if isFault { keepAtHand(layout.faultRow) }
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
@@ -95,6 +117,7 @@ extension NSManagedObject {
       preconditionFailure(
         "a fault of '\(layout.entity.name ?? "")' was read after its context had gone or was reset")
     }
+    if hasCachedRow, context.countsAtHand() { return becomeFilled() }
     context.fire(self)
   }
 }

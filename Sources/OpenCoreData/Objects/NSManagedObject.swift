@@ -11,7 +11,8 @@ import ManagedModel
 open class NSManagedObject: NSObject {
   /// The last values known from the store; the snapshot that saving compares.
   ///
-  /// Counted once by this object. Written by +Faulting and +Save.
+  /// Counted once by this object. Of a fault it is the layout's row of nils, or the row at hand that the
+  /// next firing will look at; nobody else reads it. Written by +Faulting and +Save.
   @usableFromInline @exclusivity(unchecked) final var row: Row
   /// `Z_PK`; below zero while the object is temporary.
   @exclusivity(unchecked) final var primaryKey: Int64

@@ -6,8 +6,9 @@ import Synchronization
 /// counted Swift class would cost more than the read itself. Build with `-DCHECKED_ROWS` to have
 /// every access checked for a freed row, a wrong slot and a read outside the row.
 ///
-///     0  count   Int32, atomic; -1 is never freed        8  layout index  Int64
-///     4  size    UInt32, bytes of the row               16  Z_OPT         Int64
+///     0  count   Int32, atomic; -1 is never freed        8  layout index  Int32
+///     4  size    UInt32, bytes of the row               12  cached        UInt32, atomic
+///                                                       16  Z_OPT         Int64
 ///                                                       24  one bit a slot: nil
 ///     then the slots; then texts and blobs, found by offset and length in their slot
 ///
@@ -30,13 +31,28 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     }
     count.initialize(to: Atomic<Int32>(immortal ? -1 : 1))
     base.storeBytes(of: UInt32(bytes.count), toByteOffset: 4, as: UInt32.self)
+    cached.initialize(to: Atomic<UInt32>(0))
     markAlive()
   }
 
   /// The index of the layout that says where the slots are: a row is read by no other.
   var layoutIndex: Int {
     check()
-    return Int(base.load(fromByteOffset: 8, as: Int64.self))
+    return Int(base.load(fromByteOffset: 8, as: Int32.self))
+  }
+
+  /// Whether the row cache holds this very row for its key, which says that it is the newest seen.
+  ///
+  /// Set under the store's lock alone; whoever has a count of the row may ask without it.
+  var isCached: Bool {
+    get {
+      check()
+      return cached.pointee.load(ordering: .acquiring) != 0
+    }
+    nonmutating set {
+      check()
+      cached.pointee.store(newValue ? 1 : 0, ordering: .releasing)
+    }
   }
 
   /// `Z_OPT`, the version that saving compares.
@@ -108,6 +124,10 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
 
   private var count: UnsafeMutablePointer<Atomic<Int32>> {
     base.assumingMemoryBound(to: Atomic<Int32>.self)
+  }
+
+  private var cached: UnsafeMutablePointer<Atomic<UInt32>> {
+    (base + 12).assumingMemoryBound(to: Atomic<UInt32>.self)
   }
 
   private func free() {

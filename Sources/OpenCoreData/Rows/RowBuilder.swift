@@ -108,7 +108,7 @@ struct RowBuilder: ~Copyable {
 
   /// The finished row with a count of one, which the caller owns.
   mutating func finish(version: Int64, immortal: Bool = false) -> Row {
-    buffer.storeBytes(of: Int64(layoutIndex), toByteOffset: 8, as: Int64.self)
+    buffer.storeBytes(of: Int32(layoutIndex), toByteOffset: 8, as: Int32.self)
     buffer.storeBytes(of: version, toByteOffset: 16, as: Int64.self)
     return Row(
       copying: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[0..<used]),

@@ -2,6 +2,9 @@ import Foundation
 
 /// A store's row cache: the last rows seen, shared by the contexts of one coordinator.
 ///
+/// A row that stands in an entry says so itself (`isCached`), so that a fault that has it at hand needs
+/// no look-up.
+///
 /// An entry lives while somebody owns it: a registered object of that key (one owner for each
 /// context), a prefetch, an object ID that an ID fetch returned. It may be empty: an owner waits for
 /// a row. Every call is made under the store's lock; each takes it once, however many rows it moves.
@@ -25,7 +28,7 @@ struct RowCache: ~Copyable {
 
   deinit {
     for root in 0..<tables.count {
-      tables[root].forEach { _, entry in entry.pointee.row?.release() }
+      tables[root].forEach { _, entry in RowCache.clear(entry) }
     }
   }
 
@@ -95,12 +98,21 @@ struct RowCache: ~Copyable {
       present.retain()
       return present
     }
-    entry.pointee.row?.release()
+    clear(entry)
     row.retain()
+    row.isCached = true
     entry.pointee.row = row
     entry.pointee.commit = commit
     entry.pointee.timestamp = timestamp
     return row
+  }
+
+  /// Takes an entry's row out of the cache.
+  private static func clear(_ entry: UnsafeMutablePointer<Entry>) {
+    guard let row = entry.pointee.row else { return }
+    row.isCached = false
+    entry.pointee.row = nil
+    row.release()
   }
 
   /// Makes room for as many more keys of a root.
@@ -122,7 +134,8 @@ struct RowCache: ~Copyable {
     guard let entry = tables[rootIndex].find(key) else { return }
     entry.pointee.owners -= 1
     if entry.pointee.owners <= 0 {
-      tables[rootIndex].remove(key)?.row?.release()
+      RowCache.clear(entry)
+      tables[rootIndex].remove(key)
     }
   }
 
@@ -131,8 +144,7 @@ struct RowCache: ~Copyable {
   /// Rows read before `commit` do not fill it again.
   func forget(rootIndex: Int, key: Int64, commit: UInt64) {
     guard let entry = tables[rootIndex].find(key) else { return }
-    entry.pointee.row?.release()
-    entry.pointee.row = nil
+    RowCache.clear(entry)
     entry.pointee.commit = max(entry.pointee.commit, commit)
   }
 

@@ -24,9 +24,9 @@ final class ObjectSnapshot {
     self.object = object
     membership = object.state.intersection(.changed)
     wasFault = object.isFault
-    row = object.row
-    row.retain()
     let layout = object.layout
+    row = wasFault ? layout.faultRow : object.row
+    row.retain()
     var held: [Int: HeldValue] = [:]
     var toMany: [Int: ToManyChange] = [:]
     if let values = object.values {
