@@ -24,13 +24,10 @@ extension NSManagedObject {
       else { continue }
       let key = ToManyCache.Key(
         rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
-      if relationship.inverseRelationship == nil {
+      if relationship.inverseRelationship == nil, !value.added.isEmpty {
         // A destination has one column for it: who takes it, takes it from another.
-        for other in value.added {
-          links.removeEverywhere(
-            FetchedIdentity(layout: other.layout, primaryKey: other.primaryKey),
-            relationship: relationship.name)
-        }
+        let taken = Set(value.added.map { RowKey($0.identity) })
+        links.removeEverywhere([relationship.name: taken], commit: commit)
       }
       if let list = value.list {
         let identities = list.filter { !$0.isDeleted }.map {
@@ -50,16 +47,12 @@ extension NSManagedObject {
   }
 
   /// Takes a deleted object out of the to-many keys that its last known row put it in.
+  ///
+  /// `SavePlan.leaveLists` takes it out of the others.
   final func leaveLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     for slot in layout.slots where slot.kind.isToOne && !row.isNull(slot) {
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany else { continue }
       edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
-    }
-    // Where the rule changed the other ends, they say so themselves.
-    for relationship in layout.toMany where relationship.deleteRule == .noActionDeleteRule {
-      guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
-      links.removeEverywhere(
-        FetchedIdentity(layout: layout, primaryKey: primaryKey), relationship: inverse.name)
     }
   }
 
@@ -73,5 +66,19 @@ extension NSManagedObject {
       rootIndex: EntityLayout.of(destination).rootIndex &+ layout.rootOffset, primaryKey: owner,
       relationship: inverse.name)
     links.edit(key, adding: adding, removing: removing, commit: commit)
+  }
+}
+
+extension SavePlan {
+  /// Takes the deleted objects out of to-manys whose other ends are in no row of theirs: what their
+  /// context has read of those may be older than what is there.
+  ///
+  /// Cost: one pass over the links, for entities that have such relationships.
+  func leaveLists(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
+    var gone: [String: Set<RowKey>] = [:]
+    for object in deleted {
+      for name in object.layout.listings { gone[name, default: []].insert(RowKey(object.identity)) }
+    }
+    if !gone.isEmpty { links.removeEverywhere(gone, commit: commit) }
   }
 }

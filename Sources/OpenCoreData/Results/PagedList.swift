@@ -14,17 +14,6 @@ final class PagedList: FetchedList {
   private let plan: FetchPlan
   private let context: NSManagedObjectContext
 
-  /// A row of one of the stores.
-  private struct RowKey: Hashable {
-    let rootIndex: Int
-    let primaryKey: Int64
-
-    init(_ identity: FetchedIdentity) {
-      rootIndex = identity.layout.rootIndex
-      primaryKey = identity.primaryKey
-    }
-  }
-
   /// - Parameter unsaved: The objects whose keys are temporary.
   init(
     keys: [FetchedIdentity], unsaved: [NSManagedObject], plan: FetchPlan,

@@ -34,6 +34,9 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let toMany: [NSRelationshipDescription]
   /// Whether one of them is ordered.
   let hasLists: Bool
+  /// The names of the relationships that list objects of this entity and are in no row of theirs: the
+  /// other ends of many-to-manys, and to-manys without an inverse.
+  let listings: [String]
   /// Transient attributes live in the object alone.
   let transients: [NSAttributeDescription]
   /// The uniqueness constraints, inherited ones included.
@@ -102,6 +105,11 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.fixedSize = geometry.fixedSize
     self.toMany = entity.relationshipsByName.values.filter(\.isToMany).sorted { $0.name < $1.name }
     self.hasLists = toMany.contains(where: \.isOrdered)
+    let otherEnds = toMany.compactMap(\.inverseRelationship).filter(\.isToMany)
+    let oneWay = family.oneWayLists.filter { list in
+      list.destinationEntity.map { entity.isKind(of: $0) } ?? false
+    }
+    self.listings = Set((otherEnds + oneWay).map(\.name)).sorted()
     self.transients = entity.attributesByName.values.filter(\.isTransient)
       .sorted { $0.name < $1.name }
     var places: [String: PropertyPlace] = [:]

@@ -4,8 +4,8 @@ protocol LinkTable: ~Copyable {
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)
   /// Takes over the saved list of an ordered relationship of one owner.
   mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64)
-  /// Takes a destination out of a relationship of every owner.
-  mutating func removeEverywhere(_ destination: FetchedIdentity, relationship: String)
+  /// Takes rows out of relationships, which have names, of every owner.
+  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64)
 }
 
 /// One to-many relationship of one owner.

@@ -12,7 +12,11 @@ enum ModelLayouts {
       model.freeze()
       let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
       let roots = entities.filter { $0.superentity == nil }
-      let family = LayoutFamily(entityCount: entities.count, rootCount: roots.count)
+      let family = LayoutFamily(
+        entityCount: entities.count, rootCount: roots.count,
+        oneWayLists: entities.flatMap { entity in
+          entity.relationshipsByName.values.filter { $0.isToMany && $0.inverseRelationship == nil }
+        })
       for (index, entity) in entities.enumerated() {
         let root = entity.rootEntity
         let rootIndex = roots.firstIndex { $0 === root } ?? 0
@@ -30,10 +34,13 @@ final class LayoutFamily: Sendable {
   let entityCount: Int
   /// How many of them are roots.
   let rootCount: Int
+  /// The to-manys without an inverse.
+  let oneWayLists: [NSRelationshipDescription]
 
-  init(entityCount: Int, rootCount: Int) {
+  init(entityCount: Int, rootCount: Int, oneWayLists: [NSRelationshipDescription]) {
     self.entityCount = entityCount
     self.rootCount = rootCount
+    self.oneWayLists = oneWayLists
   }
 }
 

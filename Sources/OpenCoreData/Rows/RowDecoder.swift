@@ -82,11 +82,6 @@ struct FetchedIdentity: @unchecked Sendable {  // layouts are immutable
   func isOf(_ layout: EntityLayout) -> Bool {
     reference.toOpaque() == Unmanaged.passUnretained(layout).toOpaque()
   }
-
-  /// Whether both name one row; keys are unique below one root entity.
-  func isSameRow(as other: FetchedIdentity) -> Bool {
-    primaryKey == other.primaryKey && layout.rootIndex == other.layout.rootIndex
-  }
 }
 
 /// A row as it came from the store.

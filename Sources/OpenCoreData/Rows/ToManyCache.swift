@@ -16,12 +16,7 @@ struct ToManyCache: ~Copyable, LinkTable {
   }
 
   private var entries: [Key: Entry] = [:]
-  private var names: [OwnerKey: Set<String>] = [:]
-
-  private struct OwnerKey: Hashable {
-    let rootIndex: Int
-    let primaryKey: Int64
-  }
+  private var names: [RowKey: Set<String>] = [:]
 
   /// The destinations, unless they are unknown, older than `oldest`, or of another version of the
   /// owner's row than the one that is cached now.
@@ -43,7 +38,7 @@ struct ToManyCache: ~Copyable, LinkTable {
   mutating func install(_ entry: Entry, for key: Key) {
     if let present = entries[key], present.commit > entry.commit { return }
     entries[key] = entry
-    names[OwnerKey(rootIndex: key.rootIndex, primaryKey: key.primaryKey), default: []]
+    names[RowKey(rootIndex: key.rootIndex, primaryKey: key.primaryKey), default: []]
       .insert(key.relationship)
   }
 
@@ -69,17 +64,21 @@ struct ToManyCache: ~Copyable, LinkTable {
   /// Says that what is known of one owner holds for its newly saved row too.
   mutating func adopt(version: Int64, rootIndex: Int, key: Int64) {
     guard !names.isEmpty,
-      let relationships = names[OwnerKey(rootIndex: rootIndex, primaryKey: key)]
+      let relationships = names[RowKey(rootIndex: rootIndex, primaryKey: key)]
     else { return }
     for name in relationships {
       entries[Key(rootIndex: rootIndex, primaryKey: key, relationship: name)]?.version = version
     }
   }
 
-  /// Takes a destination out of a relationship of every owner.
-  mutating func removeEverywhere(_ destination: FetchedIdentity, relationship: String) {
-    for key in entries.keys where key.relationship == relationship {
-      entries[key]?.destinations.removeAll { $0.isSameRow(as: destination) }
+  /// Takes rows out of relationships of every owner: one pass over all that is known.
+  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
+    for (key, entry) in entries {
+      guard let gone = rows[key.relationship] else { continue }
+      let rest = entry.destinations.filter { !gone.contains(RowKey($0)) }
+      guard rest.count < entry.destinations.count else { continue }
+      entries[key]?.destinations = rest
+      entries[key]?.commit = commit
     }
   }
 
@@ -94,7 +93,7 @@ struct ToManyCache: ~Copyable, LinkTable {
 
   /// Drops all relationships of one owner.
   mutating func forget(rootIndex: Int, key: Int64) {
-    let owner = OwnerKey(rootIndex: rootIndex, primaryKey: key)
+    let owner = RowKey(rootIndex: rootIndex, primaryKey: key)
     guard !names.isEmpty, let relationships = names.removeValue(forKey: owner) else { return }
     for name in relationships {
       entries[Key(rootIndex: rootIndex, primaryKey: key, relationship: name)] = nil

@@ -94,6 +94,7 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
         contents.tables.remove(object.layout, object.primaryKey)
         object.leaveLinks(in: &contents.tables, commit: commit)
       }
+      plan.leaveLists(in: &contents.tables, commit: commit)
       return (rows, commit)
     }
     return remember(plan, rows: rows, commit: commit)

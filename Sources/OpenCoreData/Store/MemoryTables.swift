@@ -40,9 +40,10 @@ struct MemoryTables: LinkTable, Sendable {
     links[key] = list
   }
 
-  mutating func removeEverywhere(_ destination: FetchedIdentity, relationship: String) {
-    for key in links.keys where key.relationship == relationship {
-      links[key]?.removeAll { $0.isSameRow(as: destination) }
+  mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
+    for key in links.keys {
+      guard let gone = rows[key.relationship] else { continue }
+      links[key]?.removeAll { gone.contains(RowKey($0)) }
     }
   }
 }

@@ -98,6 +98,7 @@ extension RowStore {
         shared.toMany.forget(rootIndex: object.layout.rootIndex, key: object.primaryKey)
         object.leaveLinks(in: &shared.toMany, commit: commit)
       }
+      if !shared.toMany.isEmpty { plan.leaveLists(in: &shared.toMany, commit: commit) }
       return zip(plan.written, rows).map { object, row in
         let rootIndex = object.layout.rootIndex
         if object.isInserted { shared.rows.own(rootIndex: rootIndex, key: object.primaryKey) }

@@ -1,0 +1,76 @@
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Deleted rows and the lists that had them")
+struct StaleListTests {
+  /// The names of what a to-many leads to, for a context that has read nothing of it, and the SELECTs.
+  private func read(
+    _ key: String, of id: NSManagedObjectID, in context: NSManagedObjectContext
+  ) -> (names: [String], selects: Int) {
+    context.performAndWait {
+      let before = context.counters
+      let names = context.object(with: id).set(key).map { $0.label ?? "-" }.sorted()
+      return (names, (context.counters - before).selects)
+    }
+  }
+
+  @Test(
+    "A many-to-many has no deleted row, although the context that deleted it did not know the list",
+    arguments: StoreKind.allCases)
+  func overwritten(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let people = try bed.addPeople(2)
+    let (deleter, other, pinned) = (bed.context(), bed.context(), bed.context())
+    deleter.mergePolicy = NSMergePolicy.overwrite
+    let person = try deleter.performAndWait {
+      let person = try deleter.existingObject(with: people[0])
+      #expect(person.set("tags").isEmpty)
+      return person
+    }
+    let (tag, id) = try other.performAndWait {
+      let tag = other.make("Tag", ["name": "x"])
+      tag.setValue(Set(people.map { other.object(with: $0) }), forKey: "workers")
+      try other.save()
+      return (tag, tag.objectID)
+    }
+    let reader = bed.context()
+    #expect(read("workers", of: id, in: reader).names == ["p1", "p2"])
+    try pinned.performAndWait { try pinned.setQueryGenerationFrom(.current) }
+    #expect(try pinned.performAndWait { try pinned.people().count } == 2)
+    try deleter.performAndWait {
+      // The other's save is overwritten, its tag not seen.
+      person.number = 7
+      try deleter.save()
+      #expect(person.set("tags").isEmpty)
+      deleter.delete(person)
+      try deleter.save()
+    }
+    let cold = bed.context()
+    let found = read("workers", of: id, in: cold)
+    #expect(found.names == ["p2"] && found.selects == 0)
+    #expect(read("workers", of: id, in: pinned).names == ["p1", "p2"])
+    other.performAndWait { #expect(tag.set("workers").count == 2) }
+  }
+
+  @Test(
+    "A list without an inverse has no deleted row for whoever reads it afterwards",
+    arguments: StoreKind.allCases)
+  func oneWay(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind, model: KinshipModel.make())
+    let (writer, reader, cold) = (bed.context(), bed.context(), bed.context())
+    try writer.performAndWait {
+      let country = writer.make("Country", ["name": "c"])
+      let sights = "abc".map { writer.make("Sight", ["name": "\($0)"]) }
+      country.setValue(NSOrderedSet(array: sights), forKey: "sights")
+      try writer.save()
+      #expect(read("sights", of: country.objectID, in: reader).names == ["a", "b", "c"])
+      writer.delete(sights[1])
+      try writer.save()
+      let found = read("sights", of: country.objectID, in: cold)
+      #expect(found.names == ["a", "c"] && found.selects == 0)
+    }
+  }
+}
