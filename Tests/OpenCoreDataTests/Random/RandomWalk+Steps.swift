@@ -137,29 +137,40 @@ extension RandomWalk {
 
   // MARK: Undo
 
-  /// Some changes, taken back, and sometimes made again.
+  /// Some changes, taken back group by group, and sometimes made again.
   private func undo() throws {
     guard let manager = context.undoManager else { return }
     process()
     manager.removeAllActions()
-    let (before, last) = (reference.objects, lastSerial)
+    /// What each group began with, and what the last ended with.
+    var states = [reference.objects]
+    func noteGroup() {
+      if manager.undoCount == states.count { states.append(reference.objects) }
+    }
     log.append("{")
     for _ in 0...int(3) {
       change()
+      noteGroup()
       if int(2) == 0 { process() }
+      noteGroup()
     }
     process()
-    let after = reference.objects
-    guard manager.canUndo else { return log.append("}") }
-    log.append("} undo")
-    while manager.canUndo { context.undo() }
-    reference.restore(before, inserted: Set(reference.objects.keys.filter { $0 > last }))
-    try compareUndone()
+    noteGroup()
+    log.append("}")
+    for index in states.indices.dropLast().reversed() {
+      log.append("undo")
+      context.undo()
+      reference.restore(states[index], after: states[index + 1])
+      try compareUndone()
+    }
+    try expect(manager.canUndo, false, "canUndo")
     guard int(2) == 0 else { return manager.removeAllActions() }
-    log.append("redo")
-    while manager.canRedo { context.redo() }
-    reference.restore(after, inserted: Set(before.keys).subtracting(after.keys))
-    try compareUndone()
+    for index in states.indices.dropFirst() {
+      log.append("redo")
+      context.redo()
+      reference.restore(states[index], after: states[index - 1])
+      try compareUndone()
+    }
     manager.removeAllActions()
   }
 

@@ -95,6 +95,8 @@ extension RandomWalk {
       }
       reference.process()
       reference.merge(saved)
+      // What came with this one may go with the next.
+      adoptRegistered()
     }
     here.unmerged.removeFirst(count)
   }

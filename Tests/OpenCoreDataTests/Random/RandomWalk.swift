@@ -95,10 +95,16 @@ final class RandomWalk {
   func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
     guard found != expected else { return }
     let serial = what.prefix(while: \.isNumber)
-    let history = log.filter { line in
-      line.hasPrefix("[")
-        || line.split(whereSeparator: { !$0.isNumber }).contains { $0 == serial }
+    // What was done to the object, or to all, each with its context.
+    var (history, marker): ([String], String) = ([], "")
+    for line in log {
+      if line.hasPrefix("[") {
+        marker = line
+      } else if line.split(whereSeparator: { !$0.isNumber }).contains(where: { $0 == serial })
         || !line.contains(where: \.isNumber)
+      {
+        history.append("\(marker) \(line);")
+      }
     }
     throw Disagreement(
       description:

@@ -112,11 +112,12 @@ extension ReferenceContext {
 
   // MARK: Undo
 
-  /// Takes back what was changed since, in values and marks; what was read since stays read.
-  func restore(_ earlier: [Int: ReferenceObject], inserted: Set<Int>) {
-    for serial in inserted { objects[serial] = nil }
-    for serial in Set(objects.keys).union(earlier.keys) where !inserted.contains(serial) {
-      let then = earlier[serial] ?? ReferenceObject()
+  /// Goes from one state to another, in values and marks; what was read since stays read.
+  func restore(_ state: [Int: ReferenceObject], after present: [Int: ReferenceObject]) {
+    let gone = Set(present.filter { $0.value.isInserted && state[$0.key] == nil }.keys)
+    for serial in gone { objects[serial] = nil }
+    for serial in Set(objects.keys).union(state.keys) where !gone.contains(serial) {
+      let then = state[serial] ?? ReferenceObject()
       guard var object = objects[serial], !then.isInserted || object.isInserted else {
         objects[serial] = then
         continue
