@@ -54,36 +54,37 @@ extension NSManagedObjectContext {
   }
 
   /// One step: loads the destinations and gives their identities.
+  ///
+  /// A step that no key leads along loads nothing, and is neither told nor counted.
   private func prefetch(
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: RowStore
   ) throws -> [FetchedIdentity] {
     let event = scope.begin(.prefetch)
-    scope.counters.prefetches += 1
-    var found = 0
-    defer {
-      scope.end(event) { event in
-        event.entity = relationship.entity?.name
-        event.relationship = relationship.name
-        event.rows = found
-      }
-    }
-    let destinations =
+    var found: [FetchedIdentity]?
+    defer { if found == nil { scope.abandon(event) } }
+    found =
       relationship.isToMany
       ? try prefetchToMany(relationship, from: sources, owner: owner, in: store)
       : try prefetchToOne(relationship, from: sources, owner: owner, in: store)
-    found = destinations.count
-    return destinations
+    guard let found else { return [] }
+    scope.counters.prefetches += 1
+    scope.end(event) { event in
+      event.entity = relationship.entity?.name
+      event.relationship = relationship.name
+      event.rows = found.count
+    }
+    return found
   }
 
   private func prefetchToOne(
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: RowStore
-  ) throws -> [FetchedIdentity] {
-    guard let destination = relationship.destinationEntity else { return [] }
+  ) throws -> [FetchedIdentity]? {
+    guard let destination = relationship.destinationEntity else { return nil }
     return try read(store) { reader in
       let keys = reader.destinationKeys(of: relationship.name, from: sources)
-      guard !keys.isEmpty else { return [] }
+      guard !keys.isEmpty else { return nil }
       let layout = EntityLayout.of(destination).at(store.place)
       let rows = try reader.rows(keys, of: layout, pageSize: nil, in: scope)
       return own(rows, owner, reader)
@@ -93,9 +94,9 @@ extension NSManagedObjectContext {
   private func prefetchToMany(
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: RowStore
-  ) throws -> [FetchedIdentity] {
+  ) throws -> [FetchedIdentity]? {
     let owners = sources.filter { $0.layout.place(of: relationship.name) != nil }
-    guard !owners.isEmpty else { return [] }
+    guard !owners.isEmpty else { return nil }
     return try read(store) { reader in
       var links: [Int64: [FetchedIdentity]] = [:]
       let rows = try reader.linkedRows(of: relationship, owners, in: scope, links: &links)

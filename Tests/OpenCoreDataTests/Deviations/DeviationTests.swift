@@ -179,7 +179,7 @@ struct DeviationTests {
           $0.relationshipKeyPathsForPrefetching = ["country"]
         }
       }
-      #expect(cost.selects == 1)
+      #expect(cost.selects == 1 && cost.prefetches == 0)
     }
   }
 
