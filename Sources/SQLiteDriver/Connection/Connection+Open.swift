@@ -20,7 +20,7 @@ extension Connection {
 
   /// The settings of a new connection, and a first read that finds out what is no database.
   func configure(_ options: Options) throws(SQLiteError) {
-    sqlite3_busy_timeout(use(), options.busyTimeoutMilliseconds)
+    waits.serve(use())
     var namesJournal = false
     for (name, value) in options.pragmas {
       let name = name.lowercased()

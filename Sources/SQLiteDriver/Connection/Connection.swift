@@ -54,6 +54,7 @@ package final class Connection: @unchecked Sendable {
   /// Nil after `close()`.
   var handle: OpaquePointer?
   let interruption: Interruption
+  let waits: LockWaits
   let clock = StatementClock()
   let callbacks = CallbackCounts()
   var statements: StatementCache
@@ -80,6 +81,7 @@ package final class Connection: @unchecked Sendable {
     inspection = opened.inspection
     self.copy = opened.copy
     interruption = Interruption(opened.handle)
+    waits = LockWaits(patience: options.busyTimeoutMilliseconds)
     statements = StatementCache(limit: options.statementLimit)
     do {
       try configure(options)

@@ -23,6 +23,10 @@ package final class ConnectionPool: @unchecked Sendable {
   ///
   /// Guarded by `lock`.
   private var writingThread: UInt64?
+  /// How often the writer was with somebody else.
+  ///
+  /// Guarded by `lock`.
+  private var takenCount = 0
 
   private let lock = NSLock()
   /// Readers nobody has leased.
@@ -159,6 +163,12 @@ package final class ConnectionPool: @unchecked Sendable {
     return true
   }
 
+  /// How often `withWriter` has waited for another user of the writer.
+  package var writerWaits: Int { lock.withLock { takenCount } }
+
+  /// How often the writer has waited in SQLite for a lock of another connection.
+  package var lockWaits: Int { writer?.waits.count ?? 0 }
+
   /// Runs the closure with the writer; others wait until it returns.
   ///
   /// Throws `SQLITE_MISUSE` after `close()`, which another thread may have called. Traps when the
@@ -173,7 +183,10 @@ package final class ConnectionPool: @unchecked Sendable {
     let thread = MonotonicClock.threadID()
     let isNested = lock.withLock { writingThread == thread }
     precondition(!isNested, "withWriter was called inside withWriter; pass the connection on.")
-    writerLock.lock()
+    if !writerLock.try() {
+      lock.withLock { takenCount += 1 }
+      writerLock.lock()
+    }
     lock.withLock { writingThread = thread }
     defer {
       lock.withLock { writingThread = nil }
