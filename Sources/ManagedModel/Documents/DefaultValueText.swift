@@ -10,7 +10,8 @@ enum DefaultValueText {
     case .doubleAttributeType: return Double(text)
     case .floatAttributeType: return Float(text)
     case .stringAttributeType: return text
-    case .booleanAttributeType: return ElementReader.flag(text)
+    case .booleanAttributeType:
+      return ElementReader.flag(text) ?? Double(text).map { $0 != 0 }
     case .dateAttributeType:
       return Double(text).map { Date(timeIntervalSinceReferenceDate: $0) }
     case .UUIDAttributeType: return UUID(uuidString: text)

@@ -22,9 +22,11 @@ final class DocumentParser: NSObject, XMLParserDelegate {
   /// Parses a document.
   ///
   /// Fails with the first place where it is no well-formed XML.
-  static func parse(_ data: Data, text: DocumentText) throws(ModelErrors) -> DocumentElement {
+  ///
+  /// - Parameter bytes: Sound UTF-8: names and values of other bytes would trap in the parser.
+  static func parse(_ bytes: [UInt8], text: DocumentText) throws(ModelErrors) -> DocumentElement {
     let delegate = DocumentParser(text: text)
-    let parser = XMLParser(data: data)
+    let parser = XMLParser(data: Data(bytes))
     parser.delegate = delegate
     let succeeded = parser.parse()
     if let failure = delegate.failure { throw ModelErrors(failure) }

@@ -26,8 +26,7 @@ extension ModelBuilder {
   func composite(_ reader: ElementReader) -> NSCompositeAttributeDescription {
     let attribute = NSCompositeAttributeDescription()
     let home =
-      reader.element.children(named: "attribute").isEmpty
-      ? declaration(for: reader) : reader.element
+      Self.elements(in: reader.element).isEmpty ? declaration(for: reader) : reader.element
     guard let home else { return attribute }
     guard openComposites.count < ModelLimits.compositeDepth,
       openComposites.insert(ObjectIdentifier(home)).inserted
@@ -39,7 +38,7 @@ extension ModelBuilder {
     }
     defer { openComposites.remove(ObjectIdentifier(home)) }
     var names: Set<String> = []
-    for child in home.children(named: "attribute") {
+    for child in Self.elements(in: home) {
       guard compositeElements < ModelLimits.compositeElements else {
         reader.report(
           "The model has more than \(ModelLimits.compositeElements) elements of composites.", nil)
@@ -59,6 +58,13 @@ extension ModelBuilder {
       attribute.elements.append(element)
     }
     return attribute
+  }
+
+  /// The tags of the elements inside a tag.
+  private static func elements(in home: DocumentElement) -> [DocumentElement] {
+    home.children.filter {
+      ["attribute", "composite", "compositeAttribute", "compositeElement"].contains($0.name)
+    }
   }
 
   private func declaration(for reader: ElementReader) -> DocumentElement? {

@@ -3,13 +3,13 @@ extension ModelBuilder {
   func addProperties(to entity: NSEntityDescription, from element: DocumentElement) {
     var properties: [NSPropertyDescription] = []
     for child in element.children {
-      guard ["attribute", "relationship", "fetchedProperty"].contains(child.name),
+      guard Self.propertyTags.contains(child.name),
         let name = reader(child, entity).required("name")
       else { continue }
       let reader = reader(child, entity, property: name)
       let property: NSPropertyDescription =
         switch child.name {
-        case "attribute": attribute(reader)
+        case "attribute", "composite", "compositeAttribute": attribute(reader)
         case "relationship": relationship(reader)
         default: fetchedProperty(reader)
         }
@@ -19,6 +19,10 @@ extension ModelBuilder {
     }
     entity.properties = properties
   }
+
+  private static let propertyTags: Set = [
+    "attribute", "composite", "compositeAttribute", "relationship", "fetchedProperty",
+  ]
 
   /// Reads what all kinds of properties have.
   func read(_ property: NSPropertyDescription, named name: String, _ reader: ElementReader) {
@@ -35,8 +39,9 @@ extension ModelBuilder {
 
   func attribute(_ reader: ElementReader) -> NSAttributeDescription {
     let type =
-      reader.choice("attributeType", NSAttributeType.allCases, name: \.documentName)
-      ?? .undefinedAttributeType
+      reader.element.name == "attribute"
+      ? reader.choice("attributeType", NSAttributeType.allCases, name: \.documentName)
+        ?? .undefinedAttributeType : .compositeAttributeType
     let attribute: NSAttributeDescription =
       if type == .compositeAttributeType {
         composite(reader)
@@ -49,17 +54,22 @@ extension ModelBuilder {
     attribute.preservesValueInHistoryOnDeletion = reader.flag("preserveAfterDeletion")
     attribute.usesScalarValueType = reader.flag("usesScalarValueType", otherwise: true)
     attribute.valueRule = ValueRule(
-      minimum: limit(reader, ["minDateTimeInterval", "minValueString"], attribute.attributeType),
-      maximum: limit(reader, ["maxDateTimeInterval", "maxValueString"], attribute.attributeType),
+      minimum: limit(reader, "min", attribute.attributeType),
+      maximum: limit(reader, "max", attribute.attributeType),
       pattern: reader.text("regularExpressionString"))
     attribute.defaultValue = defaultValue(reader, type: attribute.attributeType)
     return attribute
   }
 
-  /// The first limit of some that an element gives.
-  private func limit(_ reader: ElementReader, _ keys: [String], _ type: NSAttributeType) -> String?
-  {
-    for key in keys {
+  /// A limit that an element gives.
+  ///
+  /// What is left of a type that the attribute had before is no limit of the type it has now.
+  private func limit(
+    _ reader: ElementReader, _ side: String, _ type: NSAttributeType
+  ) -> String? {
+    guard type.hasLimits else { return nil }
+    let keys = ["\(side)DateTimeInterval", "\(side)ValueString"]
+    for key in keys.dropFirst(type == .dateAttributeType ? 0 : 1) {
       guard let text = reader.text(key) else { continue }
       if ValueRule.isLimit(text, for: type) { return text }
       reader.report(
@@ -75,6 +85,8 @@ extension ModelBuilder {
       ? "defaultDateTimeInterval" : "defaultValueString"
     guard let text = reader.element.attributes[key] else { return nil }
     if text.isEmpty, type != .stringAttributeType { return nil }
+    // Left of a type that the attribute had before: the editor keeps it and shows it no more.
+    guard type.hasDefaultText else { return nil }
     if let value = DefaultValueText.value(text, type: type) { return value }
     reader.report(
       "The default value \"\(text)\" does not fit the type \(type.documentName).",
@@ -121,5 +133,28 @@ extension ModelBuilder {
         for: name, among: destination.relationshipsByName.keys,
         otherwise: "Add it or name another inverse."),
       at: "inverseName")
+  }
+}
+
+extension NSAttributeType {
+  /// Whether the model editor has fields for the least and the greatest value.
+  fileprivate var hasLimits: Bool {
+    switch self {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType,
+      .stringAttributeType:
+      true
+    default: false
+    }
+  }
+
+  /// Whether a default value of the type has a text form.
+  fileprivate var hasDefaultText: Bool {
+    switch self {
+    case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,
+      .objectIDAttributeType, .compositeAttributeType:
+      false
+    default: true
+    }
   }
 }

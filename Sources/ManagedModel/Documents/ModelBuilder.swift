@@ -91,7 +91,8 @@ final class ModelBuilder {
       entity.versionHashModifier = reader.text("versionHashModifier")
       entity.coreSpotlightDisplayNameExpression =
         reader.text("coreSpotlightDisplayNameExpression").flatMap {
-          expression($0, reader, at: "coreSpotlightDisplayNameExpression")
+          // Without effect here, so no reason to refuse the model.
+          try? NSExpression.parse($0, arguments: [])
         }
       entity.userInfo = userInfo(of: element)
       entities.append((entity, element))

@@ -29,9 +29,10 @@ package enum ModelDocument {
   ) throws(ModelErrors) -> (model: NSManagedObjectModel, problems: [ModelError]) {
     let contents = try ModelVersions(url).file(version: nil)
     let data = try BoundedFile.read(contents, limit: maximumSize)
-    let text = DocumentText(file: contents.path, bytes: Array(data))
+    let bytes = try DocumentEncoding.utf8(data, file: contents.path)
+    let text = DocumentText(file: contents.path, bytes: bytes)
     let builder = ModelBuilder(text: text)
-    let model = try builder.buildWithProblems(DocumentParser.parse(data, text: text))
+    let model = try builder.buildWithProblems(DocumentParser.parse(bytes, text: text))
     return (model, builder.errors.sorted?.errors ?? [])
   }
 
@@ -57,8 +58,9 @@ package enum ModelDocument {
   package static func read(
     data: Data, file: String
   ) throws(ModelErrors) -> NSManagedObjectModel {
-    let text = DocumentText(file: file, bytes: Array(data))
-    let root = try DocumentParser.parse(data, text: text)
+    let bytes = try DocumentEncoding.utf8(data, file: file)
+    let text = DocumentText(file: file, bytes: bytes)
+    let root = try DocumentParser.parse(bytes, text: text)
     return try ModelBuilder(text: text).build(root)
   }
 }

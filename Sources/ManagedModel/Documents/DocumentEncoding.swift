@@ -1,0 +1,118 @@
+/// Turns the bytes of a model document into sound UTF-8, which is all that the parser is given.
+///
+/// Xcode writes UTF-8. A byte order mark, UTF-16, ASCII and Latin-1 are read too.
+enum DocumentEncoding {
+  /// The document in UTF-8, without byte order mark; an XML declaration is blanked out where it names
+  /// another encoding.
+  ///
+  /// Lines and columns are those of the original.
+  ///
+  /// - Parameter file: The file name that errors give.
+  /// - Throws: An error for another encoding, and for bytes that are not of the one that is used,
+  ///   with the place of the first of them.
+  static func utf8(_ data: Data, file: String) throws(ModelErrors) -> [UInt8] {
+    var bytes = Array(data)
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+      bytes.removeFirst(3)
+    } else if let order = byteOrder(of: bytes) {
+      return try fromUTF16(bytes, order, file)
+    }
+    let name = declaredName(in: bytes)
+    switch name {
+    case "utf-8", "utf8", "us-ascii", "ascii", nil:
+      if name?.hasPrefix("utf") == false { blankDeclaration(of: &bytes) }
+      return try checked(bytes, file)
+    case "iso-8859-1", "latin1", "latin-1":
+      blankDeclaration(of: &bytes)
+      return Array(String(bytes.map { Character(Unicode.Scalar($0)) }).utf8)
+    case .some(let name):
+      throw ModelErrors(
+        ModelError(
+          "The document is written in \(name), which is not read.",
+          nextStep: "Save it in UTF-8.", file: file, line: 1, column: 1))
+    }
+  }
+
+  private enum ByteOrder {
+    case little
+    case big
+  }
+
+  /// The order of the bytes of a document in UTF-16, by its mark or its first character; nil for
+  /// another.
+  private static func byteOrder(of bytes: [UInt8]) -> ByteOrder? {
+    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0x3C, 0x00]) { return .little }
+    if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0x00, 0x3C]) { return .big }
+    return nil
+  }
+
+  private static func fromUTF16(
+    _ bytes: [UInt8], _ order: ByteOrder, _ file: String
+  ) throws(ModelErrors) -> [UInt8] {
+    var units: [UInt16] = []
+    units.reserveCapacity(bytes.count / 2)
+    for index in stride(from: 0, to: bytes.count - 1, by: 2) {
+      let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+      units.append(order == .little ? second << 8 | first : first << 8 | second)
+    }
+    if units.first == 0xFEFF { units.removeFirst() }
+    guard bytes.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self) else {
+      throw ModelErrors(
+        ModelError(
+          "The document begins in UTF-16, but is not UTF-16 throughout.",
+          nextStep: "Save it in UTF-8.", file: file, line: 1, column: 1))
+    }
+    var result = Array(text.utf8)
+    blankDeclaration(of: &result)
+    return result
+  }
+
+  private static func checked(
+    _ bytes: [UInt8], _ file: String
+  ) throws(ModelErrors) -> [UInt8] {
+    if String(validating: bytes, as: UTF8.self) != nil { return bytes }
+    let sound = soundPrefix(of: bytes)
+    let place = DocumentText(file: file, bytes: bytes).place(of: sound)
+    throw ModelErrors(
+      ModelError(
+        "A character here is not in UTF-8, in which the document is written.",
+        nextStep: "Repair it in a text editor, or save it anew in the model editor.", file: file,
+        line: place.line, column: place.column))
+  }
+
+  /// The number of bytes before the first that is not UTF-8.
+  private static func soundPrefix(of bytes: [UInt8]) -> Int {
+    var decoder = Unicode.UTF8.ForwardParser()
+    var iterator = bytes.makeIterator()
+    var count = 0
+    while case .valid(let scalar) = decoder.parseScalar(from: &iterator) { count += scalar.count }
+    return count
+  }
+
+  /// The encoding that an XML declaration names, in small letters.
+  private static func declaredName(in bytes: [UInt8]) -> String? {
+    guard let end = declarationEnd(of: bytes) else { return nil }
+    let text = String(decoding: bytes[..<end], as: UTF8.self)
+    guard let name = text.firstRange(of: "encoding") else { return nil }
+    let rest = text[name.upperBound...].drop { $0 == " " || $0 == "=" || $0 == "\t" }
+    guard let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
+    return rest.dropFirst().prefix { $0 != quote }.lowercased()
+  }
+
+  /// Puts blanks in the place of the XML declaration, so that every place stays where it is.
+  private static func blankDeclaration(of bytes: inout [UInt8]) {
+    guard let end = declarationEnd(of: bytes) else { return }
+    for index in 0..<end where bytes[index] != UInt8(ascii: "\n") {
+      bytes[index] = UInt8(ascii: " ")
+    }
+  }
+
+  /// The number of bytes of the XML declaration, nil where there is none.
+  private static func declarationEnd(of bytes: [UInt8]) -> Int? {
+    guard bytes.starts(with: Array("<?xml".utf8)) else { return nil }
+    let end = bytes.prefix(1_000).indices.dropFirst().first { index in
+      bytes[index] == UInt8(ascii: ">") && bytes[index - 1] == UInt8(ascii: "?")
+    }
+    return end.map { $0 + 1 }
+  }
+}
