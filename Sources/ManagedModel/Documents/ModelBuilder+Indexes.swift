@@ -68,7 +68,8 @@ extension ModelBuilder {
   ) -> NSFetchIndexElementDescription? {
     let reader = reader(element, entity)
     let indexed: NSPropertyDescription
-    if reader.text("property") == nil, let text = reader.text("expression") {
+    let path = reader.text("property").flatMap { isElement($0, of: entity) ? $0 : nil }
+    if let text = path ?? (reader.text("property") == nil ? reader.text("expression") : nil) {
       guard let computed = computed(text, reader) else { return nil }
       indexed = computed
     } else {
@@ -88,11 +89,20 @@ extension ModelBuilder {
     return description
   }
 
+  /// Whether a name is the path of an element of a composite attribute.
+  private func isElement(_ path: String, of entity: NSEntityDescription) -> Bool {
+    guard let point = path.firstIndex(of: "."),
+      let composite = entity.attributesByName[String(path[..<point])]
+        as? NSCompositeAttributeDescription
+    else { return false }
+    return composite.leaves.contains { $0.name == path }
+  }
+
   /// What an index over an expression covers; its name is the expression.
   private func computed(_ text: String, _ reader: ElementReader) -> NSExpressionDescription? {
     guard let expression = expression(text, reader, at: "expression") else { return nil }
     let description = NSExpressionDescription()
-    description.name = text
+    description.name = expression.description
     description.expression = expression
     description.expressionResultType =
       reader.choice("expressionType", NSAttributeType.allCases, name: \.documentName)

@@ -8,10 +8,13 @@ extension NSEntityDescription {
   }
 
   /// The attributes of this level alone which have a column, by name.
+  ///
+  /// A composite one has none itself: the leaves of its elements stand for it.
   package var ownStoredAttributes: [NSAttributeDescription] {
     ownProperties
       .compactMap { $0 as? NSAttributeDescription }
       .filter { !$0.isTransient }
+      .flatMap { ($0 as? NSCompositeAttributeDescription)?.leaves ?? [$0] }
       .sorted { $0.name < $1.name }
   }
 

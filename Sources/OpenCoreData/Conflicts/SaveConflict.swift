@@ -43,7 +43,7 @@ extension Row {
         result[slot.name] = value(slot) ?? NSNull()
       }
     }
-    return result
+    return layout.gatheringComposites(result)
   }
 
   private func destinationID(_ slot: RowSlot, _ store: RowStore?) -> NSManagedObjectID? {

@@ -21,11 +21,17 @@ struct DictionaryPlan {
   /// Whether a dictionary stands for several rows.
   let isAggregated: Bool
 
+  /// The composite attributes that are asked for as a whole; their leaves are columns.
+  private let composites: [NSCompositeAttributeDescription]
+
   init<T>(_ request: NSFetchRequest<T>, entity: NSEntityDescription) throws {
     let asked = request.propertiesToFetch ?? []
-    columns =
+    let wanted =
       asked.isEmpty ? Self.attributes(of: entity) : try asked.map { try Self.column($0) }
+    columns = wanted.flatMap { Self.leaves(of: $0, entity) }
+    composites = wanted.compactMap { Self.composite($0, entity) }
     groups = try (request.propertiesToGroupBy ?? []).map { try Self.column($0) }
+      .flatMap { Self.leaves(of: $0, entity) }
     having = request.havingPredicate
     isDistinct = request.returnsDistinctResults
     if having != nil, groups.isEmpty {
@@ -42,6 +48,32 @@ struct DictionaryPlan {
             + "add it to propertiesToGroupBy.")
       }
     }
+  }
+
+  /// A dictionary whose composite attributes are dictionaries themselves.
+  ///
+  /// - Parameter entries: One for each column.
+  func gathered(_ entries: [String: Any]) -> [String: Any] {
+    guard !composites.isEmpty else { return entries }
+    var result = entries
+    for composite in composites {
+      for leaf in composite.leaves { result[leaf.name] = nil }
+      result[composite.name] = composite.gathered { entries[$0] }
+    }
+    return result
+  }
+
+  /// The composite attribute that a column names, nil for another column.
+  private static func composite(
+    _ column: Column, _ entity: NSEntityDescription
+  ) -> NSCompositeAttributeDescription? {
+    column.isComputed
+      ? nil : entity.attributesByName[column.name] as? NSCompositeAttributeDescription
+  }
+
+  /// The columns of a composite attribute; any other column is itself.
+  private static func leaves(of column: Column, _ entity: NSEntityDescription) -> [Column] {
+    composite(column, entity)?.leaves.map { Self.column(named: $0.name) } ?? [column]
   }
 
   /// A computed entry by the name that a condition or an order calls it by.

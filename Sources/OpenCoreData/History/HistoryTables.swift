@@ -81,10 +81,12 @@ struct HistoryTables: Sendable {
 }
 
 extension NSEntityDescription {
-  /// The stored attributes whose last values the history keeps, in the order of their columns.
+  /// The stored attributes whose last values the history keeps, in the order of their columns; of
+  /// composite ones their leaves.
   var preservedAttributes: [NSAttributeDescription] {
     attributesByName.values
       .filter { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
+      .flatMap { ($0 as? NSCompositeAttributeDescription)?.leaves ?? [$0] }
       .sorted { $0.name < $1.name }
   }
 

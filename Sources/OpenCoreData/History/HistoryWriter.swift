@@ -149,10 +149,17 @@ final class HistoryWriter {
   private func bits(_ names: [String], _ entity: NSEntityDescription) -> SQLiteValue {
     let properties = entity.historyProperties
     var bytes = [UInt8](repeating: 0, count: (properties.count + 7) / 8)
-    for (index, property) in properties.enumerated() where names.contains(property.name) {
+    for (index, property) in properties.enumerated()
+    where names.contains(property.name) || isWritten(property, names) {
       bytes[index / 8] |= 1 << UInt8(index % 8)
     }
     return .blob(bytes)
+  }
+
+  /// Whether a leaf of a composite attribute is among the names.
+  private func isWritten(_ property: NSPropertyDescription, _ names: [String]) -> Bool {
+    guard let composite = property as? NSCompositeAttributeDescription else { return false }
+    return composite.leaves.contains { names.contains($0.name) }
   }
 
   @discardableResult

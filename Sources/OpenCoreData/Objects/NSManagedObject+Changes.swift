@@ -50,7 +50,12 @@ extension NSManagedObject {
       else {
         continue
       }
-      result[slot.name] = earlierValue(slot) ?? NSNull()
+      if case .composite(let index)? = layout.place(of: layout.propertyName(slot)) {
+        result[layout.composites[index].name] =
+          layout.gathered(index) { earlierValue($0) } ?? NSNull()
+      } else {
+        result[slot.name] = earlierValue(slot) ?? NSNull()
+      }
     }
     for (index, relationship) in layout.toMany.enumerated() {
       let place = layout.holdingIndex(.toMany(index))
@@ -70,12 +75,18 @@ extension NSManagedObject {
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     var result: [String: Any] = [:]
-    for slot in layout.slots where keys?.contains(slot.name) ?? true {
+    for slot in layout.slots
+    where keys?.contains(slot.name) ?? (layout.propertyName(slot) == slot.name) {
       if slot.kind.isToOne {
         result[slot.name] = committedDestination(slot) ?? NSNull()
       } else {
         result[slot.name] = layout.value(slot, in: row) ?? NSNull()
       }
+    }
+    for (index, composite) in layout.composites.enumerated()
+    where keys?.contains(composite.name) ?? true {
+      result[composite.name] =
+        layout.gathered(index) { layout.value($0, in: row) } ?? NSNull()
     }
     for (index, relationship) in layout.toMany.enumerated()
     where keys?.contains(relationship.name) ?? false {
@@ -147,7 +158,7 @@ extension NSManagedObject {
   /// The persistent properties that differ; none while nothing was noted as a change.
   private func changedNames() -> [String] {
     guard hasChanges else { return [] }
-    var names = changedSlots().map(\.name)
+    var names = changedSlots().map(layout.propertyName)
     for (index, relationship) in layout.toMany.enumerated() where !relationship.isTransient {
       if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))], value.hasChanges {
         names.append(relationship.name)

@@ -4,8 +4,8 @@ extension NSManagedObject: KeyValueReadable {
   /// The value of a property; firing a fault when the object or a to-many relationship is one.
   ///
   /// Attributes come as the Swift type of their attribute type (`Int16`, `Bool`, `Date`, `String` …),
-  /// a transformable as its transformer makes it, a to-one as the related object, a to-many as
-  /// `Set<NSManagedObject>`, an ordered one as `NSOrderedSet`. `objectID` and `entity` are keys too where
+  /// a transformable as its transformer makes it, a composite as a dictionary of its elements' values,
+  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`, an ordered one as `NSOrderedSet`. `objectID` and `entity` are keys too where
   /// the entity has no such property, and fire nothing. Traps for an unknown key.
   /// Cost: none for a filled object; a fault otherwise; a to-many's first read one SELECT.
   public final func value(forKey key: String) -> Any? {
@@ -118,6 +118,8 @@ extension NSManagedObject: KeyValueReadable {
         ? toManyValue(at: place).orderedSet ?? NSOrderedSet() : objects
     case .transient:
       return heldValue(place)
+    case .composite(let index):
+      return composite(index)
     }
   }
 
@@ -206,6 +208,8 @@ extension NSManagedObject: KeyValueReadable {
     case .transient:
       noteTransientChange()
       storage.keep(value.map { .value($0) } ?? .null, at: layout.holdingIndex(place))
+    case .composite(let index):
+      for leaf in leaves(of: index, for: value) { write(leaf.value, to: .slot(leaf.slot.index)) }
     }
   }
 

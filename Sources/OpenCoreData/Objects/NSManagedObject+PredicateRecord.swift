@@ -5,8 +5,13 @@ extension NSManagedObject: PredicateRecord {
   package final var placesNumber: UInt32 { layout.number }
 
   /// The position of a property; the objects themselves are read by name.
+  ///
+  /// Nil for a composite attribute, which is read by name too.
   package final func placeNumber(ofKey key: String) -> UInt32? {
-    layout.place(of: key).map { UInt32(layout.holdingIndex($0)) }
+    switch layout.place(of: key) {
+    case .composite, nil: nil
+    case .some(let place): UInt32(layout.holdingIndex(place))
+    }
   }
 
   /// The value at the position, without a box around numbers and dates.

@@ -45,6 +45,10 @@ extension NSManagedObject {
       storeDestinations(checkedDestinations(value, relationship), relationship)
     case .transient:
       storage.keep(value.map { .value($0) } ?? .null, at: layout.holdingIndex(place))
+    case .composite(let index):
+      for leaf in leaves(of: index, for: value) {
+        change(heldValue(leaf.value, for: leaf.slot), at: leaf.slot.index)
+      }
     }
   }
 
@@ -124,7 +128,7 @@ extension NSManagedObject {
     case .slot(let index):
       layout.slots[index].kind.isToOne ? layout.slots[index].relationship : nil
     case .toMany(let index): layout.toMany[index]
-    case .transient: nil
+    case .transient, .composite: nil
     }
   }
 }

@@ -151,7 +151,7 @@ extension NSManagedObject {
         previous.dropDestination(object, of: relationship)
       }
       object.storeDestination(self, slot)
-    case .transient:
+    case .transient, .composite:
       break
     }
   }
@@ -174,7 +174,7 @@ extension NSManagedObject {
       changeable(relationship, at: place).remove(object)
     case .slot(let index):
       if destination(layout.slots[index]) === object { storeDestination(nil, layout.slots[index]) }
-    case .transient:
+    case .transient, .composite:
       break
     }
   }

@@ -15,6 +15,10 @@ extension NSManagedObject {
         failures.append(failure)
       }
     }
+    for (index, composite) in layout.composites.enumerated()
+    where hasOverrides || layout.rules.demands(.composite(index)) {
+      if let failure = validate(.composite(index), composite.name) { failures.append(failure) }
+    }
     for (index, relationship) in layout.toMany.enumerated()
     where isToBeValidated(toMany: index, hasOverrides) {
       if let failure = validate(.toMany(index), relationship.name) { failures.append(failure) }
@@ -87,6 +91,10 @@ extension NSManagedObject {
         return new.flatMap(transformer.encode) == old.flatMap(transformer.encode)
       }
       return RowValue(new, kind: slot.kind) == RowValue(old, kind: slot.kind)
+    case .composite(let index):
+      return zip(leaves(of: index, for: new), leaves(of: index, for: old)).allSatisfy { new, old in
+        isEqual(new.value, old.value, at: .slot(new.slot.index))
+      }
     case .toMany, .transient:
       return (new as? AnyHashable) == (old as? AnyHashable)
     }

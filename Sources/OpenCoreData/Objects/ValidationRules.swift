@@ -8,6 +8,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private let slots: [SlotRule?]
   /// The same for to-many relationships, by their number.
   private let toMany: [CountRule?]
+  /// The composite attributes, by their number.
+  private let composites: [NSCompositeAttributeDescription]
 
   private struct SlotRule {
     let kind: RowSlot.Kind
@@ -22,7 +24,11 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     let most: Int
   }
 
-  init(slots: [RowSlot], toMany: [NSRelationshipDescription]) {
+  init(
+    slots: [RowSlot], toMany: [NSRelationshipDescription],
+    composites: [NSCompositeAttributeDescription]
+  ) {
+    self.composites = composites
     self.slots = slots.map { slot in
       let attribute = slot.property as? NSAttributeDescription
       let limits = attribute.map(ValueLimit.limits) ?? []
@@ -45,6 +51,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     switch place {
     case .slot(let index): slots[index] != nil
     case .toMany(let index): toMany[index] != nil
+    case .composite(let index): composites[index].isDemanding
     case .transient: false
     }
   }
@@ -58,8 +65,27 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
       if let rule = slots[index] { try check(value, by: rule, key, object) }
     case .toMany(let index):
       if let rule = toMany[index] { try check(value, by: rule, key, object) }
+    case .composite(let index): try check(value, by: composites[index], object)
     case .transient, nil: break
     }
+  }
+
+  /// A group that must be there is there, and what must be in one that is there is in it.
+  private func check(
+    _ value: Any?, by composite: NSCompositeAttributeDescription, _ object: NSManagedObject
+  ) throws {
+    var missing: [String] = []
+    if let values = value as? [String: Any], !values.isEmpty {
+      missing = composite.missingPaths(in: values)
+    } else if !composite.isOptional {
+      missing = [composite.name]
+    }
+    try NSError.throwValidation(
+      missing.map { path in
+        NSError.validation(
+          NSValidationMissingMandatoryPropertyError, object: object, key: path, value: nil,
+          message: "\(path) is a required value.")
+      })
   }
 
   private func check(

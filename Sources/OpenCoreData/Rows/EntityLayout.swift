@@ -37,6 +37,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   /// The names of the relationships that list objects of this entity and are in no row of theirs: the
   /// other ends of many-to-manys, and to-manys without an inverse.
   let listings: [String]
+  /// The stored attributes that are groups of values; each leaf of them has a slot.
+  let composites: [NSCompositeAttributeDescription]
   /// Transient attributes live in the object alone.
   let transients: [NSAttributeDescription]
   /// The uniqueness constraints, inherited ones included.
@@ -112,15 +114,11 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.listings = Set((otherEnds + oneWay).map(\.name)).sorted()
     self.transients = entity.attributesByName.values.filter(\.isTransient)
       .sorted { $0.name < $1.name }
-    var places: [String: PropertyPlace] = [:]
-    for slot in slots { places[slot.name] = .slot(slot.index) }
-    for (number, relationship) in toMany.enumerated() {
-      places[relationship.name] = .toMany(number)
-    }
-    for (number, attribute) in transients.enumerated() {
-      places[attribute.name] = .transient(number)
-    }
-    self.places = NameTable(places)
+    self.composites = entity.attributesByName.values
+      .compactMap { $0 as? NSCompositeAttributeDescription }
+      .filter { !$0.isTransient }.sorted { $0.name < $1.name }
+    self.places = NameTable(
+      Self.places(slots, toMany, transients: transients, composites: composites))
     self.slotTable = SlotTable(slots)
     self.isAsGenerated =
       ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
@@ -132,7 +130,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       ($0 as? NSAttributeDescription).flatMap(AttributeTransformer.init)
     }
     self.hasTransformers = transformers.contains { $0 != nil }
-    self.rules = ValidationRules(slots: slots, toMany: toMany)
+    self.rules = ValidationRules(slots: slots, toMany: toMany, composites: composites)
     var nulls = RowBuilder(slots: slots, fixedSize: geometry.fixedSize, layoutIndex: index)
     self.faultRow = nulls.finish(version: 0, immortal: true)
     for slot in slots {
@@ -143,6 +141,24 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       }
     }
     self.defaultRow = nulls.finish(version: 0, immortal: true)
+  }
+
+  private static func places(
+    _ slots: [RowSlot], _ toMany: [NSRelationshipDescription],
+    transients: [NSAttributeDescription], composites: [NSCompositeAttributeDescription]
+  ) -> [String: PropertyPlace] {
+    var places: [String: PropertyPlace] = [:]
+    for slot in slots { places[slot.name] = .slot(slot.index) }
+    for (number, relationship) in toMany.enumerated() {
+      places[relationship.name] = .toMany(number)
+    }
+    for (number, attribute) in transients.enumerated() {
+      places[attribute.name] = .transient(number)
+    }
+    for (number, attribute) in composites.enumerated() {
+      places[attribute.name] = .composite(number)
+    }
+    return places
   }
 
   deinit {
@@ -226,6 +242,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     case .slot(let index): index
     case .toMany(let index): slots.count + index
     case .transient(let index): slots.count + toMany.count + index
+    case .composite: preconditionFailure("a group of values is held by its leaves")
     }
   }
 }
@@ -238,4 +255,6 @@ enum PropertyPlace: Hashable {
   case toMany(Int)
   /// In the object: a transient attribute.
   case transient(Int)
+  /// In the slots of its leaves: a composite attribute.
+  case composite(Int)
 }

@@ -46,15 +46,19 @@ extension PredicateTranslation {
           ToManyPath(
             scope: scope, source: position, relationship: toMany, rest: Array(rest), text: text))
       }
-      guard let column = entity.column(named: key) else {
-        throw TranslationError(text, "\(entity.name).\(key) is not kept in the store.")
+      var path = key
+      if let composite = property as? NSCompositeAttributeDescription {
+        path = try element(of: composite, &rest, entity, text: text)
+      }
+      guard let column = entity.column(named: path) else {
+        throw TranslationError(text, "\(entity.name).\(path) is not kept in the store.")
       }
       let alias = scope.alias(of: position, isRequired: isRequired)
       let name = "\(alias).\(SQLNames.quoted(column.name))"
-      if let attribute = property as? NSAttributeDescription {
+      if let attribute = column.property as? NSAttributeDescription {
         guard rest.isEmpty else {
           throw TranslationError(
-            text, "\(entity.name).\(key) is an attribute, so nothing can follow it.")
+            text, "\(entity.name).\(path) is an attribute, so nothing can follow it.")
         }
         return .attribute(SQLFragment(sql: " \(name)"), attribute)
       }
@@ -66,6 +70,34 @@ extension PredicateTranslation {
       position = TranslationPosition(entity: destination, key: name, holder: alias)
     }
     return .object(SQLFragment(sql: " \(position.key)"), position.entity)
+  }
+
+  /// The path of the column that keys behind a composite attribute lead to; takes those keys.
+  private func element(
+    of composite: NSCompositeAttributeDescription,
+    _ rest: inout ArraySlice<PredicateKeyPath.Component>, _ entity: SQLEntity, text: String
+  ) throws(TranslationError) -> String {
+    var path = composite.name
+    var group: NSCompositeAttributeDescription? = composite
+    while let current = group {
+      let names = current.elements.map(\.name).sorted()
+      guard case .key(let key)? = rest.popFirst() else {
+        throw TranslationError(
+          text,
+          "\(entity.name).\(path) is a group of values, which has no column of its own. "
+            + "Name one of its elements: "
+            + names.prefix(12).map { "\(path).\($0)" }.joined(separator: ", ") + ".")
+      }
+      guard let found = current.elements.first(where: { $0.name == key }) else {
+        var error = TranslationError(text, "\(entity.name).\(path) has no element \(key).")
+        error.suggestion = NearestName.of(key, among: names)
+        error.choices = names
+        throw error
+      }
+      path += ".\(key)"
+      group = found as? NSCompositeAttributeDescription
+    }
+    return path
   }
 
   /// The entity of an object, or its name.

@@ -114,7 +114,12 @@ struct SQLModelBuilder {
     declaration: String = StoredType.integer.declaration
   ) throws(SchemaMismatch) -> String {
     var bases = [spell(property.name)]
-    if file != nil, let former = property.explicitRenamingIdentifier { bases.append(spell(former)) }
+    if file != nil {
+      if let former = property.explicitRenamingIdentifier { bases.append(spell(former)) }
+      // Nobody says how Apple's files call an element of a composite attribute.
+      let path = property.name.split(separator: ".").map(String.init)
+      if path.count > 1 { bases += [spell(path.joined()), spell(path[path.count - 1])] }
+    }
     if let name = claims[entity.table]?.claim(bases, declaration: declaration) { return name }
     throw SchemaMismatch(
       entity: entity.name, property: property.name, table: entity.table, column: bases[0])

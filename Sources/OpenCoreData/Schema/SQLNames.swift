@@ -5,9 +5,17 @@ package enum SQLNames {
   static let version = "Z_OPT"
   static let primaryKeyTable = "Z_PRIMARYKEY"
 
-  /// The table of a root entity, or the column of a property: `ZMOOD`, `ZUPDATEDAT`.
+  /// The table of a root entity, or the column of a property: `ZMOOD`, `ZUPDATEDAT`; of an element
+  /// of a composite attribute `ZADDRESS_CITY`.
   static func plain(_ name: String) -> String {
-    "Z" + name.uppercased()
+    "Z" + spelled(name)
+  }
+
+  /// A name in capitals; the points of a path become underscores.
+  private static func spelled(_ name: String) -> String {
+    let capitals = name.uppercased()
+    guard capitals.utf8.contains(UInt8(ascii: ".")) else { return capitals }
+    return String(capitals.map { $0 == "." ? "_" : $0 })
   }
 
   /// The column with the concrete entity of a to-one's destination: `Z3_OWNER`.

@@ -44,7 +44,7 @@ final class MemoryGroup: KeyValueReadable {
         entries[column.name] = value.dictionaryValue(column.resultType)
       }
     }
-    return entries
+    return plan.gathered(entries)
   }
 
   // MARK: Functions over rows

@@ -20,6 +20,8 @@ final class MemoryRecord: PredicateRecord {
       return slot.kind.isToOne ? destination(slot) : layout.value(slot, in: row.row)
     case .toMany(let index):
       return destinations(layout.toMany[index])
+    case .composite(let index):
+      return layout.gathered(index) { layout.value($0, in: row.row) }
     case .transient, nil:
       switch key {
       case "objectID": return objectID
@@ -39,7 +41,7 @@ final class MemoryRecord: PredicateRecord {
     switch row.layout.place(of: key) {
     case .slot(let index): UInt32(index)
     case .toMany(let index): UInt32(row.layout.slots.count + index)
-    case .transient, nil: nil
+    case .transient, .composite, nil: nil
     }
   }
 

@@ -12,7 +12,7 @@ extension SQLiteReader {
       for column in found.columns {
         entries[column.name] = try value(column, statement)
       }
-      dictionaries.append(entries)
+      dictionaries.append(dictionary.gathered(entries))
     }
     return dictionaries
   }

@@ -89,7 +89,7 @@ extension SQLiteStore {
   ) throws -> GivenValues {
     var values = layout.slots.map { layout.defaultRow.rawValue($0) }
     var given: Set<Int> = []
-    for (name, value) in dictionary {
+    for (name, value) in try dictionary.flatMap({ try leafValues($0.key, $0.value, layout) }) {
       let slot = try attributeSlot(name, layout)
       values[slot.index] = try storedValue(value, slot, layout)
       given.insert(slot.index)

@@ -199,8 +199,10 @@ extension SQLiteStore {
   ) throws -> [(name: String, text: String, bind: SQLiteValue?)] {
     let columns = entity(layout).columns
     var found: [Int: (String, SQLiteValue?)] = [:]
-    for (key, value) in properties {
-      let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key)"
+    let named = properties.map { key, value in
+      ((key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key)", value)
+    }
+    for (name, value) in try named.flatMap({ try leafValues($0, $1, layout) }) {
       let slot = try attributeSlot(name, layout)
       let column = SQLNames.quoted(columns[slot.index].name)
       if let expression = value as? NSExpression, expression.expressionType == .keyPath {
@@ -212,6 +214,22 @@ extension SQLiteStore {
     }
     return found.sorted { $0.key < $1.key }.map {
       (layout.slots[$0.key].name, $0.value.0, $0.value.1)
+    }
+  }
+
+  /// The values of attributes that a batch request gives: a composite one's as those of its leaves.
+  func leafValues(
+    _ name: String, _ value: Any, _ layout: EntityLayout
+  ) throws -> [(name: String, value: Any)] {
+    guard case .composite(let index)? = layout.place(of: name) else { return [(name, value)] }
+    var given: Any? = value
+    if let expression = value as? NSExpression, expression.expressionType == .constantValue {
+      given = expression.constantValue
+    }
+    do {
+      return try layout.spread(given, over: index).map { ($0.slot.name, $0.value ?? NSNull()) }
+    } catch {
+      throw NSError.fetch(error.description)
     }
   }
 

@@ -43,9 +43,15 @@ package struct ModelNames: Sendable {
     for (index, part) in parts.enumerated() {
       let partPlace = place.part(at: offset, length: part.count)
       offset += part.count + 1
-      let property = try property(part, of: owner, at: partPlace)
+      let property =
+        if let group = path.last as? NSCompositeAttributeDescription {
+          try element(part, of: group, at: partPlace)
+        } else {
+          try property(part, of: owner, at: partPlace)
+        }
       path.last = property
       guard index < parts.count - 1 else { break }
+      if property is NSCompositeAttributeDescription { continue }
       guard let relationship = property as? NSRelationshipDescription,
         let destination = relationship.destinationEntity
       else {
@@ -71,6 +77,18 @@ package struct ModelNames: Sendable {
       "\(entity.name ?? "the entity") has no property `\(name)`", at: place,
       didYouMean: NearestName.of(name, among: known),
       nextStep: "its properties are: \(ModelNames.list(known))")
+  }
+
+  /// An element of a composite attribute.
+  private func element(
+    _ name: String, of group: NSCompositeAttributeDescription, at place: SourcePlace
+  ) throws(LanguageProblem) -> NSPropertyDescription {
+    if let element = group.elements.first(where: { $0.name == name }) { return element }
+    let known = group.elements.map(\.name).sorted()
+    throw LanguageProblem(
+      "`\(group.name)` has no element `\(name)`", at: place,
+      didYouMean: NearestName.of(name, among: known),
+      nextStep: "its elements are: \(ModelNames.list(known))")
   }
 
   /// Words in a row, shortened when there are many.

@@ -14,6 +14,8 @@ package enum RowText: Sendable, Equatable {
   /// The URIs of a relationship's objects; a to-one's has one.
   case object(String)
   case objects([String])
+  /// The values of a composite attribute's elements, by name.
+  case group([String: RowText])
 
   /// A value of an attribute, in the Swift type that the framework gives it in.
   init(_ value: Any?) {
@@ -30,6 +32,7 @@ package enum RowText: Sendable, Equatable {
     case let value as UUID: self = .text(value.uuidString)
     case let value as URL: self = .text(value.absoluteString)
     case let value as Data: self = .bytes(value)
+    case let value as [String: Any]: self = .group(value.mapValues { RowText($0) })
     case .some(let value): self = .text("\(value)")
     case nil: self = .null
     }

@@ -36,6 +36,10 @@ package struct RowsJSON {
     case .text(let value), .object(let value): quoted(value)
     case .bytes(let value): quoted(value.base64EncodedString())
     case .objects(let values): "[\(values.map(quoted).joined(separator: ", "))]"
+    case .group(let values):
+      "{"
+        + values.sorted { $0.key < $1.key }.map { "\(quoted($0.key)): \(text($0.value))" }
+        .joined(separator: ", ") + "}"
     }
   }
 

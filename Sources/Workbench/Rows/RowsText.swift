@@ -23,6 +23,9 @@ package enum RowsText {
     case .bytes(let value): NumberText.counted(value.count, "byte")
     case .object(let value): value
     case .objects(let values): list(values)
+    case .group(let values):
+      values.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
+        .joined(separator: ", ")
     }
   }
 
