@@ -8,12 +8,12 @@ struct SchemaBuilder: Sendable {
   /// What a connection to a file that is still empty runs first: the file takes both for life.
   static let newFilePragmas = [("page_size", "4096"), ("auto_vacuum", "2")]
 
-  /// All `CREATE` statements: tables, join tables, indexes, unique indexes, the triggers of derived
-  /// attributes, housekeeping.
+  /// All `CREATE` statements: tables, join tables, indexes, unique indexes, R-trees, the triggers of
+  /// derived attributes, housekeeping.
   var statements: [String] {
     let roots = model.entities.filter { $0.superentity == nil }
-    return roots.map(table) + joinTables.map(\.table) + indexes.map(\.sql) + triggers
-      + Self.housekeeping
+    return roots.map(table) + joinTables.map(\.table) + indexes.map(\.sql)
+      + rangeIndexes.flatMap(\.statements) + triggers + Self.housekeeping
   }
 
   /// Creates the schema and the rows every store has, in one transaction.

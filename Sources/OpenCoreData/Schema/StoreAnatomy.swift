@@ -9,6 +9,8 @@ package struct StoreAnatomy: Sendable {
   package let mapping: SQLModel
   /// The indexes that the model asks for, by the names that new files give them.
   package let indexes: [SchemaIndex]
+  /// The R-trees that the model asks for.
+  package let rangeIndexes: [RangeIndex]
   /// The derived attributes that can be computed from the rows.
   package let derivedColumns: [DerivedColumn]
 
@@ -21,6 +23,7 @@ package struct StoreAnatomy: Sendable {
     mapping = try SQLModel(model: source.model, connection: connection)
     let builder = SchemaBuilder(model: mapping)
     indexes = builder.indexes
+    rangeIndexes = builder.rangeIndexes
     derivedColumns = builder.derivedColumns
   }
 }
