@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement examples checked walk threads memory kills build lint catalogue samples picture bench gates clean prepare
+.PHONY: help demo test agreement fuzz examples checked walk threads memory kills build lint catalogue samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -15,6 +15,7 @@ help:
 	@echo 'make demo       build, run $(SCENARIO), leave its report under $(REPORTS)/'
 	@echo 'make test       the whole test suite'
 	@echo 'make agreement  20,000 random predicates in a file, in memory and in plain Swift: five minutes'
+	@echo 'make fuzz       stores and models damaged at random, for fifteen minutes'
 	@echo 'make examples   the package that uses the build plugin: build it, run its program'
 	@echo 'make checked    the core under checked rows, the address and the thread sanitizer'
 	@echo 'make walk       random walks beside plain dictionaries, 20 seeds of 10,000 steps on both stores'
@@ -45,6 +46,11 @@ test: prepare
 # As many as a release should see; a run of the suite makes a tenth.
 agreement: prepare
 	CDPROF_AGREEMENT_ROUNDS=20000 swift test --disable-xctest $(SWIFT_FLAGS) --filter StoreAgreementTests
+
+# SEED=100000 begins with another seed.
+fuzz: prepare
+	CDPROF_FUZZ_SECONDS=900 CDPROF_FUZZ_SEED=$(or $(SEED),1) \
+	  swift test --disable-xctest $(SWIFT_FLAGS) --filter FuzzTests
 
 # A package of its own: what a user of the framework and of the build plugin writes.
 examples: prepare

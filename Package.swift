@@ -70,7 +70,8 @@ let package = Package(
     .testTarget(
       name: "WorkbenchTests",
       dependencies: ["Workbench", "OpenCoreData", "ProfileEvents", "SQLiteDriver"]),
-    .testTarget(name: "cdprofTests", dependencies: ["cdprof"]),
+    .testTarget(
+      name: "cdprofTests", dependencies: ["cdprof", "OpenCoreData", "ManagedModel", "SQLiteDriver"]),
     .testTarget(name: "RepositoryTests", dependencies: ["ProfileEvents"]),
   ],
   swiftLanguageModes: [.v6]

@@ -25,6 +25,9 @@ struct FileSchema: Sendable {
   /// Entities of the persistent history have numbers from here on.
   static let firstHistoryEntity = 16_000
 
+  /// Greater numbers, and those below 1, are damage: such an entity is not there.
+  private static let greatestNumber = Int64(Int32.max)
+
   /// By upper-case name: SQLite compares names without case.
   let tables: [String: Table]
   let entities: [NumberedEntity]
@@ -64,7 +67,8 @@ struct FileSchema: Sendable {
     entities = try connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
     ).compactMap { row in
-      guard row.count == 3, case .integer(let number) = row[0], case .text(let name) = row[1]
+      guard row.count == 3, case .integer(let number) = row[0], case .text(let name) = row[1],
+        (1...Self.greatestNumber).contains(number)
       else { return nil }
       var superNumber = 0
       if case .integer(let value) = row[2] { superNumber = Int(value) }

@@ -20,6 +20,7 @@ package enum ModelRules {
   /// Cost: for a model alone, its tables are made in memory; with a store one COUNT a hierarchy and
   /// one SELECT for each attribute of bytes. The store is only looked at.
   /// - Returns: What was found, rule by rule.
+  /// - Throws: `InputRefusal` for a store that is damaged.
   package static func findings(in found: FoundModel) throws -> [ModelFinding] {
     let problems = found.origin == .document ? found.problems : found.model.validate()
     let connection: Connection
@@ -41,6 +42,10 @@ package enum ModelRules {
     let checked = CheckedModel(
       model: found.model, problems: problems, schema: schema,
       isGuessed: found.origin == .tables, store: isStore ? connection : nil)
-    return try rules.flatMap { try $0.init().findings(in: checked) }
+    do {
+      return try rules.flatMap { try $0.init().findings(in: checked) }
+    } catch let error as SQLiteError {
+      throw InputRefusal(error, path: found.url.relativePath)
+    }
   }
 }
