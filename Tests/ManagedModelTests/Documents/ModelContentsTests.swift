@@ -3,6 +3,35 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct ModelContentsTests {
+  /// The optimised file's form is not public; what is read beside it has the same hashes.
+  @Test("S-A14 of compiled models the plain file of each version is read, beside an optimised one")
+  func optimisedModelsLieBesideThePlainOnes() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let compiled = folder.appendingPathComponent("Zoo.momd")
+    try FileManager.default.createDirectory(at: compiled, withIntermediateDirectories: true)
+    let new = try ModelDocument.read(data: Data(ModelDocumentTests.document.utf8), file: "Zoo")
+    let old = try ModelDocument.read(
+      data: Data("<model><entity name=\"Animal\"/></model>".utf8), file: "Zoo")
+    for (name, model) in [("Zoo", old), ("Zoo 2", new)] {
+      try Data(ModelArchive.bytes(of: model)).write(
+        to: compiled.appendingPathComponent(name + ".mom"))
+    }
+    let info = ["NSManagedObjectModel_CurrentVersionName": "Zoo 2"]
+    try PropertyListSerialization.data(fromPropertyList: info, format: .binary, options: 0)
+      .write(to: compiled.appendingPathComponent("VersionInfo.plist"))
+    let plain = try NSManagedObjectModel.read(contentsOf: compiled)
+    try Data("optimised".utf8).write(to: compiled.appendingPathComponent("Zoo 2.omo"))
+    let beside = try NSManagedObjectModel.read(contentsOf: compiled)
+    #expect(beside.entityVersionHashesByName == plain.entityVersionHashesByName)
+    #expect(beside.outline == new.outline)
+    #expect(try NSManagedObjectModel.versions(of: compiled) == ["Zoo", "Zoo 2"])
+    #expect(
+      try NSManagedObjectModel.read(contentsOf: compiled, version: "Zoo").outline == old.outline)
+    try FileManager.default.removeItem(at: compiled.appendingPathComponent("Zoo 2.mom"))
+    #expect(throws: ModelErrors.self) { try NSManagedObjectModel.read(contentsOf: compiled) }
+  }
+
   @Test func everyFormOfAModelIsRead() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }

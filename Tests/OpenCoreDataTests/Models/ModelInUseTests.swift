@@ -93,6 +93,33 @@ struct ModelInUseTests {
     #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
   }
 
+  @Test("S-A12 an index alone changes no hash: it is never made, unless a modifier says so")
+  func indexesAloneAreNeverMade() throws {
+    let stack = try TestStack(model: ModelTablesTests.model(Self.note))
+    _ = try stack.coldContext()
+    let indexed = Self.note.replacingOccurrences(
+      of: "</entity>",
+      with:
+        "<fetchIndex name=\"byText\"><fetchIndexElement property=\"text\"/></fetchIndex></entity>")
+    let modified = indexed.replacingOccurrences(
+      of: "<entity name=\"Note\"", with: "<entity name=\"Note\" versionHashModifier=\"2\"")
+    let models = try [Self.note, indexed, modified].map { try ModelTablesTests.model($0) }
+    let hashes = models.map { $0.entityVersionHashesByName["Note"] }
+    #expect(hashes[0] != nil && hashes[0] == hashes[1] && hashes[1] != hashes[2])
+    func indexes(_ url: URL) throws -> [[SQLiteValue]] {
+      let connection = try Connection(path: url.path, access: .looking)
+      defer { connection.close() }
+      return try connection.values("SELECT name FROM sqlite_master WHERE name LIKE 'Z_Note%'")
+    }
+    try open(stack.storeURL, models[1])
+    #expect(try indexes(stack.storeURL) == [])
+    let error = #expect(throws: NSError.self) { try open(stack.storeURL, models[2]) }
+    #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError)
+    let new = stack.folder.appendingPathComponent("New.sqlite")
+    try open(new, models[2])
+    #expect(try indexes(new) == [[.text("Z_Note_byText")]])
+  }
+
   @Test("S-A08 no object is of an abstract entity; one of its sub-entities is")
   func abstractEntitiesHaveNoObjects() async throws {
     let stack = try TestStack(model: ModelTablesTests.model(ModelTablesTests.people))

@@ -196,6 +196,33 @@ struct StoreFilesTests {
     #expect(try names(in: other.coldContext()) == ["other"])
   }
 
+  @Test(
+    "S-B18 every setting of durability is in force on the connection that saves",
+    arguments: [("OFF", 0), ("NORMAL", 1), ("FULL", 2), ("EXTRA", 3)])
+  func durabilityIsInForce(setting: String, value: Int64) throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let context = try stack.coldContext(
+      options: [NSSQLitePragmasOption: ["synchronous": setting]])
+    let store = try #require(
+      context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
+    #expect(
+      try store.pool.withWriter { try $0.values("PRAGMA synchronous") } == [[.integer(value)]])
+    // A save writes the pages it changes to the log, and none of the others.
+    func logSize() throws -> Int {
+      try FileManager.default.attributesOfItem(atPath: stack.storeURL.path + "-wal")[.size] as? Int
+        ?? 0
+    }
+    let before = try logSize()
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+        .setValue(setting, forKey: "name")
+      try context.save()
+    }
+    let size = try Data(contentsOf: stack.storeURL).count
+    #expect(try logSize() > before && logSize() - before < max(size, 1 << 16))
+    #expect(try names(in: stack.coldContext()) == [setting])
+  }
+
   @Test("S8.33 pragmas are in force on the connections, and options are carried out")
   func optionsAreInForce() throws {
     let stack = try TestStack(model: SchemaModels.library())
