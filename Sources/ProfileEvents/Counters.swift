@@ -46,7 +46,9 @@ package struct Counters: Sendable, Equatable {
     case .hits: hits
     case .misses: misses
     case .prefetches: prefetches
-    case .scanned, .sorts, .calls, .registered, .peak, .time: nil
+    case .scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts, .registered, .peak, .filepages,
+      .walpages, .freepages, .time:
+      nil
     }
   }
 

@@ -14,12 +14,18 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   case scanned
   case sorts
   case calls
+  case vmsteps
+  case pageins
+  case pageouts
   case faults
   case hits
   case misses
   case prefetches
   case registered
   case peak
+  case filepages
+  case walpages
+  case freepages
   case time
 
   /// The scopes that may stand in brackets behind the word, as in `misses(Country)`.
@@ -43,13 +49,15 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   /// The scopes this metric accepts.
   package var scopes: Scopes {
     switch self {
-    case .fetches, .selects, .rows, .scanned, .sorts, .calls, .inserts, .updates, .deletes:
+    case .fetches, .selects, .rows, .scanned, .sorts, .calls, .vmsteps, .pageins, .inserts,
+      .updates, .deletes:
       [.entity, .context, .step]
     case .faults, .hits, .misses: [.entity, .relationship, .context, .step]
     case .prefetches: [.relationship, .context, .step]
-    case .saves, .transactions: [.context, .step]
+    case .saves, .transactions, .pageouts: [.context, .step]
     case .time: [.step]
     case .registered, .peak: [.entity, .context]
+    case .filepages, .walpages, .freepages: []
     }
   }
 
@@ -63,6 +71,8 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .rows, .scanned: "rows"
     case .sorts: "sorts"
     case .calls: "calls"
+    case .vmsteps: "VM steps"
+    case .pageins, .pageouts, .filepages, .walpages, .freepages: "pages"
     case .faults, .hits, .misses: "faults"
     case .prefetches: "prefetches"
     case .registered, .peak: "objects"
@@ -73,6 +83,17 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   /// Whether two runs of the same work give the same number; only such metrics may be expected.
   package var isExact: Bool {
     self != .time
+  }
+
+  /// Whether it counts what lies below the rows: pages, files, and SQLite's own instructions.
+  ///
+  /// SQLite's version and the size of a page decide such a number, so a result has it only where an
+  /// expectation asks for it.
+  package var isOfPages: Bool {
+    switch self {
+    case .vmsteps, .pageins, .pageouts, .filepages, .walpages, .freepages: true
+    default: false
+    }
   }
 
   /// What is counted, in a sentence.
@@ -105,6 +126,15 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .calls:
       "Calls that SQLite made to functions and collations it does not have itself, such as the one "
         + "behind `[cd]`. As for `scanned`, the plan decides."
+    case .vmsteps:
+      "Instructions of SQLite's virtual machine that the counted statements took, a measure of the "
+        + "processor's work. SQLite's version and the plan decide: expect bounds, not a number."
+    case .pageins:
+      "Pages that the counted statements read from the file or its log, as SQLite had not cached "
+        + "them; a page is 4,096 bytes as a rule."
+    case .pageouts:
+      "Pages that statements and their COMMIT wrote to the log, or to the file where there is none. "
+        + "What a checkpoint moves does not count."
     case .faults:
       "Object and relationship faults that fired, whatever filled them (Instruments: Faults)."
     case .hits:
@@ -117,6 +147,12 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Objects that contexts have registered now, after letting go of those they alone hold."
     case .peak:
       "The most objects any one context had registered at once, seen after each load."
+    case .filepages:
+      "Pages of the store's file, by its length; what the log alone has is not there yet."
+    case .walpages:
+      "Pages in the write-ahead log, by its length; a log that was started anew keeps its length."
+    case .freepages:
+      "Pages of the store that hold nothing and wait for new rows, the log's changes included."
     case .time:
       "Time of the steps by our own clock: this machine, never a gate."
     }

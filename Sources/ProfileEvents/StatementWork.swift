@@ -1,7 +1,8 @@
 /// What SQLite did for one run of a statement, by its own counters.
 ///
 /// The counts repeat: the same statement on the same file with the same values gives the same
-/// numbers, on any machine, as long as SQLite's version is the same.
+/// numbers, on any machine, as long as SQLite's version is the same. The pages depend beside that on
+/// what the connection has cached.
 package struct StatementWork: Sendable, Hashable {
   /// Instructions of SQLite's virtual machine, the closest there is to exact work.
   package var vmSteps: Int
@@ -15,10 +16,14 @@ package struct StatementWork: Sendable, Hashable {
   package var functionCalls: Int
   /// Comparisons by collations that are not SQLite's own, such as `NSCollateLocaleSensitive`.
   package var collationCalls: Int
+  /// Pages read from the file or its log, as the connection had not cached them.
+  package var pagesRead: Int
+  /// Pages written to the log or the file; a transaction's are its COMMIT's.
+  package var pagesWritten: Int
 
   package init(
     vmSteps: Int = 0, fullScanSteps: Int = 0, sorts: Int = 0, autoIndexRows: Int = 0,
-    functionCalls: Int = 0, collationCalls: Int = 0
+    functionCalls: Int = 0, collationCalls: Int = 0, pagesRead: Int = 0, pagesWritten: Int = 0
   ) {
     self.vmSteps = vmSteps
     self.fullScanSteps = fullScanSteps
@@ -26,6 +31,8 @@ package struct StatementWork: Sendable, Hashable {
     self.autoIndexRows = autoIndexRows
     self.functionCalls = functionCalls
     self.collationCalls = collationCalls
+    self.pagesRead = pagesRead
+    self.pagesWritten = pagesWritten
   }
 
   /// The work of two runs together.
@@ -35,7 +42,9 @@ package struct StatementWork: Sendable, Hashable {
       fullScanSteps: one.fullScanSteps + other.fullScanSteps, sorts: one.sorts + other.sorts,
       autoIndexRows: one.autoIndexRows + other.autoIndexRows,
       functionCalls: one.functionCalls + other.functionCalls,
-      collationCalls: one.collationCalls + other.collationCalls)
+      collationCalls: one.collationCalls + other.collationCalls,
+      pagesRead: one.pagesRead + other.pagesRead,
+      pagesWritten: one.pagesWritten + other.pagesWritten)
   }
 
   /// What was done since an earlier reading of the same counters.
@@ -46,6 +55,8 @@ package struct StatementWork: Sendable, Hashable {
       sorts: later.sorts - earlier.sorts,
       autoIndexRows: later.autoIndexRows - earlier.autoIndexRows,
       functionCalls: later.functionCalls - earlier.functionCalls,
-      collationCalls: later.collationCalls - earlier.collationCalls)
+      collationCalls: later.collationCalls - earlier.collationCalls,
+      pagesRead: later.pagesRead - earlier.pagesRead,
+      pagesWritten: later.pagesWritten - earlier.pagesWritten)
   }
 }

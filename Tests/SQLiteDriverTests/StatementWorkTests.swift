@@ -1,3 +1,4 @@
+import Foundation
 import ProfileEvents
 import SQLiteDriver
 import Testing
@@ -48,6 +49,29 @@ import Testing
     #expect(first.collationCalls > 99)
     #expect(try work(of: sql, on: connection) == first)
     #expect(try work(of: "SELECT * FROM t WHERE k = 1", on: connection).collationCalls == 0)
+  }
+
+  /// A file is read once as long as the cache is large enough, and again and again where it is not.
+  @Test func pagesReadAndWrittenAreCounted() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "pages.sqlite").path
+    let writer = try Connection(path: path, access: .writing)
+    try writer.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, b BLOB)")
+    let written = try work(
+      of: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+        + " INSERT INTO t SELECT i, zeroblob(3000) FROM n", on: writer)
+    #expect(written.pagesWritten >= 100)
+    writer.close()
+    let connection = try Connection(path: path, access: .writing)
+    let sql = "SELECT sum(length(b)) FROM t"
+    #expect(try work(of: sql, on: connection).pagesRead >= 100)
+    let again = try work(of: sql, on: connection)
+    #expect(again.pagesRead == 0 && again.pagesWritten == 0)
+    try connection.execute("PRAGMA cache_size = 10")
+    #expect(try work(of: sql, on: connection).pagesRead >= 90)
+    connection.close()
   }
 
   @Test func anIndexMadeForOneRunCountsItsRows() throws {

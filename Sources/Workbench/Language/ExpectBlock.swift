@@ -1,3 +1,5 @@
+import ProfileEvents
+
 /// What a variant or a step must have cost.
 package struct ExpectBlock: Sendable, Equatable {
   /// The findings that must fire, neither more nor fewer.
@@ -31,6 +33,11 @@ package struct ExpectBlock: Sendable, Equatable {
     self.expectations = expectations
     self.findings = findings
     self.line = line
+  }
+
+  /// Whether it asks how long the store's files are, which no event tells.
+  package var wantsPages: Bool {
+    expectations.contains { [.filepages, .walpages, .freepages].contains($0.scoped.metric) }
   }
 
   package static func == (first: ExpectBlock, second: ExpectBlock) -> Bool {

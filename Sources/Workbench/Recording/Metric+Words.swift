@@ -9,6 +9,12 @@ extension Metric {
     case .updates: "UPDATEs"
     case .deletes: "DELETEs"
     case .scanned: "scanned rows"
+    case .vmsteps: "VM steps"
+    case .pageins: "pages read"
+    case .pageouts: "pages written"
+    case .filepages: "pages of the file"
+    case .walpages: "pages of the log"
+    case .freepages: "free pages"
     case .peak: "peak objects"
     case .registered: "registered objects"
     default: rawValue
@@ -22,6 +28,7 @@ extension Metric {
       switch self {
       case .misses: "miss"
       case .fetches, .prefetches: String(heading.dropLast(2))
+      case .pageins, .pageouts, .filepages, .walpages: heading.replacing("pages", with: "page")
       default: String(heading.dropLast())
       }
     return "1 \(one)"

@@ -18,10 +18,12 @@ package struct RecordedStep: Sendable, Equatable {
   package var begin: UInt64
   /// Nanoseconds of `MonotonicClock`.
   package var end: UInt64
+  /// Nanoseconds of processor time that the step's thread had; 0 where nobody looked.
+  package var processor: UInt64
 
   package init(
     name: String?, location: CallSite, text: String, after: Int, through: Int, begin: UInt64,
-    end: UInt64
+    end: UInt64, processor: UInt64 = 0
   ) {
     self.name = name
     self.location = location
@@ -30,6 +32,7 @@ package struct RecordedStep: Sendable, Equatable {
     self.through = through
     self.begin = begin
     self.end = end
+    self.processor = processor
   }
 
   /// Nanoseconds from begin to end.

@@ -7,7 +7,8 @@ extension Recording {
   /// from the first event's beginning to the last one's end.
   package func value(of metric: Metric, scope: MetricScope = .all) -> Int {
     switch metric {
-    case .registered, .peak: gauges[ScopedMetric(metric, scope)] ?? 0
+    case .registered, .peak, .filepages, .walpages, .freepages:
+      gauges[ScopedMetric(metric, scope)] ?? 0
     case .time: Int(clamping: nanoseconds(in: scope))
     default: events(in: scope).reduce(0) { $0 + $1.amount(of: metric, scope: scope) }
     }
@@ -18,10 +19,10 @@ extension Recording {
     value(of: scoped.metric, scope: scoped.scope)
   }
 
-  /// Every metric of the catalogue but `time`, over the whole recording.
+  /// Every metric of the catalogue but `time` and those of pages, over the whole recording.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]
-    for metric in Metric.allCases where metric != .time {
+    for metric in Metric.allCases where metric != .time && !metric.isOfPages {
       metrics[metric] = value(of: metric)
     }
     return metrics
@@ -71,6 +72,10 @@ extension Event {
     case .scanned: return work?.fullScanSteps ?? 0
     case .sorts: return work?.sorts ?? 0
     case .calls: return work.map { $0.functionCalls + $0.collationCalls } ?? 0
+    case .vmsteps: return work?.vmSteps ?? 0
+    case .pageins: return work?.pagesRead ?? 0
+    // Most are written when a transaction ends.
+    case .pageouts: return statement?.work?.pagesWritten ?? 0
     default: break
     }
     var counters = Counters()

@@ -5,10 +5,11 @@ enum ReportColumn {
   case metric(Metric)
   /// The most objects of an entity registered at once.
   case peak(entity: String)
+  case processor
   case time
 
   /// The columns worth their place: the sum of the faults always, other statements where there are
-  /// any, the peak where it was measured.
+  /// any, the peak where it was measured, pages where a law asks for them.
   static func all(for variants: [VariantResult], lead: Metric) -> [ReportColumn] {
     var columns: [ReportColumn] = []
     for metric in [.selects, .inserts, .updates, .deletes, .saves, .transactions] as [Metric]
@@ -18,6 +19,11 @@ enum ReportColumn {
     columns += [.metric(.faults), .metric(.hits), .metric(.misses)]
     if lead != .rows { columns.append(.metric(.rows)) }
     if let entity = peakEntity(in: variants) { columns.append(.peak(entity: entity)) }
+    for metric in Metric.allCases
+    where metric.isOfPages && variants.contains(where: { $0.metrics[metric] != nil }) {
+      columns.append(.metric(metric))
+    }
+    if variants.contains(where: { $0.processorNanoseconds > 0 }) { columns.append(.processor) }
     return columns + [.time]
   }
 
@@ -25,6 +31,7 @@ enum ReportColumn {
     switch self {
     case .metric(let metric): metric.heading
     case .peak(let entity): "peak \(entity)"
+    case .processor: "CPU*"
     case .time: "time*"
     }
   }
@@ -42,7 +49,8 @@ enum ReportColumn {
     switch self {
     case .metric(let metric):
       let value = variant.metrics[metric] ?? 0
-      let unit = metric.counted(value).split(separator: " ").last.map(String.init)
+      let last = metric.counted(value).split(separator: " ").last.map(String.init)
+      let unit = metric.isOfPages ? metric.heading : last
       return ReportTable.Cell(
         metric: metric.rawValue, value: value, text: NumberText.grouped(value),
         unit: unit ?? metric.rawValue, role: metric.rawValue)
@@ -52,6 +60,10 @@ enum ReportColumn {
       return ReportTable.Cell(
         metric: scoped.description, value: value ?? 0, text: value.map(NumberText.grouped) ?? "–",
         unit: heading, role: "peak")
+    case .processor:
+      return ReportTable.Cell(
+        metric: "processorNanoseconds", value: Int(clamping: variant.processorNanoseconds),
+        text: NumberText.time(variant.processorNanoseconds), unit: "*", role: "processor")
     case .time:
       return ReportTable.Cell(
         metric: "nanoseconds", value: Int(clamping: variant.nanoseconds),

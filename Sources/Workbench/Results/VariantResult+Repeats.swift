@@ -12,6 +12,9 @@ extension VariantResult {
     self = results[0]
     guard results.count > 1 else { return }
     take(repeats: results.map(\.nanoseconds))
+    if let processor = TimeSpread(results.map(\.processorNanoseconds)) {
+      processorNanoseconds = processor.median
+    }
     for metric in Metric.allCases where metric.isExact {
       let values = results.map { $0.metrics[metric] ?? 0 }
       guard let first = values.first, values.contains(where: { $0 != first }) else { continue }

@@ -20,6 +20,9 @@ package struct VariantResult: Sendable {
   package var scopedMetrics: [ScopedMetric: Int]
   /// Time of all steps, the median when it ran several times; never a gate.
   package var nanoseconds: UInt64
+  /// Processor time of all steps on the thread that ran them, the median as with `nanoseconds`; 0 where
+  /// nobody looked.
+  package var processorNanoseconds: UInt64 = 0
   /// Time of each repeat, in the order in which they ran; empty when it ran once.
   package var repeats: [UInt64]
   package var expectations: [ExpectationResult]
@@ -60,6 +63,7 @@ package struct VariantResult: Sendable {
     metrics = recording.metrics
     scopedMetrics.merge(recording.gauges.filter { $0.key.scope != .all }) { $1 }
     nanoseconds = recording.nanoseconds
+    processorNanoseconds = recording.steps.reduce(0) { $0 + $1.processor }
     statements = recording.statementShapes
     tracks = recording.tracks()
     events = recording.samples()

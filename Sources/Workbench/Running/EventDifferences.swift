@@ -14,6 +14,8 @@ struct EventDifferences {
     switch metric.metric {
     case .registered, .peak:
       return ["the context held \(NumberText.grouped(found)) at once"]
+    case .filepages, .walpages, .freepages:
+      return ["there were \(NumberText.grouped(found)) when the steps were over"]
     default: break
     }
     let groups = contributing.sorted { $0.amount > $1.amount }
@@ -67,6 +69,9 @@ struct EventDifferences {
     case .scanned: return group.work?.fullScanSteps
     case .sorts: return group.work?.sorts
     case .calls: return group.work.map { $0.functionCalls + $0.collationCalls }
+    case .vmsteps: return group.work?.vmSteps
+    case .pageins: return group.work?.pagesRead
+    case .pageouts: return group.work?.pagesWritten
     case .faults: return isFault ? group.count : nil
     case .hits: return isFault && group.source == .rowCache ? group.count : nil
     case .misses: return isFault && group.source == .database ? group.count : nil
@@ -76,7 +81,7 @@ struct EventDifferences {
     case .updates: return group.word == "update" ? group.count : nil
     case .deletes: return group.word == "delete" ? group.count : nil
     case .prefetches: return group.word == "prefetch" ? group.count : nil
-    case .transactions, .registered, .peak, .time: return nil
+    case .transactions, .registered, .peak, .filepages, .walpages, .freepages, .time: return nil
     }
   }
 

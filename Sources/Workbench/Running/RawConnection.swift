@@ -56,6 +56,19 @@ final class RawConnection {
     return (rows, first)
   }
 
+  /// The number that a pragma gives; nothing is told of it.
+  ///
+  /// - Throws: as `run`.
+  func number(ofPragma name: String) throws -> Int {
+    do {
+      let statement = try connection.statement("PRAGMA \(name)")
+      defer { statement.reset() }
+      return try statement.step() ? Int(statement.int64(0)) : 0
+    } catch {
+      throw RawConnection.error(error)
+    }
+  }
+
   private static func kind(of sql: String) -> StatementKind {
     switch sql.drop(while: \.isWhitespace).prefix(while: \.isLetter).uppercased() {
     case "SELECT", "WITH", "VALUES": .select

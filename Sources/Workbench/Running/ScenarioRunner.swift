@@ -63,6 +63,9 @@ package struct ScenarioRunner {
       _ = try expectation.law.bounds(in: contents.scope)
     }
     try keep(data)
+    let pages = Set(
+      scenario.variants.flatMap(\.expect.expectations).map(\.scoped)
+        .filter { $0.scope == .all && $0.metric.isOfPages }.map(\.metric))
     var variants: [VariantResult] = []
     for (index, variant) in scenario.variants.enumerated() {
       progress(
@@ -70,7 +73,7 @@ package struct ScenarioRunner {
       let copy = folder.appendingPathComponent("variant.sqlite")
       let run = VariantRun(
         variant: variant, steps: variant.steps(sharing: scenario.steps), model: scenario.model,
-        scope: contents.scope, path: scenario.path, silence: scenario.silence)
+        scope: contents.scope, path: scenario.path, silence: scenario.silence, pages: pages)
       let results = try (0..<repeats).map { _ in
         try StoreFile.copy(from: data, to: copy)
         return try run.result(on: copy)

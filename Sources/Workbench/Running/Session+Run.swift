@@ -20,6 +20,7 @@ extension Session {
     stack.setCallSite(step.location)
     let after = stack.recorder.mark
     let begin = MonotonicClock.now()
+    let processor = ProcessorClock.now()
     var summary = ""
     var failure: NSError?
     do {
@@ -30,7 +31,8 @@ extension Session {
     stack.settle()
     let recorded = RecordedStep(
       name: step.name, location: step.location, text: step.text, after: after,
-      through: stack.recorder.mark, begin: begin, end: MonotonicClock.now())
+      through: stack.recorder.mark, begin: begin, end: MonotonicClock.now(),
+      processor: ProcessorClock.now() &- processor)
     recordedSteps.append(recorded)
     if let failure {
       guard step.fails != nil else {
@@ -44,7 +46,13 @@ extension Session {
     return StepOutcome(
       step: step, summary: summary, costs: slice.costs,
       findings: Finding.Rule.findings(in: slice, context: stepContext(of: step, fetch: fetch)),
-      recorded: recorded, gauges: step.expect == nil ? [:] : gauges, failureCode: failure?.code)
+      recorded: recorded, gauges: try gauges(for: step.expect), failureCode: failure?.code)
+  }
+
+  /// What an expectation on a step needs beside its events.
+  private func gauges(for expect: ExpectBlock?) throws -> [ScopedMetric: Int] {
+    guard let expect else { return [:] }
+    return expect.wantsPages ? gauges.merging(try pages()) { $1 } : gauges
   }
 
   /// Runs a step's work and says what was done: in a block of its context, or past every context.

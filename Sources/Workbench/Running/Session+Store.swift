@@ -72,7 +72,8 @@ extension Session {
       where: predicate)
   }
 
-  private func rawConnection() throws -> RawConnection {
+  /// The session's own connection past the framework, opened at first need.
+  func rawConnection() throws -> RawConnection {
     if let raw { return raw }
     let made = try RawConnection(
       storeURL: storeURL, isReadOnly: isReadOnly, pragmas: stack.pragmas, hub: stack.hub)

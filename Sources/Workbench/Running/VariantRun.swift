@@ -12,6 +12,8 @@ struct VariantRun {
   let path: String
   /// What the scenario does not want to hear of.
   var silence: [Silence] = []
+  /// The metrics of pages that any variant of the scenario asks for.
+  var pages: Set<Metric> = []
 
   /// - Parameter storeURL: the copy, which the variant may change.
   /// - Throws: `StepFailure`, `LawError`, the framework's `NSError`.
@@ -23,6 +25,7 @@ struct VariantRun {
     result.requestSwift = requestSwift
     let (recording, outcomes, plans) = try record(on: storeURL)
     result.take(recording)
+    for metric in pages { result.metrics[metric] = recording.value(of: metric) }
     // The session is closed by now, so that looking sees everything and changes nothing.
     result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
     let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
@@ -53,7 +56,12 @@ struct VariantRun {
       }
       return outcome
     }
-    return (session.recording, outcomes, plans)
+    var recording = session.recording
+    if !pages.isDisjoint(with: [.filepages, .walpages, .freepages]) {
+      let gauges = recording.gauges.merging(try session.pages()) { $1 }
+      recording = Recording(events: recording.events, steps: recording.steps, gauges: gauges)
+    }
+    return (recording, outcomes, plans)
   }
 
   private func wantsPlans(of step: Step) -> Bool {

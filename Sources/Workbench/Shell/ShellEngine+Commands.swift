@@ -153,7 +153,7 @@ extension ShellEngine {
   private func stats() throws -> ShellAnswer {
     let session = try openSession()
     let current = current
-    let gauges = session.gauges
+    let gauges = session.gauges.merging(try session.pages()) { $1 }
     let steps = NumberText.counted(current.results.count, "step")
     var lines = ["  \(current.name), \(steps)"]
     var rows: [[ShellTable.Cell]] = []

@@ -49,7 +49,7 @@ struct ShellTry {
     lastGroups = first..<groups.count
     self.costs.counters = self.costs.counters + costs.counters
     self.costs.nanoseconds += costs.nanoseconds
-    for metric in [Metric.scanned, .sorts, .calls] {
+    for metric in [Metric.scanned, .sorts, .calls, .vmsteps, .pageins, .pageouts] {
       uncounted[metric, default: 0] += slice.value(of: metric)
     }
     let start = begin ?? recorded.begin

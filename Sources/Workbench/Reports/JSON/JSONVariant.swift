@@ -12,6 +12,8 @@ struct JSONVariant: Codable {
   var request: [String]
   var metrics: JSONMetrics
   var nanoseconds: UInt64
+  /// Nil in results of before it was looked at.
+  var processorNanoseconds: UInt64?
   var repeats: [UInt64]?
   var steps: [JSONStep]
   var expectations: [JSONExpectation]
@@ -31,6 +33,7 @@ struct JSONVariant: Codable {
     request = result.requestSwift
     metrics = JSONMetrics(result.metrics, result.scopedMetrics)
     nanoseconds = result.nanoseconds
+    processorNanoseconds = result.processorNanoseconds
     repeats = result.repeats.nonEmpty
     steps = result.steps.map(JSONStep.init)
     expectations = result.expectations.map(JSONExpectation.init)
@@ -51,6 +54,7 @@ struct JSONVariant: Codable {
     result.metrics = metrics.plain
     result.scopedMetrics = metrics.scoped
     result.nanoseconds = nanoseconds
+    result.processorNanoseconds = processorNanoseconds ?? 0
     result.repeats = repeats ?? []
     result.steps = steps.map(\.result)
     result.expectations = expectations.map(\.result)

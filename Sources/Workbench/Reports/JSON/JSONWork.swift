@@ -8,6 +8,9 @@ struct JSONWork: Codable {
   var autoIndexRows: Int
   var functionCalls: Int
   var collationCalls: Int
+  /// Nil in results of before there was such a count.
+  var pagesRead: Int?
+  var pagesWritten: Int?
 
   init(_ work: StatementWork) {
     vmSteps = work.vmSteps
@@ -16,12 +19,15 @@ struct JSONWork: Codable {
     autoIndexRows = work.autoIndexRows
     functionCalls = work.functionCalls
     collationCalls = work.collationCalls
+    pagesRead = work.pagesRead
+    pagesWritten = work.pagesWritten
   }
 
   /// What was written.
   var work: StatementWork {
     StatementWork(
       vmSteps: vmSteps, fullScanSteps: fullScanSteps, sorts: sorts, autoIndexRows: autoIndexRows,
-      functionCalls: functionCalls, collationCalls: collationCalls)
+      functionCalls: functionCalls, collationCalls: collationCalls, pagesRead: pagesRead ?? 0,
+      pagesWritten: pagesWritten ?? 0)
   }
 }
