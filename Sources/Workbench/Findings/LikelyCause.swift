@@ -19,14 +19,16 @@ enum LikelyCause {
   /// Whether the events of a rule are counted by a metric.
   private static func adds(_ rule: Finding.Rule, to metric: Metric) -> Bool {
     switch rule {
-    case .faultStorm, .ineffectivePrefetch:
+    case .faultStorm, .countPerRow, .ineffectivePrefetch:
       [.selects, .misses, .faults, .rows].contains(metric)
     case .unusedPrefetch: [.rows, .prefetches, .selects].contains(metric)
     case .fetchToCount, .partlyRead: [.rows, .registered, .peak].contains(metric)
     case .fetchLoop: [.fetches, .selects, .rows].contains(metric)
     case .batchWalked: [.selects, .rows, .registered, .peak].contains(metric)
     case .chattySaves: [.saves, .transactions].contains(metric)
-    case .unmergedBatch, .missingIndex: false
+    case .needlessUpdate: metric == .updates
+    case .keptAlive: [.registered, .peak].contains(metric)
+    case .unmergedBatch, .lostChanges, .busyMainQueue, .missingIndex: false
     }
   }
 }

@@ -48,6 +48,8 @@ package struct StepContext: Sendable {
   package var routes: [Route]
   /// Whether the step made a Swift array of a batched result.
   package var makesArray = false
+  /// Key paths of to-many relationships of which the step read the number and nothing else.
+  package var counted: Set<String> = []
 
   package init(
     fetch: FetchText? = nil, held: Set<ObjectReference> = [], reachedThrough: [String: Path] = [:],

@@ -16,6 +16,8 @@ struct Storm: Hashable {
   var isRelationship: Bool
   /// Whether a parent context filled them, so that a child had asked.
   var isThroughParent: Bool
+  /// Whether they fired in a parent, as faults of a child did.
+  var isForChild: Bool
   var sql: String?
   var callSite: CallSite?
 
@@ -28,8 +30,15 @@ struct Storm: Hashable {
     let texts = recording.statementTexts()
     var order: [Storm] = []
     var counts: [Storm: Int] = [:]
-    for event in recording.events where event.source == .database || event.source == .parent {
-      guard let storm = Storm(event, sql: texts[event.id], context: context) else { continue }
+    // A parent stands before what happened inside of it.
+    var forChild: Set<Int> = []
+    for event in recording.events {
+      let isForChild = forChild.contains(event.parent)
+      if isForChild || event.source == .parent { forChild.insert(event.id) }
+      guard event.source == .database || event.source == .parent,
+        var storm = Storm(event, sql: texts[event.id], context: context)
+      else { continue }
+      storm.isForChild = isForChild
       if counts[storm] == nil { order.append(storm) }
       counts[storm, default: 0] += 1
     }
@@ -60,6 +69,7 @@ struct Storm: Hashable {
     self.sql = sql
     callSite = event.callSite
     isThroughParent = event.source == .parent
+    isForChild = false
   }
 
   /// The key path by which a prefetch would bring what was reached; nil for what was held.
@@ -73,6 +83,11 @@ struct Storm: Hashable {
     return fetch.values(of: "prefetch").contains { $0 == keyPath || $0.hasPrefix("\(keyPath).") }
   }
 
+  /// Whether the step read the length of these lists and nothing else of them.
+  func isOfNumbers(in context: StepContext) -> Bool {
+    isRelationship && keyPath.map { context.counted.contains($0) } ?? false
+  }
+
   /// What was counted, to stand behind the number.
   var what: String {
     if sql == nil { return "faults that reached the database" }
@@ -84,6 +99,13 @@ struct Storm: Hashable {
     Finding(
       rule: rule, subject: subject, count: count, callSite: callSite, what: what ?? self.what,
       sql: sql, cure: cure)
+  }
+
+  /// A child context asks its parent for one object after the other, whatever it prefetches.
+  static func parentCure(_ keyPath: String) -> Cure {
+    Cure(
+      advice: "a child context does not prefetch: fetch \(keyPath) in the parent first, hold it, "
+        + "or give the child the coordinator itself")
   }
 
   /// One SELECT more brings everything that is reached through a key path.

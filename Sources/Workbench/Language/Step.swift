@@ -80,6 +80,12 @@ package struct Step: Sendable {
     return .objects
   }
 
+  /// The key path in front of `.@count`; nil for any other.
+  package static func countedPath(_ keyPath: String) -> String? {
+    let ending = ".@count"
+    return keyPath.hasSuffix(ending) ? String(keyPath.dropLast(ending.count)) : nil
+  }
+
   private var subjectText: String {
     verb == .sql ? LineWords.quoted(subject) : LineWords.plain(subject)
   }

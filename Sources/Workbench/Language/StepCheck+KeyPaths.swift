@@ -35,6 +35,22 @@ extension StepCheck {
     }
   }
 
+  /// What is read must be properties; a path that ends in `@count` must lead to a to-many.
+  func checkRead(
+    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) {
+    guard let counted = Step.countedPath(keyPath) else {
+      _ = try names.resolve(keyPath, from: entity, at: place)
+      return
+    }
+    let last = try names.resolve(counted, from: entity, at: place).last
+    guard (last as? NSRelationshipDescription)?.isToMany == true else {
+      throw LanguageProblem(
+        "`\(counted)` is no to-many relationship, so there is nothing to count", at: place,
+        didYouMean: counted, nextStep: "write for example `moods.@count`")
+    }
+  }
+
   /// What a walk goes through must be relationships.
   func checkWalk(
     _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace

@@ -37,7 +37,7 @@ package struct StepCheck: Sendable {
           if step.verb == .walk {
             try checkWalk(keyPath, on: entity, at: place)
           } else {
-            _ = try names.resolve(keyPath, from: entity, at: place)
+            try checkRead(keyPath, on: entity, at: place)
           }
         }
       }

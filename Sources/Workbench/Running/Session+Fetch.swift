@@ -68,7 +68,8 @@ extension NSManagedObject {
         trail.reading(index, at: path.startIndex) { self.value(forKey: key) }
       } ?? self.value(forKey: key)
     let rest = path.dropFirst()
-    guard !rest.isEmpty else { return }
+    // Read is counted: the list has its length once it is there.
+    guard let next = rest.first, next != "@count" else { return }
     if let object = value as? NSManagedObject {
       object.read(rest, index, trail)
     } else if let objects = value as? Set<NSManagedObject> {

@@ -108,6 +108,12 @@ extension Session {
       fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached,
       routes: routes)
     if case .array(true)? = step.option(.array) { context.makesArray = true }
+    let counted = step.reads.compactMap(Step.countedPath)
+    context.counted = Set(counted).filter { path in
+      !step.reads.contains {
+        Step.countedPath($0) != path && ($0 == path || $0.hasPrefix("\(path)."))
+      }
+    }
     return context
   }
 
@@ -139,7 +145,8 @@ extension Session {
     }
     let names = ModelNames(model)
     return step.reads.map { keyPath in
-      let path = try? names.resolve(keyPath, from: entity, at: step.places.verb)
+      let path = try? names.resolve(
+        Step.countedPath(keyPath) ?? keyPath, from: entity, at: step.places.verb)
       var prefix: [String] = []
       return (path?.steps ?? []).map { relationship in
         prefix.append(relationship.name)

@@ -39,6 +39,34 @@ struct StormPathTests {
     #expect(outcome.findings.map(\.count) == [60, 40])
   }
 
+  /// A length is no reason to bring the rows, and a prefetch would.
+  @Test(arguments: [
+    ("touch places residents.@count", "count-per-row(Place.residents)"),
+    ("touch places name residents.@count", "count-per-row(Place.residents)"),
+    ("touch places residents", "fault-storm(Place.residents)"),
+    ("touch places residents residents.@count", "fault-storm(Place.residents)"),
+  ])
+  func listsThatAreOnlyCounted(line: String, name: String) throws {
+    let outcome = try touch("fetch Place as places", line)
+    #expect(outcome.findings.map(\.name) == [name])
+    #expect(outcome.findings.map(\.count) == [60])
+    let isOfNumbers = name.hasPrefix("count")
+    #expect(outcome.findings[0].cure.text.contains("residents.@count") == isOfNumbers)
+    #expect((outcome.findings[0].cure.step == nil) == isOfNumbers)
+  }
+
+  @Test func whatWasPrefetchedIsCountedInMemory() throws {
+    let outcome = try touch(
+      "fetch Place prefetch residents as places", "touch places residents.@count")
+    #expect(outcome.findings.isEmpty && outcome.costs.counters.selects == 0)
+  }
+
+  @Test func onlyListsCanBeCounted() throws {
+    #expect(throws: LanguageProblem.self) {
+      try touch("fetch Place as places", "touch places name.@count")
+    }
+  }
+
   private func touch(_ fetch: String, _ touch: String) throws -> StepOutcome {
     let folder = try TemporaryFolder()
     let model = folder.file("Models/Places.xcdatamodel")

@@ -42,6 +42,14 @@ struct WorkRuleTests {
     (["fetch Mood as moods"] + manySaves, ["chatty-saves(Mood)"]),
     (["fetch Mood as moods"] + manySaves.dropLast(2), []),
     (["fetch Mood as moods", "set moods with latitude 1", "save"], []),
+    (["fetch Mood as moods", "walk moods"], ["fetch-to-count(Mood)"]),
+    (["fetch Mood as moods", "walk moods limit 5"], []),
+    (["fetch Mood as moods", "walk moods every 5"], []),
+    // The countries were given to somebody.
+    (["fetch Country as c", "walk c", "insert Mood times 2 with country c"], []),
+    (["fetch Mood result dictionaries columns latitude group latitude as d"], []),
+    (["fetch Mood batch 20 as moods", "walk moods array yes"], ["batch-walked(Mood)"]),
+    (["fetch Mood batch 20 as moods", "walk moods"], []),
     // As many fetches on as many lines are no loop.
     ((0..<12).map { _ in "fetch Country" }, []),
   ])

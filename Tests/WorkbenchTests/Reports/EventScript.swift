@@ -97,14 +97,25 @@ final class EventScript {
     }
   }
 
-  func statement(_ sql: String, entity: String, rows: Int, parent: Int, time: UInt64) {
+  /// A save of so many objects with one statement.
+  func save(_ entity: String, sql: String, rows: Int) {
+    let id = nextID()
+    let begin = clock
+    statement(sql, entity: entity, rows: 1, parent: id, time: lookupTime, kind: .update)
+    tell(id: id, parent: 0, .save, begin: begin) { event in event.rows = rows }
+  }
+
+  func statement(
+    _ sql: String, entity: String, rows: Int, parent: Int, time: UInt64,
+    kind: StatementKind = .select
+  ) {
     let id = nextID()
     let begin = clock
     clock += time
     tell(id: id, parent: parent, .statement, begin: begin) { event in
       event.entity = entity
       event.rows = rows
-      event.statement = StatementRecord(kind: .select, sql: sql)
+      event.statement = StatementRecord(kind: kind, sql: sql)
     }
   }
 

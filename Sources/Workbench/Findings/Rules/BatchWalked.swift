@@ -29,9 +29,18 @@ enum BatchWalked: StepRule {
         rule: rule, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
         what: "pages loaded at once for an array",
         sql: recording.statementTexts()[loaded[0].id],
-        cure: Cure(
-          swift: ["let objects = try context.fetchBatched(request)"],
-          fetch: context.fetch?.without("batch")))
+        cure: cure(isArray: owner == 0, context.fetch))
     }
+  }
+
+  /// A list that is read through its indexes is loaded page by page; an array of it is not.
+  private static func cure(isArray: Bool, _ fetch: FetchText?) -> Cure {
+    isArray
+      ? Cure(
+        advice: "read the list by its indexes and let the request sort and filter it, without an "
+          + "Array of it; where all of it is wanted, fetch without a batch size",
+        fetch: fetch?.without("batch"))
+      : Cure(
+        swift: ["let objects = try context.fetchBatched(request)"], fetch: fetch?.without("batch"))
   }
 }

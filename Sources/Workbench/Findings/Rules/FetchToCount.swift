@@ -2,8 +2,8 @@ import ProfileEvents
 
 /// The rule that finds objects which were fetched for the sake of their number.
 ///
-/// It fires when at least `threshold` objects were fetched, the result was gone through, and nothing of
-/// it was read, followed or changed.
+/// It fires when at least `threshold` objects were fetched, the result was gone through from end to end,
+/// and nothing of it was read, followed, changed or given to another object.
 enum FetchToCount: WorkRule {
   static let rule = Finding.Rule.fetchToCount
   /// Fewer rows cost hardly more than their number does.
@@ -12,11 +12,11 @@ enum FetchToCount: WorkRule {
   static func findings(in work: FinishedWork) -> [Finding] {
     work.parts.indices.compactMap { place in
       let part = work.parts[place]
-      guard let fetch = part.step.fetchText, fetch.value(of: "result") != "count" else {
-        return nil
-      }
+      guard let fetch = part.step.fetchText,
+        part.step.resultKind == .objects || part.step.resultKind == .ids
+      else { return nil }
       let users = work.users(ofResultAt: place)
-      guard !users.isEmpty, users.allSatisfy({ $0.step.verb == .walk && $0.step.reads.isEmpty }),
+      guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
         fetch.value(of: "batch") == nil,
         let event = work.events(of: part).first(where: { $0.kind == .fetch }),
         event.rows >= threshold
@@ -28,5 +28,13 @@ enum FetchToCount: WorkRule {
         what: "rows fetched for their number",
         cure: Cure(swift: ["let number = try context.count(for: request)"], fetch: cured))
     }
+  }
+}
+
+extension Step {
+  /// Whether it does nothing but go through a result from its first object to its last.
+  fileprivate var goesThroughAll: Bool {
+    verb == .walk && reads.isEmpty
+      && [.limit, .offset, .every].allSatisfy { number(of: $0) ?? 0 <= ($0 == .every ? 1 : 0) }
   }
 }

@@ -7,7 +7,9 @@ enum IneffectivePrefetch: StepRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Storm.all(in: recording, context: context).compactMap { storm, count in
-      guard storm.isPrefetched(by: context.fetch), let keyPath = storm.keyPath else { return nil }
+      // What a parent does for a child's faults is told with these.
+      guard storm.isPrefetched(by: context.fetch), !storm.isForChild, let keyPath = storm.keyPath
+      else { return nil }
       return storm.finding(
         rule, count: count, what: "faults that the prefetch of \(keyPath) did not spare",
         cure: cure(storm, keyPath, context.fetch))
@@ -16,9 +18,7 @@ enum IneffectivePrefetch: StepRule {
 
   private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: FetchText?) -> Cure {
     if storm.isThroughParent {
-      return Cure(
-        advice: "a child context does not prefetch: fetch \(keyPath) in the parent first, hold it, "
-          + "or give the child the coordinator itself")
+      return Storm.parentCure(keyPath)
     }
     if fetch?.value(of: "values") == "no" {
       return Cure(now: "request.includesPropertyValues = false", fetch: fetch?.without("values"))

@@ -3,8 +3,9 @@ import ProfileEvents
 
 /// The rule that finds objects which were read as they were before a batch request.
 ///
-/// It fires when a batch update or delete changed rows of an entity, objects of that entity were held
-/// in the same context before it, and a later step read them with neither a merge, a refresh nor a reset between.
+/// It fires when a batch update or delete changed rows, a result that was there before surely has some of
+/// them, and a later step read what was changed, from memory, with neither a merge nor a reset between.
+/// A refresh is no cure by itself: its faults fire from the row cache, which nobody told either.
 enum UnmergedBatch: WorkRule {
   static let rule = Finding.Rule.unmergedBatch
 
@@ -38,27 +39,62 @@ enum UnmergedBatch: WorkRule {
     after place: Int, of entity: NSEntityDescription, in work: FinishedWork
   ) -> FinishedWork.Part? {
     let family = names(of: entity)
-    let context = work.parts[place].step.contextName
-    var held: Set<String> = []
-    for part in work.parts[..<place] where part.step.contextName == context {
-      if part.step.verb == .reset { held = [] }
-      if part.step.verb == .drop { held.remove(part.step.subject) }
-      guard let name = part.step.name else { continue }
-      if part.step.verb == .fetch || part.step.verb == .insert, family.contains(part.step.subject) {
-        held.insert(name)
-      } else {
-        held.remove(name)
-      }
-    }
+    var held = held(before: place, family, in: work)
+    var isFreshened = false
     for part in work.parts[(place + 1)...] {
       switch part.step.verb {
       case .merge, .reset, .rollback: return nil
-      case .refresh, .drop: held.remove(part.step.subject)
-      case .touch where held.contains(part.step.subject): return part
-      default: if let name = part.step.name { held.remove(name) }
+      case .drop: held[part.step.subject] = nil
+      case .fetch where family.contains(part.step.subject):
+        isFreshened = true
+        if let name = part.step.name { held[name] = nil }
+      case .touch:
+        guard let fetch = held[part.step.subject],
+          reads(part.step, what: work.parts[place].step, changedAmong: fetch)
+        else { continue }
+        let faults = work.events(of: part).filter {
+          $0.kind == .objectFault && family.contains($0.object?.entity ?? $0.entity ?? "")
+        }
+        // What comes from the database is new, and so is what a fetch put into the row cache.
+        let isFromMemory = faults.allSatisfy { $0.source == .rowCache }
+        if isFromMemory, faults.isEmpty || !isFreshened { return part }
+      default: if let name = part.step.name { held[name] = nil }
       }
     }
     return nil
+  }
+
+  /// The fetches of the results that the context of a batch request holds when it begins, by name.
+  private static func held(
+    before place: Int, _ family: Set<String>, in work: FinishedWork
+  ) -> [String: Step] {
+    let context = work.parts[place].context
+    var held: [String: Step] = [:]
+    for part in work.parts[..<place] where part.context == context {
+      if part.step.verb == .reset { held = [:] }
+      if part.step.verb == .drop { held[part.step.subject] = nil }
+      guard let name = part.step.name else { continue }
+      let isFetch = part.step.verb == .fetch && part.step.resultKind == .objects
+      held[name] = isFetch && family.contains(part.step.subject) ? part.step : nil
+    }
+    return held
+  }
+
+  /// Whether a step surely reads what a batch request has changed.
+  private static func reads(_ touch: Step, what batch: Step, changedAmong fetch: Step) -> Bool {
+    if batch.verb == .batchUpdate {
+      let keys = Set(batch.assignments.map(\.key))
+      guard touch.reads.contains(where: { keys.contains($0) }) else { return false }
+    }
+    // Every row was changed, or all objects were fetched by the condition and all are read.
+    if batch.option(.predicate) == nil, batch.option(.limit) == nil, batch.option(.offset) == nil {
+      return true
+    }
+    let parts: [OptionWord] = [.limit, .offset]
+    guard parts.allSatisfy({ touch.option($0) == nil && fetch.option($0) == nil }) else {
+      return false
+    }
+    return fetch.option(.predicate) == nil || fetch.option(.predicate) == batch.option(.predicate)
   }
 
   /// The entity with those above and below it, whose rows share a table.
@@ -75,12 +111,5 @@ enum UnmergedBatch: WorkRule {
       ancestor = parent.superentity
     }
     return family
-  }
-}
-
-extension Step {
-  /// The context it works in.
-  fileprivate var contextName: String {
-    if case .context(let name)? = option(.context) { name } else { ContextShape.main }
   }
 }

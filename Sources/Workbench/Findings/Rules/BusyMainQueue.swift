@@ -1,0 +1,31 @@
+import OpenCoreData
+import ProfileEvents
+
+/// The rule that finds large saves of a context on the main queue.
+///
+/// It fires when such a context saves at least `threshold` objects at once. A frame is 16 ms long and
+/// times differ from machine to machine, so that the size of the change decides.
+enum BusyMainQueue: WorkRule {
+  static let rule = Finding.Rule.busyMainQueue
+  /// Objects whose save is longer than a frame on a telephone.
+  static let threshold = 1_000
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    var saves = WrittenSave.all(in: work.recording)[...]
+    return work.parts.compactMap { part in
+      guard part.step.verb == .save, part.shape.queue == .main else { return nil }
+      while let next = saves.first, next.save.id <= part.recorded.after { saves.removeFirst() }
+      let mine = saves.prefix { $0.save.id <= part.recorded.through }
+      guard let largest = mine.max(by: { $0.save.rows < $1.save.rows }),
+        largest.save.rows >= threshold, let entity = WrittenSave.mostWritten(in: [largest])
+      else { return nil }
+      return Finding(
+        rule: rule, subject: entity, count: largest.save.rows, callSite: part.recorded.location,
+        what: "objects saved at once on the main queue",
+        cure: Cure(swift: [
+          "container.performBackgroundTask { context in", "  // change the objects here",
+          "  try? context.save()", "}",
+        ]))
+    }
+  }
+}

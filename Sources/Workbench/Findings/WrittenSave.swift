@@ -1,0 +1,43 @@
+import ProfileEvents
+
+/// A save that reached a store, with the statements that wrote its rows.
+struct WrittenSave {
+  let save: Event
+  /// INSERTs, UPDATEs and DELETEs of entities and join tables.
+  let statements: [Event]
+
+  /// The saves of a recording in their order.
+  ///
+  /// A child context's save is none: it sends no statement.
+  static func all(in recording: Recording) -> [WrittenSave] {
+    guard recording.events.contains(where: { $0.kind == .save }) else { return [] }
+    var enclosing: [Int: Int] = [:]
+    var order: [Event] = []
+    var statements: [Int: [Event]] = [:]
+    // A parent stands before what happened inside of it.
+    for event in recording.events {
+      if event.kind == .save {
+        order.append(event)
+        enclosing[event.id] = event.id
+        continue
+      }
+      guard let save = enclosing[event.parent] else { continue }
+      enclosing[event.id] = save
+      switch event.statement?.kind {
+      case .insert, .update, .delete: statements[save, default: []].append(event)
+      case .select, .transaction, .housekeeping, nil: break
+      }
+    }
+    return order.compactMap { save in
+      statements[save.id].map { WrittenSave(save: save, statements: $0) }
+    }
+  }
+
+  /// The entity of which most rows were written; nil when none is named.
+  static func mostWritten(in saves: [WrittenSave]) -> String? {
+    let counts = saves.flatMap(\.statements).reduce(into: [String: Int]()) { counts, event in
+      if let entity = event.entity { counts[entity, default: 0] += 1 }
+    }
+    return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+  }
+}
