@@ -1,3 +1,4 @@
+import Dispatch
 import ManagedModel
 
 /// Whether the use of contexts and objects off their queues is looked for, and ends the program.
@@ -20,17 +21,31 @@ enum QueueGuard {
   }
 }
 
+extension QueueGuard {
+  /// The queue that asks, in words.
+  fileprivate static var caller: String {
+    if Thread.isMainThread { return "the main queue" }
+    return DispatchQueue.getSpecific(key: NSManagedObjectContext.queueKey) == nil
+      ? "a queue that is no context's" : "the queue of another context"
+  }
+}
+
 extension NSManagedObjectContext {
   /// Traps when the queue is guarded and the caller is not on it.
+  ///
+  /// - Parameter object: the object that is used, for the sentence; nil for the context itself.
   @inline(__always)
-  final func checkQueue() {
-    if faultState.contains(.guarded), !isOnQueue { trapOffQueue() }
+  final func checkQueue(_ object: NSManagedObject? = nil) {
+    if faultState.contains(.guarded), !isOnQueue { trapOffQueue(object) }
   }
 
-  private func trapOffQueue() -> Never {
+  private func trapOffQueue(_ object: NSManagedObject?) -> Never {
     let name = name.map { "the context '\($0)'" } ?? "a context"
+    let subject = object.map { "\($0.objectID.uriRepresentation()) of \(name)" } ?? name
+    let own =
+      concurrencyType == .mainQueueConcurrencyType ? "the main queue" : "a queue of its own"
     preconditionFailure(
-      "\(name) or one of its objects was used off its queue: wrap the access in its perform or "
-        + "performAndWait")
+      "\(subject) was used on \(QueueGuard.caller), and belongs to \(own): wrap the access in its "
+        + "perform or performAndWait")
   }
 }

@@ -38,6 +38,38 @@ struct QueueTests {
     }
   }
 
+  @Test("S15-14 the guard's sentence names the object, its context and both queues")
+  func sentence() async throws {
+    let onMain = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
+      let bed = try ContextBed(.memory)
+      let (context, other) = (bed.context(), bed.context())
+      context.name = "list"
+      let id = try bed.addPeople(1)[0]
+      let person = context.performAndWait { context.object(with: id) }
+      other.performAndWait { _ = person.label }
+    }
+    let text = String(decoding: try #require(onMain).standardErrorContent, as: UTF8.self)
+    #expect(
+      text.contains("/Person/p1 of the context 'list' was used on the queue of another context"))
+    #expect(text.contains("belongs to a queue of its own"))
+  }
+
+  @Test("S15-15 without the guard nothing is checked, and no object is watched")
+  func unguarded() async {
+    await #expect(processExitsWith: .success) {
+      unsetenv("CDPROF_CONCURRENCY_DEBUG")
+      let bed = try ContextBed(.memory)
+      let context = bed.context()
+      let id = try bed.addPeople(1)[0]
+      let person = context.performAndWait { context.object(with: id) }
+      #expect(person.label != nil)
+      #expect(!QueueGuard.isOn && context.faultState == .fault)
+    }
+  }
+
   @Test("S-D13 a context keeps its coordinator: taking it away traps")
   func coordinatorTakenAway() async {
     await #expect(processExitsWith: .failure) {

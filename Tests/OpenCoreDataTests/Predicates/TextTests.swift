@@ -1,3 +1,4 @@
+import CoreDataCosts
 import Moody
 import Testing
 
@@ -86,6 +87,24 @@ import Testing
       context.delete(sorted.objects[0])
       context.processPendingChanges()
       #expect(names() == ["cc", "d", "x"])
+    }
+  }
+
+  @Test("S13-8 sorting 4,000 names reads each once and asks SQLite nothing")
+  func sortingInMemory() throws {
+    let stack = try cities((0..<4_000).map { "Town \($0 * 7_919 % 4_000)" })
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let all = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Employee"))
+      var sorted: SortedObjects<NSManagedObject>?
+      let cost = costs(of: context) {
+        sorted = SortedObjects(
+          all, by: "name", in: context, locale: Locale(identifier: "en_US"))
+      }
+      #expect(cost.hits == 4_000 && cost.faults == 4_000 && cost.statements == 0)
+      // About twenty comparisons a name, each of them by the language's rules.
+      let comparisons = try #require(sorted).comparisons
+      #expect((3_999...100_000).contains(comparisons) && sorted?.sorts == 1)
     }
   }
 
