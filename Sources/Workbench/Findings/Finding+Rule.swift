@@ -92,8 +92,7 @@ extension Finding.Rule {
     switch self {
     case .faultStorm:
       "Let the rows come with the fetch (`includesPropertyValues`, `returnsObjectsAsFaults = false`), "
-        + "prefetch the relationship, or hold what is few. Where only the number of a to-many is shown, "
-        + "keep the number on the owner."
+        + "prefetch the relationship, or hold what is few."
     case .ineffectivePrefetch:
       "Hold the fetched objects, let the fetch bring values, or fetch in the parent."
     case .unusedPrefetch: "Take the key path out of `relationshipKeyPathsForPrefetching`."

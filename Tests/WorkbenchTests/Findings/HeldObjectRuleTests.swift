@@ -47,6 +47,7 @@ struct HeldObjectRuleTests {
     let found = try findings(lines)
     #expect(found.map(\.name) == names)
     #expect(found.allSatisfy { $0.count == 5 && $0.sql?.contains("Z_OPT = ?") == true })
+    #expect(found.allSatisfy { $0.cure.text.hasPrefix("if object.latitude != value") })
   }
 
   private static let circle = [

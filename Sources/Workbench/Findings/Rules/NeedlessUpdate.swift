@@ -17,8 +17,19 @@ enum NeedlessUpdate: WorkRule {
         rule: rule, subject: entity, count: written.statements.count,
         callSite: written.save.callSite, what: "rows written with a new version and nothing else",
         sql: written.statements.first?.statement?.sql,
-        cure: Cure(swift: ["if object.KEY != value { object.KEY = value }"]))
+        cure: cure(key(setBefore: written.save, in: work) ?? "KEY"))
     }
+  }
+
+  private static func cure(_ key: String) -> Cure {
+    Cure(swift: ["if object.\(key) != value { object.\(key) = value }"])
+  }
+
+  /// The first key that the last step before a save has set in its context; nil when none did.
+  private static func key(setBefore save: Event, in work: FinishedWork) -> String? {
+    work.parts.last {
+      $0.recorded.through < save.id && $0.step.verb == .set && $0.context == save.context
+    }?.step.assignments.first?.key
   }
 
   private static func setsVersionAlone(_ event: Event) -> Bool {
