@@ -36,15 +36,30 @@ package struct IndexAdvisor {
     present = try FileIndex.all(on: store.connection)
   }
 
+  /// Cuts off the statement that is being tried; may be called from any thread.
+  package var interruption: @Sendable () -> Void {
+    let connection = store.connection
+    return { connection.interrupt() }
+  }
+
   /// Tries indexes for statements and says which helped.
   package func advice(on statements: [AdvisedStatement]) -> IndexAdvice {
+    advice(on: statements) {}
+  }
+
+  /// Tries indexes for statements, as long as nobody objects, and says which helped.
+  ///
+  /// - Parameter goOn: asked before each index that is tried; what it throws ends the search.
+  package func advice(
+    on statements: [AdvisedStatement], while goOn: () throws -> Void
+  ) rethrows -> IndexAdvice {
     let reading = statements.filter { $0.reads && !TableNeeds.all(of: $0.sql).isEmpty }
     var trial = IndexTrial(
       store: store, statements: reading, writes: IndexAdvisor.writes(statements))
     let unmeasured = trial.unmeasured
     let ideas = ideas(for: trial)
     let usedBefore = trial.usedIndexes
-    let kept = trial.choose(from: ideas)
+    let kept = try trial.choose(from: ideas, while: goOn)
     let proposals = kept.enumerated().map { place, candidate in
       proposal(candidate, place: place, in: trial)
     }

@@ -38,13 +38,18 @@ struct IndexTrial {
   var usedIndexes: Set<String> { Set(now.flatMap(\.plan.indexes)) }
 
   /// Makes the indexes that help, one after the other, and leaves them on the scratch store.
-  mutating func choose(from ideas: [IndexCandidate]) -> [IndexCandidate] {
+  ///
+  /// - Parameter goOn: asked before each of them; what it throws ends the search.
+  mutating func choose(
+    from ideas: [IndexCandidate], while goOn: () throws -> Void
+  ) rethrows -> [IndexCandidate] {
     var open = ideas
     var kept: [IndexCandidate] = []
     while kept.count < IndexAdvisor.mostProposals, !open.isEmpty {
       let name = IndexTrial.name(of: kept.count)
       var results: [(idea: IndexCandidate, gain: Int, measures: [ScratchStore.Measure])] = []
       for idea in open where !kept.contains(where: { $0.covers(idea) }) {
+        try goOn()
         guard let (gain, measures) = attempt(idea, named: name) else { continue }
         results.append((idea, gain, measures))
       }

@@ -33,6 +33,8 @@ package struct PlanVerdict: Sendable, Equatable {
   private let count: Int
   private let index: String?
   private let sorts: Bool
+  /// Whether the statement stops before the last row.
+  private let isLimited: Bool
 
   /// Reads a plan that was printed.
   ///
@@ -54,6 +56,7 @@ package struct PlanVerdict: Sendable, Equatable {
     self.count = count
     remarks = PlanRemark.all(in: plan, of: sql)
     sorts = plan.usesTempBTree
+    isLimited = sql.contains(" LIMIT ")
     let entity = remarks.lazy.compactMap { remark in
       if case .entityIndex(let name) = remark { name } else { nil }
     }.first
@@ -88,6 +91,8 @@ package struct PlanVerdict: Sendable, Equatable {
     case .entityIndex:
       "Goes through \(index ?? "an index"), which finds every row of the entity and checks the "
         + "condition on each; an index on the compared columns would help." + sorting
+    case .scan where isLimited:
+      "Reads rows one after the other\(index.map { ", by \($0)" } ?? ""), and stops at the limit."
     case .scan:
       "Reads every row\(index.map { ", by \($0)" } ?? ""), as asked: nothing filters."
     case .scanAndSort:
@@ -107,6 +112,7 @@ package struct PlanVerdict: Sendable, Equatable {
     case .keyLookup: "the plan is perfect (primary key)"
     case .indexSearch: "the plan uses \(index ?? "an index")"
     case .entityIndex: "the plan reads every row of the entity"
+    case .scan where isLimited: "the plan reads rows in their order, up to the limit"
     case .scan: "the plan reads every row, as asked"
     case .scanAndSort: "the plan reads every row and sorts them"
     case .filteringScan: "the plan reads every row to keep some"

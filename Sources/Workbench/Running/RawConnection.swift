@@ -23,6 +23,12 @@ final class RawConnection {
     connection.close()
   }
 
+  /// Cuts off the statement that runs; may be called from any thread.
+  var interruption: @Sendable () -> Void {
+    let connection = connection
+    return { connection.interrupt() }
+  }
+
   /// Runs one statement to its end.
   ///
   /// - Parameter kind: how it is counted; by its first word if left out.

@@ -16,7 +16,13 @@ extension Session {
   ///
   /// A fault cannot throw, so only steps that fire none, in this context or in a parent, are cut off.
   func cut(_ verb: Verb) -> (@Sendable () -> Void)? {
-    guard verb == .fetch || verb == .count, stack.contexts.count == 1 else { return nil }
+    switch verb {
+    // What cannot be opened tells so when the step runs.
+    case .sql, .index, .analyze: return (try? rawConnection())?.interruption
+    case .fetch, .count: break
+    default: return nil
+    }
+    guard stack.contexts.count == 1 else { return nil }
     let context = stack.main
     // Pending objects are compared in memory, where faults may fire.
     guard !context.performAndWait({ context.hasChanges }) else { return nil }

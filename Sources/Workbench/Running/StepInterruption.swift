@@ -1,4 +1,5 @@
 import OpenCoreData
+import SQLiteDriver
 import Synchronization
 
 /// Asks a running step to stop before its next object.
@@ -35,6 +36,8 @@ package final class StepInterruption: Sendable {
   /// Whether an error says that work was interrupted, between two objects or in a statement.
   static func isBehind(_ error: NSError) -> Bool {
     error.code == code || error.isInterruptedStatement
+      || (error.domain == NSSQLiteErrorDomain
+        && error.code == Int(ResultCode.interrupt.rawValue))
   }
 
   /// Forgets what was asked before.

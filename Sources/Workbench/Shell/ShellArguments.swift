@@ -68,7 +68,8 @@ extension ShellCommand {
     switch self {
     case .open: 4
     case .diff: 2
-    case .use, .close, .explain, .stack, .saveScenario, .saveStore, .report, .entities, .sql,
+    case .use, .close, .explain, .advise, .stack, .saveScenario, .saveStore, .report, .entities,
+      .sql,
       .record, .mode, .output, .pager, .source, .help:
       1
     case .stores, .last, .findings, .stats, .reset, .sqlite, .quit: 0

@@ -6,6 +6,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
   case close
   case last
   case explain
+  case advise
   case stack
   case findings
   case stats
@@ -49,6 +50,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .use: "use NAME"
     case .close: "close [NAME]"
     case .explain: "explain [N]"
+    case .advise: "advise [N]"
     case .stack: "stack [N]"
     case .diff: "diff [N M]"
     case .saveScenario: "save scenario FILE.yml"
@@ -76,6 +78,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .close: "close what is open under a name, or what is worked on"
     case .last: "what the last step did: fetches, faults and statements, repeats counted"
     case .explain: "the plan of number N of `last`, or of the last statement, with a verdict"
+    case .advise: "indexes that help what was done here, tried on a copy of the store"
     case .stack: "the recorded call stacks of number N of `last`, or of the whole try"
     case .findings: "what costs more than it should in this try, with its cure"
     case .stats: "the counters of this try"
@@ -104,6 +107,12 @@ package enum ShellCommand: String, CaseIterable, Sendable {
       [
         "A store is only looked at. With `write` a copy of it is worked on, which goes when the shell",
         "ends; with `in-place` the store itself is changed.",
+      ]
+    case .advise:
+      [
+        "All tries on the store count; `advise N` is about number N of `last` alone. Each index is made",
+        "on a scratch copy, the statements run there again, and what saves VM steps is proposed with",
+        "what it costs. It costs the try nothing.",
       ]
     case .reset:
       [

@@ -11,6 +11,7 @@ extension ShellEngine {
     case .close: try close(arguments)
     case .last: try last()
     case .explain: try explain(arguments)
+    case .advise: try advise(arguments)
     case .stack: try stack(arguments)
     case .findings: findings()
     case .stats: try stats()
@@ -60,18 +61,11 @@ extension ShellEngine {
   /// The plan of a group's statement, with the verdict that follows from plan and count.
   private func explain(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
-    let groups = current.groups
-    guard let last = groups.last else {
-      throw ShellFailure("no statement has run in this try", nextStep: "run a step, then `last`")
-    }
     let group: EventGroup
     if let word = arguments.words.first {
-      let number = try ShellArguments.number(
-        word, in: 1...last.number, of: "numbers of this try",
-        nextStep: "`last` shows those of the last step")
-      group = groups[number - 1]
+      group = try self.group(word)
     } else {
-      guard let only = groups.last(where: { $0.sql != nil }) else {
+      guard let only = current.groups.last(where: { $0.sql != nil }) else {
         throw ShellFailure("no statement has run in this try", nextStep: "run a step, then `last`")
       }
       group = only
@@ -100,6 +94,20 @@ extension ShellEngine {
       ShellEngine.untreed(lines) + [verdict.sentence]
       + (facts.isEmpty ? [] : [facts.joined(separator: " · ")])
     return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
+  }
+
+  /// What a number of `last` stands for.
+  ///
+  /// - Throws: a problem at the word when nothing has it.
+  func group(_ word: Word) throws -> EventGroup {
+    let groups = current.groups
+    guard let last = groups.last else {
+      throw ShellFailure("nothing has run in this try", nextStep: "run a step, then `last`")
+    }
+    let number = try ShellArguments.number(
+      word, in: 1...last.number, of: "numbers of this try",
+      nextStep: "`last` shows those of the last step")
+    return groups[number - 1]
   }
 
   /// What `cdprof predicate` says of a fetch's predicate, without the SQL that `last` shows.

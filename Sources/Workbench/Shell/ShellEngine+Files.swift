@@ -6,7 +6,7 @@ extension ShellEngine {
   /// Runs the lines of a file, until one fails.
   func source(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .source)
-    try InputRefusal.checkFile(word.text)
+    try checkFile(word)
     let path = URL(fileURLWithPath: word.text).resolvingSymlinksInPath().path
     guard !sources.contains(path) else {
       throw LanguageProblem(
@@ -66,6 +66,17 @@ extension ShellEngine {
     try StoreFile.copy(from: session.storeURL, to: file)
     written.insert(path)
     return ShellAnswer("  \(word.text): a copy of the store as it is saved in \(current.name)")
+  }
+
+  /// Refuses a file that is not there.
+  ///
+  /// - Throws: a problem at the word.
+  func checkFile(_ word: Word) throws(LanguageProblem) {
+    do {
+      try InputRefusal.checkFile(word.text)
+    } catch {
+      throw LanguageProblem(error.message, at: word.place, nextStep: error.nextStep)
+    }
   }
 
   /// The path of a file that is to be written.

@@ -61,7 +61,8 @@ extension ShellEngine {
     let verbs = ShellEngine.verbs.filter { $0.options.contains(option) }.map(\.rawValue)
     let property = option.requestProperty.map { " (NSFetchRequest.\($0))" } ?? ""
     return [
-      "  \(option.example)", "    an option of \(verbs.joined(separator: ", "))\(property)",
+      "  \(option.example)", "    \(option.summary)",
+      "    an option of \(verbs.joined(separator: ", "))\(property)",
     ]
   }
 }

@@ -7,14 +7,7 @@ extension ShellEngine {
     let session = try openSession()
     var recording = session.recording
     if let word = arguments.words.first {
-      let groups = current.groups
-      guard let last = groups.last else {
-        throw ShellFailure("nothing has run in this try", nextStep: "run a step, then `last`")
-      }
-      let number = try ShellArguments.number(
-        word, in: 1...last.number, of: "numbers of this try",
-        nextStep: "`last` shows those of the last step")
-      let event = groups[number - 1].firstEvent
+      let event = try group(word).firstEvent
       recording = recording.slice(after: event - 1, through: event)
     }
     let stacks = recording.stackShapes()

@@ -30,6 +30,7 @@ extension ShellEngine {
         "something is open as `\(name.text)` already", at: name.place,
         nextStep: "choose another name, or `close \(name.text)` first")
     }
+    try checkFile(file)
     let opened = try ShellWorkspace(opening: file.text, writing: writing)
     try add(opened, as: name?.text)
     let shown = desks.count > 1 ? "\(desks[desks.count - 1].name): " : ""

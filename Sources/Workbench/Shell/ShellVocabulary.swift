@@ -10,14 +10,15 @@ package struct ShellVocabulary: Sendable {
     case files
   }
 
-  private let names: ModelNames?
-  private let held: [String: HeldShape]
+  let names: ModelNames?
+  /// Results that are held, and contexts.
+  let known: KnownNames
   /// The names of what is open.
   private let desks: [String]
 
-  init(model: NSManagedObjectModel?, held: [String: HeldShape], desks: [String]) {
+  init(model: NSManagedObjectModel?, known: KnownNames, desks: [String]) {
     names = model.map(ModelNames.init)
-    self.held = held
+    self.known = known
     self.desks = desks
   }
 
@@ -46,11 +47,9 @@ package struct ShellVocabulary: Sendable {
       return arguments(of: command, isFirst: words.count == length, last: last)
     }
     guard let verb = Verb(rawValue: first) else { return .words([]) }
-    if words.count == 1, verb.subject != .none {
-      return .words(verb.subject == .entity ? names?.entities ?? [] : Array(held.keys))
-    }
-    if verb == .save, words.count == 1 { return .words(["scenario", "store", "in", "fails"]) }
-    return .words(optionChoices(of: verb, after: words, last: last))
+    if words.count == 1, verb.subject != .none { return .words(subjects(of: verb)) }
+    let options = optionChoices(of: verb, after: words, last: last)
+    return .words(verb == .save && words.count == 1 ? ["scenario", "store"] + options : options)
   }
 
   private func arguments(
@@ -68,58 +67,10 @@ package struct ShellVocabulary: Sendable {
     case .mode: return .words(ShellMode.allCases.map(\.rawValue))
     case .record: return .words(["stacks", "off"])
     case .pager: return .words(["on", "off"])
-    case .stores, .last, .explain, .stack, .findings, .stats, .reset, .diff, .sqlite, .quit:
+    case .stores, .last, .explain, .advise, .stack, .findings, .stats, .reset, .diff, .sqlite,
+      .quit:
       return .words([])
     }
-  }
-
-  /// What may stand inside of a quoted text: in a predicate the entity's key paths.
-  private func textChoices(after words: [String], last: String) -> [String] {
-    guard let verb = words.first.flatMap(Verb.init(rawValue:)),
-      words.contains(OptionWord.predicate.rawValue)
-    else { return [] }
-    return keyPaths(last, of: entity(of: verb, words)).filter { $0.hasPrefix(last) }.sorted()
-  }
-
-  private func optionChoices(of verb: Verb, after words: [String], last: String) -> [String] {
-    let options = verb.options
-    let unused = options.map(\.rawValue).filter { !words.contains($0) }
-    let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
-    guard let index = words.lastIndex(where: { word in options.contains { $0.rawValue == word } })
-    else {
-      let keyPaths = verb.pathsKey != nil ? self.keyPaths(last, of: entity(of: verb, words)) : []
-      return keyPaths + unused + others
-    }
-    let values = words.count - index - 1
-    switch OptionWord(rawValue: words[index])?.kind {
-    case .flag where values == 0: return ["yes", "no"]
-    case .choice where values == 0: return OptionWord(rawValue: words[index])?.choices ?? []
-    case .number where values == 0, .predicate where values == 0, .name where values == 0,
-      .seconds where values == 0, .text where values == 0:
-      return []
-    case .sortKeys, .keyPaths, .columns, .assignments:
-      let keyPaths = self.keyPaths(last, of: entity(of: verb, words))
-      return values == 0 ? keyPaths : keyPaths + unused + others
-    default: return unused + others
-    }
-  }
-
-  private func entity(of verb: Verb, _ words: [String]) -> NSEntityDescription? {
-    guard words.count > 1 else { return nil }
-    let name = verb.subject == .entity ? words[1] : held[words[1]]?.entity ?? ""
-    return names?.model.entitiesByName[name]
-  }
-
-  /// The key paths that go one step further than what is written.
-  private func keyPaths(_ written: String, of entity: NSEntityDescription?) -> [String] {
-    guard var owner = entity else { return [] }
-    var prefix = ""
-    for part in written.split(separator: ".", omittingEmptySubsequences: false).dropLast() {
-      guard let next = owner.relationshipsByName[String(part)]?.destinationEntity else { return [] }
-      owner = next
-      prefix += "\(part)."
-    }
-    return owner.propertiesByName.keys.map { prefix + $0 }
   }
 }
 
@@ -127,6 +78,7 @@ extension ShellEngine {
   /// The words that may be typed now.
   package var vocabulary: ShellVocabulary {
     ShellVocabulary(
-      model: session?.model, held: session?.heldShapes ?? [:], desks: desks.map(\.name))
+      model: session?.model, known: session?.knownNames ?? KnownNames(),
+      desks: desks.map(\.name))
   }
 }

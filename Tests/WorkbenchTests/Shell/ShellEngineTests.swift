@@ -116,7 +116,8 @@ struct ShellEngineTests {
       ("save scenario a.txt", "a.txt", "ends in .yml", "a.txt.yml"),
       ("save scenario /no/such/folder/a.yml", nil, "", ""),
       ("diff", nil, "only one try", "`reset` begins the next"),
-      ("open /no/such/store", nil, "there is no file /no/such/store", "check the path"),
+      ("open /no/such/store", "/no/such/store", "there is no file /no/such/store", "check"),
+      ("source no.txt", "no.txt", "there is no file no.txt", "check the path"),
       ("save scenario", nil, "no file is named", "save scenario FILE.yml"),
     ] as [(String, String?, String, String)])
   func aWrongLineSaysWhereAndWhatToDo(
@@ -189,6 +190,23 @@ struct ShellEngineTests {
     #expect(shell.type("save scenario \(file.path)").lines.first?.contains("1 variant,") == true)
   }
 
+  /// The statement would run for hours.
+  @Test func aStatementPastTheFrameworkIsCutOff() throws {
+    let shell = try ShellSession(small)
+    shell.type("count Mood")
+    let interruption = shell.engine.interruption
+    let asking = DispatchSource.makeTimerSource(queue: .global())
+    asking.schedule(deadline: .now() + 0.2, repeating: 0.1)
+    asking.setEventHandler { interruption.ask() }
+    asking.resume()
+    let failure = shell.type(
+      "sql \"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c\""
+    ).failure
+    asking.cancel()
+    #expect(failure?.message.hasSuffix("was interrupted; what it did until then stays") == true)
+    #expect(shell.type("sql \"SELECT 1\"").failure == nil, "the connection goes on")
+  }
+
   @Test func theLogIsASinkWithALevel() throws {
     let shell = try ShellSession(small)
     shell.type("sql 1", "count Mood where \"date > 0\"")
@@ -244,16 +262,28 @@ struct ShellEngineTests {
     ("fetch Mo", ["Mood"]), ("fetch Mood s", ["sort", "subentities"]),
     ("fetch Mood values ", ["no", "yes"]), ("fetch Mood sort da", ["date"]),
     ("fetch Mood sort date, country.u", ["country.updatedAt"]), ("touch m", ["m"]),
-    ("touch m country.numeric", ["country.numericISO3166Code"]), ("touch m date li", ["limit"]),
+    ("touch m country.numericI", ["country.numericISO3166Code"]), ("touch m date li", ["limit"]),
     ("entities C", ["Continent", "Country"]), ("help exp", ["explain"]),
     ("fetch Nothing so", ["sort"]),
     ("reset ", []), ("fetch Mood limit ", []), ("mode ", ["csv", "json", "line", "table"]),
     ("use ", ["small"]), ("open a.sqlite w", ["write"]), ("record s", ["stacks"]),
     ("fetch Mood where \"date > 0 AND country.u", ["country.updatedAt"]),
+    ("fetch Mood prefetch ", ["country"]), ("walk m c", ["country"]),
+    ("fetch Mood i", ["in"]), ("fetch Mood in ", ["main", "sync"]), ("context s", ["sync"]),
+    ("drop ", ["m", "n", "sync"]), ("merge ", ["n"]), ("touch ", ["m"]),
+    ("pin to ", ["current", "main", "none", "sync"]), ("insert Mood with country ", ["m"]),
+    ("insert Mood with country m, lat", ["latitude"]), ("index Mood remove ", ["byDateIndex"]),
+    ("set m with co", ["colors", "country"]), ("relate m with ", []), ("save as ", []),
+    (
+      "fetch Country sort ",
+      [
+        "continent", "numberOfMoods", "numericISO3166Code", "updatedAt",
+      ]
+    ),
   ])
   func tabKnowsTheNextWord(line: String, words: [String]) throws {
     let shell = try ShellSession(small)
-    shell.type("fetch Mood limit 1 as m")
+    shell.type("fetch Mood limit 1 as m", "context sync", "save as n")
     #expect(shell.engine.vocabulary.candidates(for: line) == .words(words))
     #expect(shell.engine.vocabulary.candidates(for: "save scenario my") == .files)
   }
