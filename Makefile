@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz examples checked walk threads memory kills build lint catalogue samples picture bench gates clean prepare
+.PHONY: help demo test agreement fuzz exports examples checked walk threads memory kills build lint catalogue samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -16,6 +16,7 @@ help:
 	@echo 'make test       the whole test suite'
 	@echo 'make agreement  20,000 random predicates in a file, in memory and in plain Swift: five minutes'
 	@echo 'make fuzz       stores and models damaged at random, for fifteen minutes'
+	@echo 'make exports    every scenario that can be exported: compiled as a program, run, judged by its log'
 	@echo 'make examples   the package that uses the build plugin: build it, run its program'
 	@echo 'make checked    the core under checked rows, the address and the thread sanitizer'
 	@echo 'make walk       random walks beside plain dictionaries, 20 seeds of 10,000 steps on both stores'
@@ -51,6 +52,9 @@ agreement: prepare
 fuzz: prepare
 	CDPROF_FUZZ_SECONDS=900 CDPROF_FUZZ_SEED=$(or $(SEED),1) \
 	  swift test --disable-xctest $(SWIFT_FLAGS) --filter FuzzTests
+
+exports: prepare
+	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests
 
 # A package of its own: what a user of the framework and of the build plugin writes.
 examples: prepare

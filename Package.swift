@@ -69,7 +69,10 @@ let package = Package(
       dependencies: ["OpenCoreData", "CoreDataCosts", "Moody", "SQLiteDriver", "ProfileEvents"]),
     .testTarget(
       name: "WorkbenchTests",
-      dependencies: ["Workbench", "OpenCoreData", "ProfileEvents", "SQLiteDriver"]),
+      dependencies: [
+        "Workbench", "OpenCoreData", "ProfileEvents", "SQLiteDriver",
+        .product(name: "Yams", package: "Yams"),
+      ]),
     .testTarget(
       name: "cdprofTests", dependencies: ["cdprof", "OpenCoreData", "ManagedModel", "SQLiteDriver"]),
     .testTarget(name: "RepositoryTests", dependencies: ["ProfileEvents"]),

@@ -10,5 +10,6 @@ struct CDProf: ParsableCommand {
     subcommands: [
       New.self, Run.self, Shell.self, Report.self, Compare.self, Advise.self, Inspect.self,
       Doctor.self, Rows.self, Model.self, Diff.self, Generate.self, Predicate.self, Log.self,
+      Schema.self, Export.self,
     ])
 }

@@ -13,6 +13,21 @@ enum PackageFiles {
     return folder
   }()
 
+  /// The folder of the modules' sources.
+  static let sources = package.appendingPathComponent("Sources").path
+
+  /// All scenarios of the package, by their paths below `Scenarios`.
+  static let scenarios: [String] = {
+    let folder = package.appendingPathComponent("Scenarios").path
+    let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String }
+    return (files ?? []).filter { $0.hasSuffix(".yml") }.sorted()
+  }()
+
+  /// The path of a scenario below `Scenarios`.
+  static func scenario(_ name: String) -> String {
+    package.appendingPathComponent("Scenarios/\(name)").path
+  }
+
   static let faults = package.appendingPathComponent("Scenarios/faults.yml").path
   static let model = package.appendingPathComponent("Scenarios/Models/Moody.xcdatamodel").path
 

@@ -10,30 +10,21 @@ struct AttributeBounds {
     maximum = attribute.valueRule.maximum.flatMap(Double.init)
   }
 
-  /// 1, 2, 3 … within the bounds, from the start again at their end.
-  func serial(_ row: Int, from greatest: Int) -> Int {
-    let low = whole(minimum) ?? 1
-    let high = min(whole(maximum) ?? greatest, greatest)
-    guard low < high else { return low }
-    let (span, isOver) = high.subtractingReportingOverflow(low)
-    return isOver ? row : low + row % (span == .max ? span : span + 1)
+  /// The ends of 1, 2, 3 … within the bounds.
+  func serial(from greatest: Int) -> (least: Int, greatest: Int) {
+    (whole(minimum) ?? 1, min(whole(maximum) ?? greatest, greatest))
   }
 
-  /// Any whole number within the bounds.
-  func random(_ random: inout SeededGenerator, below bound: Int) -> Int {
-    let low = whole(minimum) ?? 0
-    let high = whole(maximum) ?? max(low, bound - 1)
-    guard low < high else { return low }
-    let (span, isOver) = high.subtractingReportingOverflow(low)
-    return low + random.below(isOver || span == .max ? bound : span + 1)
+  /// The ends of whole numbers within the bounds.
+  func random(below bound: Int) -> (least: Int, greatest: Int) {
+    let least = whole(minimum) ?? 0
+    return (least, whole(maximum) ?? max(least, bound - 1))
   }
 
-  /// Any number within the bounds, from 0 to 1 without them.
-  func fraction(_ random: inout SeededGenerator) -> Double {
-    let low = minimum ?? 0
-    let high = maximum ?? max(low + 1, 1)
-    let unit = Double(random.next() >> 11) / Double(1 << 53)
-    return low + unit * max(0, high - low)
+  /// The ends of numbers within the bounds, from 0 to 1 without them.
+  var fraction: (least: Double, greatest: Double) {
+    let least = minimum ?? 0
+    return (least, maximum ?? max(least + 1, 1))
   }
 
   /// The length of a text: 12 letters where nothing else is said.

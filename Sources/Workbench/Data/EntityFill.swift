@@ -18,25 +18,37 @@ struct EntityFill {
     entity = plan.entity
     self.late = late
     guard let description = model.entitiesByName[plan.entity] else { return }
-    let generators = Dictionary(
-      plan.properties.map { ($0.name, $0.generator) }, uniquingKeysWith: { $1 })
-    let unique = description.uniqueNames
-    for (name, attribute) in description.attributesByName.sorted(by: { $0.key < $1.key })
-    where !attribute.isTransient && !attribute.isDerived {
-      let generator = generators[name]
-      // A default of the model's own is a valid value.
-      guard generator != nil || attribute.defaultValue == nil || unique.contains(name) else {
-        continue
-      }
-      attributes.append(
-        AttributeSource(
-          attribute, generator: generator, isUnique: unique.contains(name), seed: seed,
-          stream: "\(plan.entity).\(name)"))
+    let generators = plan.generators
+    attributes = EntityFill.attributes(of: description, plan: plan).map { filled in
+      AttributeSource(filled, seed: seed, stream: "\(plan.entity).\(filled.attribute.name)")
     }
     links = Self.relationships(of: description, plan: plan).map { relationship in
       Link(
         relationship: relationship, isRandom: generators[relationship.name] == .random,
         random: SeededGenerator(seed: seed, stream: "\(plan.entity).\(relationship.name)"))
+    }
+  }
+
+  /// An attribute that gets values, and how they are made.
+  struct Filled {
+    var attribute: NSAttributeDescription
+    var recipe: ValueRecipe
+  }
+
+  /// The attributes that get values, by name.
+  static func attributes(of entity: NSEntityDescription, plan: EntityPlan) -> [Filled] {
+    let generators = plan.generators
+    let unique = entity.uniqueNames
+    return entity.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
+      guard !attribute.isTransient, !attribute.isDerived else { return nil }
+      let generator = generators[name]
+      // A default of the model's own is a valid value.
+      guard generator != nil || attribute.defaultValue == nil || unique.contains(name) else {
+        return nil
+      }
+      return Filled(
+        attribute: attribute,
+        recipe: ValueRecipe(attribute, generator: generator, isUnique: unique.contains(name)))
     }
   }
 
@@ -106,5 +118,12 @@ extension NSEntityDescription {
   /// The attributes that a uniqueness constraint of the entity or of one above it names.
   fileprivate var uniqueNames: Set<String> {
     Set(uniquenessConstraintNames.joined()).union(superentity?.uniqueNames ?? [])
+  }
+}
+
+extension EntityPlan {
+  /// The generators that are named, by property.
+  fileprivate var generators: [String: Generator] {
+    Dictionary(properties.map { ($0.name, $0.generator) }, uniquingKeysWith: { $1 })
   }
 }

@@ -17,7 +17,8 @@ package enum Generator: Sendable, Equatable {
   /// How they are written, for errors.
   static let usage = "cycle, random, every 1 minute, text 12, one of [a, b]"
 
-  private static let units = [
+  /// Seconds of each unit that `every` knows.
+  static let units = [
     "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800,
   ]
 

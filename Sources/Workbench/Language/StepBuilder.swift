@@ -94,23 +94,7 @@ struct StepBuilder {
   }
 
   private func checkComplete(_ step: Step) throws(LanguageProblem) {
-    let missing: String
-    switch step.verb {
-    case .touch where step.reads.isEmpty: missing = "the key paths to read"
-    case .set where step.option(.assignments) == nil,
-      .batchUpdate where step.option(.assignments) == nil:
-      missing = "`with` and the values to set"
-    case .relate where step.option(.assignments) == nil && step.option(.removals) == nil:
-      missing = "`with` or `without`, a relationship and a result"
-    case .index where step.option(.keys) == nil && step.option(.remove) == nil:
-      missing = "`keys` and `as` to make one, or `remove` to drop one"
-    case .index where step.option(.keys) != nil && step.option(.remove) != nil:
-      missing = "to make an index or to drop one; these are two steps"
-    case .index where step.option(.keys) != nil && step.name == nil:
-      missing = "`as` and a name for the index"
-    case .pragma where step.option(.to) == nil: missing = "`to` and a value"
-    default: return
-    }
+    guard let missing = step.verb.missing(from: step.words) else { return }
     throw LanguageProblem(
       "`\(step.verb.rawValue)` needs \(missing)", at: step.places.verb,
       nextStep: "write `\(step.verb.usage)`")

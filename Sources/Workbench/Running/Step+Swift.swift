@@ -10,8 +10,17 @@ extension Step {
       case .dictionaries: "NSDictionary"
       case .objects, .count: "NSManagedObject"
       }
-    let lines = ["let request = NSFetchRequest<\(result)>(entityName: \"\(subject)\")"]
-    return lines + columnsSwift + options.compactMap(\.requestSwift) + [executionSwift]
+    return requestLines(of: result) + [executionSwift]
+  }
+
+  /// The lines that make the request, without the one that executes it.
+  ///
+  /// - Parameters:
+  ///   - result: what the request is of: `NSManagedObject`.
+  ///   - name: what the request is called.
+  func requestLines(of result: String, named name: String = "request") -> [String] {
+    ["let \(name) = NSFetchRequest<\(result)>(entityName: \(SwiftLiteral.text(subject)))"]
+      + columnsSwift + options.compactMap { $0.requestSwift(name) }
   }
 
   /// What describes the functions among the columns, before the request takes them.
@@ -27,7 +36,7 @@ extension Step {
         }
       let name = column.name
       return [
-        "let \(name) = NSExpressionDescription()", "\(name).name = \(StepOption.literal(name))",
+        "let \(name) = NSExpressionDescription()", "\(name).name = \(SwiftLiteral.text(name))",
         "\(name).expression = NSExpression(format: \"\(function.rawValue):(\(column.keyPath))\")",
       ] + (type.map { ["\(name).expressionResultType = \($0)"] } ?? [])
     }
@@ -49,47 +58,36 @@ extension Step {
 }
 
 extension StepOption {
-  /// The line that sets the option on a request; nil when it is no option of a request.
-  fileprivate var requestSwift: String? {
+  /// The line that sets the option on a request of a name; nil when it is no option of a request.
+  fileprivate func requestSwift(_ name: String) -> String? {
     guard let property = word.requestProperty, let value = valueSwift else { return nil }
-    return "request.\(property) = \(value)"
+    return "\(name).\(property) = \(value)"
   }
 
   private var valueSwift: String? {
     switch self {
-    case .predicate(let format): "NSPredicate(format: \(StepOption.literal(format)))"
+    case .predicate(let format): "NSPredicate(format: \(SwiftLiteral.text(format)))"
     case .sort(let keys):
       "["
         + keys.map {
-          "NSSortDescriptor(key: \(StepOption.literal($0.keyPath)), ascending: \($0.isAscending))"
+          "NSSortDescriptor(key: \(SwiftLiteral.text($0.keyPath)), ascending: \($0.isAscending))"
         }.joined(separator: ", ") + "]"
     case .limit(let number), .offset(let number), .batch(let number): String(number)
     case .prefetch(let keyPaths):
-      "[" + keyPaths.map(StepOption.literal).joined(separator: ", ") + "]"
+      "[" + keyPaths.map(SwiftLiteral.text).joined(separator: ", ") + "]"
     case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag):
       String(flag)
     case .result(.ids): ".managedObjectIDResultType"
     case .result(.dictionaries): ".dictionaryResultType"
     case .columns(let columns):
       "["
-        + columns.map { $0.function == nil ? StepOption.literal($0.keyPath) : $0.name }
+        + columns.map { $0.function == nil ? SwiftLiteral.text($0.keyPath) : $0.name }
         .joined(separator: ", ") + "]"
     case .group(let keyPaths):
-      "[" + keyPaths.map(StepOption.literal).joined(separator: ", ") + "]"
-    case .having(let format): "NSPredicate(format: \(StepOption.literal(format)))"
+      "[" + keyPaths.map(SwiftLiteral.text).joined(separator: ", ") + "]"
+    case .having(let format): "NSPredicate(format: \(SwiftLiteral.text(format)))"
     case .distinct(let flag): String(flag)
     default: nil
     }
-  }
-
-  fileprivate static func literal(_ text: String) -> String {
-    let escaped = text.map { character in
-      switch character {
-      case "\"", "\\": "\\\(character)"
-      case "\n": "\\n"
-      default: String(character)
-      }
-    }
-    return "\"\(escaped.joined())\""
   }
 }

@@ -168,8 +168,10 @@ struct ScenarioAssembly {
 }
 
 extension CatalogueReference {
-  /// Whether a word is formed as an id of the catalogue: `S6.01`, `S15-10`, `S-C33`.
+  /// How an id of the catalogue is formed, as a pattern: `S6.01`, `S15-10`, `S-C33`.
+  static let pattern = "S([0-9]+[.-][0-9]+b?|-[A-Z][0-9]+)"
+
   fileprivate static func isID(_ text: String) -> Bool {
-    text.wholeMatch(of: /S(\d+[.\-]\d+b?|-[A-Z]\d+)/) != nil
+    text.range(of: "^\(pattern)$", options: .regularExpression) != nil
   }
 }

@@ -2,6 +2,7 @@ extension ScenarioStarter {
   /// The scenario on made data.
   static func text(name: String) -> String {
     """
+    # yaml-language-server: $schema=\(ScenarioSchema.fileName)
     # Run it:      cdprof run \(name).yml --report html
     # Type it:     cdprof shell \(name).yml
     # All words:   Documentation/scenario-format.md
@@ -36,6 +37,7 @@ extension ScenarioStarter {
   static func text(name: String, store: String, entity: String, attribute: String?) -> String {
     let touch = attribute.map { "\n  - {touch: objects, read: [\($0)]}" } ?? ""
     return """
+      # yaml-language-server: $schema=\(ScenarioSchema.fileName)
       # Run it:      cdprof run \(name).yml --report html
       # Type it:     cdprof shell \(name).yml
       # All words:   Documentation/scenario-format.md

@@ -20,6 +20,7 @@ package struct ScenarioStarter: Sendable {
     files = [
       File(path: "\(name).yml", text: ScenarioStarter.text(name: name)),
       File(path: "Models/Library.xcdatamodel/contents", text: ScenarioStarter.library),
+      ScenarioStarter.schema,
     ]
   }
 
@@ -43,11 +44,17 @@ package struct ScenarioStarter: Sendable {
       File(
         path: "\(name).yml",
         text: ScenarioStarter.text(
-          name: name, store: path, entity: entity.name ?? most.name, attribute: attributes.first))
+          name: name, store: path, entity: entity.name ?? most.name, attribute: attributes.first)),
+      ScenarioStarter.schema,
     ]
   }
 
-  /// Writes the files; a model that is there already is used as it is.
+  /// What the first line of a starter names, for editors.
+  private static var schema: File {
+    File(path: ScenarioSchema.fileName, text: ScenarioSchema.document)
+  }
+
+  /// Writes the files; a model or schema that is there already is used as it is.
   ///
   /// - Returns: The paths of what was written.
   /// - Throws: `ShellFailure` when the scenario's file is there already, and nothing is written then;

@@ -28,8 +28,10 @@ struct DataPlanTests {
     let generator = try generator.map { _ in
       try Generator(words, at: SourcePlace(line: 1, column: 1))
     }
-    var source = AttributeSource(
-      attribute, generator: generator, isUnique: isUnique, seed: seed, stream: "Mood.value")
+    let filled = EntityFill.Filled(
+      attribute: attribute,
+      recipe: ValueRecipe(attribute, generator: generator, isUnique: isUnique))
+    var source = AttributeSource(filled, seed: seed, stream: "Mood.value")
     return (0..<rows).map { row in
       let value = source.value(row: row)
       return (value as? Data)?.base64EncodedString() ?? value.map { "\($0)" } ?? "nil"

@@ -54,6 +54,25 @@ struct LogBudgetTests {
     #expect(judgement.results[0]?.last?.metric == "findings")
   }
 
+  /// A log shows which objects were faults, not the relationship that led to them.
+  @Test func aStormIsKnownByTheObjectsItReached() throws {
+    func holds(_ findings: String) throws -> Bool {
+      let budget = try budget(
+        "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
+      return try LogJudge(budget: budget).judgement(of: LogTexts.report(Self.log))
+        .results[0]?.allSatisfy(\.holds) == true
+    }
+    #expect(try holds("fault-storm(Country)"))
+    #expect(try holds("fault-storm(Mood.country)"))
+    #expect(try holds("fault-storm(Region)"))
+    #expect(try holds("ineffective-prefetch(Mood.country)"))
+    #expect(try !holds("ineffective-prefetch(Country.moods)"))
+    #expect(try holds("fault-storm(Continent.countries)"))
+    #expect(try !holds("fault-storm(Country.moods)"))
+    #expect(try !holds("fault-storm(Mood)"))
+    #expect(try !holds("fault-storm(Mood.country), fault-storm(Mood)"))
+  }
+
   /// What is wrong with a budget is told before a log is read.
   @Test(arguments: [
     ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "no log says `peak`"),

@@ -10,7 +10,7 @@ struct ScenarioStarterTests {
   func theStarterOnMadeDataHolds() throws {
     let folder = try TemporaryFolder()
     let written = try ScenarioStarter(name: "my first").write(to: folder.url)
-    #expect(written.count == 2)
+    #expect(written.count == 3)
     try expectHolds(folder.file("my first.yml"), in: folder)
     // The model is used again, the scenario's file is not replaced.
     #expect(throws: ShellFailure.self) {
@@ -24,7 +24,7 @@ struct ScenarioStarterTests {
     let store = try TypedSession.store()
     let starter = try ScenarioStarter(
       name: "theirs", store: store.url, folder: store.folder.url)
-    #expect(try starter.write(to: store.folder.url).count == 1)
+    #expect(try starter.write(to: store.folder.url).count == 2)
     let file = store.folder.file("theirs.yml")
     let text = try String(contentsOf: file, encoding: .utf8)
     #expect(text.contains("store: small.sqlite ") && text.contains("{fetch: Mood, as: objects}"))

@@ -1,0 +1,374 @@
+/// What every exported program brings: a few functions that name what Core Data takes several calls for.
+enum ExportedSupport {
+  /// The lines inside of the program's type.
+  static let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+
+  private static let text = #"""
+    // MARK: Steps
+
+    /// Objects that are loaded a page at a time, as they are looked at.
+    #if canImport(CoreData)
+      typealias Batches = [NSManagedObject]
+    #else
+      typealias Batches = BatchedFetchResult<NSManagedObject>
+    #endif
+
+    /// Runs a fetch whose pages are loaded one by one; on the context's queue.
+    static func fetchBatches(
+      _ request: NSFetchRequest<NSManagedObject>, in context: NSManagedObjectContext
+    ) throws -> Batches {
+      #if canImport(CoreData)
+        // The request's own call hands its array over without reading it.
+        return try request.execute()
+      #else
+        return try context.fetchBatched(request)
+      #endif
+    }
+
+    /// Runs one step in a block of a context; what it let go is gone when the block is over.
+    static func step(_ context: NSManagedObjectContext, _ body: () throws -> Void) rethrows {
+      #if canImport(ObjectiveC)
+        try autoreleasepool { try context.performAndWait(body) }
+      #else
+        try context.performAndWait(body)
+      #endif
+    }
+
+    /// Runs a step that has to fail.
+    static func failing(_ code: Int, _ place: String, _ body: () throws -> Void) {
+      do {
+        try body()
+        say("cdprof: \(place) was to fail with \(code) and did not")
+      } catch {
+        guard (error as NSError).code != code else { return }
+        say("cdprof: \(place) was to fail with \(code), not with \((error as NSError).code): \(error)")
+      }
+    }
+
+    /// Waits for what contexts do on each other's behalf.
+    static func settle(_ contexts: [NSManagedObjectContext]) {
+      for context in contexts + contexts.reversed() { context.performAndWait {} }
+    }
+
+    /// Reads what a key path leads to, through every object of a to-many.
+    static func read(_ object: NSManagedObject, _ keys: String...) {
+      read(object, keys[...])
+    }
+
+    private static func read(_ object: NSManagedObject, _ keys: ArraySlice<String>) {
+      guard let key = keys.first else { return }
+      let value = object.value(forKey: key)
+      guard keys.count > 1 else { return }
+      for next in related(value) { read(next, keys.dropFirst()) }
+    }
+
+    /// Goes to what a path of relationships leads to, and reads nothing there.
+    static func walk(_ object: NSManagedObject, _ keys: String...) {
+      walk(object, keys[...])
+    }
+
+    private static func walk(_ object: NSManagedObject, _ keys: ArraySlice<String>) {
+      guard let key = keys.first else { return }
+      for next in related(object.value(forKey: key)) { walk(next, keys.dropFirst()) }
+    }
+
+    private static func related(_ value: Any?) -> [NSManagedObject] {
+      if let object = value as? NSManagedObject { return [object] }
+      if let objects = value as? Set<NSManagedObject> { return Array(objects) }
+      if let objects = value as? NSOrderedSet {
+        return objects.compactMap { $0 as? NSManagedObject }
+      }
+      return []
+    }
+
+    /// The part of so many objects that a limit and an offset leave; a limit of 0 is none.
+    static func part(of count: Int, offset: Int, limit: Int) -> Range<Int> {
+      let start = min(offset, count)
+      return start..<(limit == 0 ? count : min(count, start + min(limit, count)))
+    }
+
+    /// One element, counted round and round; nil when there is none.
+    static func cycling<List: RandomAccessCollection>(
+      _ list: List, _ place: Int
+    ) -> List.Element? where List.Index == Int {
+      list.isEmpty ? nil : list[place % list.count]
+    }
+
+    /// IDs of objects, asked on their own queue.
+    static func ids(
+      of objects: [NSManagedObject], in context: NSManagedObjectContext
+    ) -> [NSManagedObjectID] {
+      context.performAndWait { objects.map(\.objectID) }
+    }
+
+    /// IDs as the coordinator of a context names the same rows.
+    static func adopt(
+      _ ids: [NSManagedObjectID], for context: NSManagedObjectContext
+    ) -> [NSManagedObjectID] {
+      guard let coordinator = context.persistentStoreCoordinator else { return ids }
+      return ids.compactMap {
+        coordinator.managedObjectID(forURIRepresentation: $0.uriRepresentation())
+      }
+    }
+
+    /// Saves, and gives the notification of the save; nil when there was nothing to save.
+    static func notificationOfSave(_ context: NSManagedObjectContext) throws -> Notification? {
+      nonisolated(unsafe) var heard: Notification?
+      let token = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+      ) { heard = $0 }
+      defer { NotificationCenter.default.removeObserver(token) }
+      try context.save()
+      return heard
+    }
+
+    /// What a save has changed, by IDs alone, as another process would tell it.
+    static func changes(
+      of save: Notification, in context: NSManagedObjectContext
+    ) -> [AnyHashable: Any] {
+      var changes: [AnyHashable: Any] = [:]
+      context.performAndWait {
+        for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey] {
+          let objects = save.userInfo?[key] as? Set<NSManagedObject> ?? []
+          changes[key] = objects.map { $0.objectID.uriRepresentation() }
+        }
+      }
+      return changes
+    }
+
+    // MARK: Stores and contexts
+
+    static func openStore(
+      _ store: URL, _ model: NSManagedObjectModel
+    ) throws -> NSPersistentStoreCoordinator {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+      _ = try coordinator.addPersistentStore(
+        type: .sqlite, configuration: nil, at: store, options: nil)
+      return coordinator
+    }
+
+    static func makeContext(
+      on coordinator: NSPersistentStoreCoordinator, isMain: Bool = false
+    ) -> NSManagedObjectContext {
+      let context = NSManagedObjectContext(
+        concurrencyType: isMain ? .mainQueueConcurrencyType : .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      return context
+    }
+
+    static func makeContext(
+      below parent: NSManagedObjectContext, isMain: Bool = false
+    ) -> NSManagedObjectContext {
+      let context = NSManagedObjectContext(
+        concurrencyType: isMain ? .mainQueueConcurrencyType : .privateQueueConcurrencyType)
+      context.parent = parent
+      return context
+    }
+
+    /// Writes a line where the SQL log goes.
+    static func say(_ line: String) {
+      FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// Runs a variant, cold: a coordinator of its own over its own copy of the data.
+    static func variant(
+      _ name: String, _ data: URL, _ model: NSManagedObjectModel,
+      _ body: (NSPersistentStoreCoordinator, URL, NSManagedObjectModel) throws -> Void
+    ) throws {
+      let store = data.deletingLastPathComponent().appendingPathComponent("\(UUID()).sqlite")
+      try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+        at: store, destinationOptions: nil, withPersistentStoreFrom: data, sourceOptions: nil,
+        type: .sqlite)
+      let coordinator = try openStore(store, model)
+      say("cdprof: begin \(name)")
+      try body(coordinator, store, model)
+      say("cdprof: end")
+    }
+
+    // MARK: The model
+
+    static func entity(_ name: String) -> NSEntityDescription {
+      let entity = NSEntityDescription()
+      entity.name = name
+      entity.managedObjectClassName = "NSManagedObject"
+      return entity
+    }
+
+    static func attribute(
+      _ name: String, _ type: NSAttributeType, isOptional: Bool = true, isTransient: Bool = false,
+      initially value: Any? = nil, isExternal: Bool = false, derived: String? = nil,
+      where rules: [String] = []
+    ) -> NSAttributeDescription {
+      var attribute = NSAttributeDescription()
+      if let derived {
+        let made = NSDerivedAttributeDescription()
+        made.derivationExpression = NSExpression(format: derived)
+        attribute = made
+      }
+      attribute.name = name
+      attribute.attributeType = type
+      attribute.isOptional = isOptional
+      attribute.isTransient = isTransient
+      attribute.defaultValue = value
+      attribute.allowsExternalBinaryDataStorage = isExternal
+      if !rules.isEmpty {
+        attribute.setValidationPredicates(
+          rules.map { NSPredicate(format: $0) }, withValidationWarnings: rules)
+      }
+      return attribute
+    }
+
+    static func relationship(
+      _ name: String, to destination: NSEntityDescription, most: Int, _ rule: NSDeleteRule,
+      least: Int = 0, isOptional: Bool = true, isOrdered: Bool = false
+    ) -> NSRelationshipDescription {
+      let relationship = NSRelationshipDescription()
+      relationship.name = name
+      relationship.destinationEntity = destination
+      relationship.minCount = least
+      relationship.maxCount = most
+      relationship.deleteRule = rule
+      relationship.isOptional = isOptional
+      relationship.isOrdered = isOrdered
+      return relationship
+    }
+
+    static func index(
+      _ name: String, of entity: NSEntityDescription, _ keys: [(String, Bool)],
+      where predicate: String? = nil
+    ) -> NSFetchIndexDescription {
+      let elements = keys.compactMap { key, isAscending -> NSFetchIndexElementDescription? in
+        guard let property = entity.propertiesByName[key] else { return nil }
+        let element = NSFetchIndexElementDescription(property: property, collationType: .binary)
+        element.isAscending = isAscending
+        return element
+      }
+      let index = NSFetchIndexDescription(name: name, elements: elements)
+      if let predicate { index.partialIndexPredicate = NSPredicate(format: predicate) }
+      return index
+    }
+
+    // MARK: The rows
+
+    /// Makes rows and keeps their IDs, by entity.
+    final class Rows {
+      private let context: NSManagedObjectContext
+      private var made: [String: [NSManagedObjectID]] = [:]
+
+      init(in store: URL, of model: NSManagedObjectModel) throws {
+        context = makeContext(on: try openStore(store, model))
+      }
+
+      func insert(
+        _ count: Int, _ entity: String, _ fill: (NSManagedObject, Int) -> Void
+      ) throws {
+        for start in stride(from: 0, to: count, by: 1_000) {
+          let ids = try context.performAndWait {
+            let objects = (start..<min(count, start + 1_000)).map { row in
+              let object = NSEntityDescription.insertNewObject(
+                forEntityName: entity, into: context)
+              fill(object, row)
+              return object
+            }
+            try context.save()
+            return objects.map(\.objectID)
+          }
+          made[entity, default: []] += ids
+          context.performAndWait { context.reset() }
+        }
+      }
+
+      /// Goes through the rows of an entity once more.
+      func relate(_ entity: String, _ fill: (NSManagedObject, Int) -> Void) throws {
+        try context.performAndWait {
+          for (row, id) in (made[entity] ?? []).enumerated() {
+            fill(context.object(with: id), row)
+          }
+          try context.save()
+          context.reset()
+        }
+      }
+
+      /// Sets a to-one relationship to the row of a number, counted round and round.
+      func relate(
+        _ object: NSManagedObject, _ key: String, to entities: [String], _ choice: UInt64
+      ) {
+        let ids = entities.flatMap { made[$0] ?? [] }
+        guard !ids.isEmpty else { return }
+        object.setValue(
+          context.object(with: ids[Int(choice % UInt64(ids.count))]), forKey: key)
+      }
+    }
+
+    static func date(_ seconds: Double) -> Date {
+      Date(timeIntervalSinceReferenceDate: 473_299_200 + seconds)
+    }
+
+    /// Whole numbers one after the other, from the first again behind the last.
+    static func serial(_ row: Int, _ least: Int, _ greatest: Int) -> Int {
+      guard least < greatest else { return least }
+      let (span, isOver) = greatest.subtractingReportingOverflow(least)
+      return isOver ? row : least + row % (span == .max ? span : span + 1)
+    }
+
+    /// Random numbers that are the same for the same seed (SplitMix64), a stream for each property.
+    struct Seeded {
+      private var state: UInt64
+
+      init(_ seed: UInt64, _ stream: String) {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in stream.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        state = seed &* 0x9e37_79b9_7f4a_7c15 ^ hash
+      }
+
+      mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+      }
+
+      mutating func below(_ bound: Int) -> Int {
+        Int(next().multipliedFullWidth(by: UInt64(bound)).high)
+      }
+
+      mutating func whole(_ least: Int, _ greatest: Int, below bound: Int) -> Int {
+        guard least < greatest else { return least }
+        let (span, isOver) = greatest.subtractingReportingOverflow(least)
+        return least + below(isOver || span == .max ? bound : span + 1)
+      }
+
+      mutating func fraction(_ least: Double, _ greatest: Double) -> Double {
+        least + Double(next() >> 11) / Double(1 << 53) * max(0, greatest - least)
+      }
+
+      mutating func text(_ length: Int, _ row: Int?) -> String {
+        let syllables = ["ba", "co", "di", "fu", "ga", "le", "mi", "no", "pu", "ra", "se", "to"]
+        var text = ""
+        while text.utf8.count < length { text += syllables[below(syllables.count)] }
+        text = String(text.prefix(length))
+        guard let row else { return text }
+        let serial = String(row + 1)
+        return String(text.prefix(max(0, length - serial.count))) + serial
+      }
+
+      mutating func bytes() -> Data {
+        Data((0..<12).map { _ in UInt8(truncatingIfNeeded: next()) })
+      }
+
+      mutating func uuid() -> UUID {
+        let words = [next(), next()]
+        func byte(_ index: Int) -> UInt8 {
+          UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(8 * (7 - index % 8)))
+        }
+        return UUID(
+          uuid: (
+            byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6) & 0x0f | 0x40, byte(7),
+            byte(8) & 0x3f | 0x80, byte(9), byte(10), byte(11), byte(12), byte(13), byte(14),
+            byte(15)
+          ))
+      }
+    }
+    """#
+}

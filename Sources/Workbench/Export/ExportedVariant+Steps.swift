@@ -1,0 +1,172 @@
+import OpenCoreData
+
+extension ExportedVariant {
+  /// Writes a step that is a block of its context.
+  mutating func perform(_ step: Step) {
+    let context = contexts[known.context(of: step)] ?? "main"
+    if step.verb == .merge { return merge(step, into: context) }
+    let body = body(of: step, context)
+    let block: (inout SwiftLines) -> Void = { lines in
+      lines.block("\(body.throws ? "try " : "")step(\(context))") { $0.add(body.lines) }
+    }
+    guard let code = step.fails else { return block(&lines) }
+    lines.block("failing(\(code), \(SwiftLiteral.text("\(step.location)")))", block)
+  }
+
+  /// What a step does: the lines of its block.
+  struct Body {
+    var lines: [String] = []
+    var `throws` = false
+
+    /// Puts lines at the beginning, each once.
+    mutating func unwrap(_ more: [String]) {
+      let new = more.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+      lines = new + lines.filter { !new.contains($0) }
+    }
+  }
+
+  private mutating func body(of step: Step, _ context: String) -> Body {
+    switch step.verb {
+    case .fetch: return fetch(step, context)
+    case .count: return Body(lines: count(step, context), throws: true)
+    case .touch:
+      let reads = step.reads.map { "read(object, \(ExportedVariant.keys($0)))" }
+      return work(on: step, context) { reads }
+    case .walk:
+      let walks = step.reads.map { "walk(object, \(ExportedVariant.keys($0)))" }
+      return work(on: step, context) { walks.isEmpty ? ["_ = object"] : walks }
+    case .insert: return insert(step, context)
+    case .set:
+      let assignments = assignments(of: step, context, entity: entity(of: step))
+      var body = work(on: step, context, counting: assignments.usesPlace) { assignments.lines }
+      body.unwrap(assignments.unwrapping)
+      return body
+    case .relate: return relate(step, context)
+    case .delete: return work(on: step, context) { ["\(context).delete(object)"] }
+    case .refresh:
+      var keeps = true
+      if case .keep(let flag)? = step.option(.keep) { keeps = flag }
+      return work(on: step, context) { ["\(context).refresh(object, mergeChanges: \(keeps))"] }
+    case .save:
+      guard let name = step.name else {
+        return Body(lines: ["try \(context).save()"], throws: true)
+      }
+      let variable = variable(name, .save, of: step)
+      return Body(
+        lines: ["\(variable.identifier) = try notificationOfSave(\(context))"], throws: true)
+    case .rollback: return Body(lines: ["\(context).rollback()"])
+    case .pin: return Body(lines: pin(step, context), throws: true)
+    case .batchInsert, .batchUpdate, .batchDelete: return batch(step, context)
+    case .undo, .drop, .reset, .context, .merge, .index, .sql, .pragma, .analyze: return Body()
+    }
+  }
+
+  private mutating func fetch(_ step: Step, _ context: String) -> Body {
+    let (type, kind): (String, Kind)
+    switch step.resultKind {
+    case .count: return Body(lines: count(step, context), throws: true)
+    case .ids: (type, kind) = ("NSManagedObjectID", .ids)
+    case .dictionaries: (type, kind) = ("NSDictionary", .dictionaries)
+    case .objects:
+      (type, kind) = ("NSManagedObject", (step.number(of: .batch) ?? 0) > 0 ? .batches : .objects)
+    }
+    let target = step.name.map { variable($0, kind, of: step).identifier } ?? "_"
+    let call =
+      kind == .batches ? "fetchBatches(request, in: \(context))" : "\(context).fetch(request)"
+    return Body(
+      lines: step.requestLines(of: type) + ["\(target) = try \(call)"], throws: true)
+  }
+
+  private func count(_ step: Step, _ context: String) -> [String] {
+    step.requestLines(of: "NSManagedObject") + ["_ = try \(context).count(for: request)"]
+  }
+
+  /// The keys of a path as arguments.
+  private static func keys(_ keyPath: String) -> String {
+    keyPath.split(separator: ".").map { SwiftLiteral.text(String($0)) }.joined(separator: ", ")
+  }
+
+  /// The entity of a step's objects.
+  func entity(of step: Step) -> NSEntityDescription? {
+    let name =
+      step.verb.subject == .entity ? step.subject : known.results[step.subject]?.entity ?? ""
+    return model.entitiesByName[name]
+  }
+
+  /// Work on each object of a step's subject.
+  ///
+  /// - Parameters:
+  ///   - counting: whether the work uses `place`, the object's number.
+  ///   - work: lines that use `object`.
+  func work(
+    on step: Step, _ context: String, counting: Bool = false, _ work: () -> [String]
+  ) -> Body {
+    let elements = elements(of: step.subject, in: known.context(of: step))
+    var body = Body(lines: elements.unwrapping)
+    var list = elements.list
+    if step.verb == .walk, case .array(true)? = step.option(.array) {
+      body.lines.append("let list = \(list).map { $0 }")
+      list = "list"
+    }
+    let every = step.number(of: .every) ?? 1
+    let isPart = step.option(.limit) != nil || step.option(.offset) != nil || every > 1
+    var head = "for \(elements.isIDs ? "id" : "object") in \(list)"
+    var inner: [String] = []
+    if isPart {
+      let (offset, limit) = (step.number(of: .offset) ?? 0, step.number(of: .limit) ?? 0)
+      body.lines.append(
+        "let range = part(of: \(list).count, offset: \(offset), limit: \(limit))")
+      let range =
+        every > 1
+        ? "stride(from: range.lowerBound, to: range.upperBound, by: \(every))" : "range"
+      head = counting ? "for (place, index) in \(range).enumerated()" : "for index in \(range)"
+      inner.append("let \(elements.isIDs ? "id" : "object") = \(list)[index]")
+    } else if counting {
+      head = "for (place, \(elements.isIDs ? "id" : "object")) in \(list).enumerated()"
+    }
+    if elements.isIDs { inner.append("let object = \(context).object(with: id)") }
+    body.lines.append(head + " {")
+    body.lines += (inner + work()).map { "  \($0)" }
+    body.lines.append("}")
+    return body
+  }
+
+  /// A result as a step of a context can use it.
+  struct Elements {
+    /// Lines at the beginning of the block.
+    var unwrapping: [String] = []
+    /// What to go through.
+    var list: String
+    var isIDs = false
+  }
+
+  /// The objects of a result for a step in a context: of another context, by their IDs.
+  func elements(of name: String, in context: String) -> Elements {
+    guard let variable = variables[name], let shape = known.results[name] else {
+      return Elements(list: "[]")
+    }
+    let isHere = shape.context == context
+    let from = known.contexts[shape.context]?.coordinator
+    let adopts = from != known.contexts[context]?.coordinator
+    let here = contexts[context] ?? "main"
+    let there = contexts[shape.context] ?? "main"
+    switch variable.kind {
+    case .batches:
+      return Elements(
+        unwrapping: ["guard let \(variable.identifier) else { return }"],
+        list: variable.identifier)
+    case .objects where isHere: return Elements(list: variable.identifier)
+    case .objects:
+      let ids = "ids(of: \(variable.identifier), in: \(there))"
+      let list = "\(variable.identifier)IDs"
+      let made = adopts ? "adopt(\(ids), for: \(here))" : ids
+      return Elements(unwrapping: ["let \(list) = \(made)"], list: list, isIDs: true)
+    case .ids, .dictionaries, .save:
+      guard adopts else { return Elements(list: variable.identifier, isIDs: true) }
+      let list = "\(variable.identifier)IDs"
+      return Elements(
+        unwrapping: ["let \(list) = adopt(\(variable.identifier), for: \(here))"], list: list,
+        isIDs: true)
+    }
+  }
+}

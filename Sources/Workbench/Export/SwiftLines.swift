@@ -1,0 +1,34 @@
+/// Lines of a Swift file, two spaces a level.
+struct SwiftLines {
+  private(set) var lines: [String] = []
+  private var depth = 0
+
+  init(depth: Int = 0) {
+    self.depth = depth
+  }
+
+  /// A line as it is.
+  mutating func line(_ text: String) {
+    lines.append(text.isEmpty ? "" : String(repeating: "  ", count: depth) + text)
+  }
+
+  /// Lines as they are.
+  mutating func add(_ texts: [String]) {
+    for text in texts { line(text) }
+  }
+
+  /// An empty line, but for the first of a block.
+  mutating func gap() {
+    guard let last = lines.last, !last.isEmpty, !last.hasSuffix("{") else { return }
+    lines.append("")
+  }
+
+  /// Lines between braces.
+  mutating func block(_ head: String, _ body: (inout SwiftLines) -> Void) {
+    line(head + " {")
+    depth += 1
+    body(&self)
+    depth -= 1
+    line("}")
+  }
+}

@@ -1,0 +1,114 @@
+extension ScenarioSchema {
+  /// Steps, one definition a verb, and the values of their options.
+  static var stepDefinitions: [(String, SchemaNode)] {
+    let verbs = Verb.allCases
+    let line: SchemaNode = [
+      "description": "A step as a line of the shell.", "type": "string",
+      "pattern": .text("^(\(verbs.map(\.rawValue).joined(separator: "|")))( |$)"),
+    ]
+    let kinds = verbs.map { SchemaNode.definition(definition(of: $0)) }
+    return [
+      ("steps", ["type": "array", "items": .definition("step")]),
+      ("step", ["anyOf": .array(kinds + [line])]),
+    ] + optionDefinitions + verbs.map { (definition(of: $0), step($0)) }
+  }
+
+  /// What `set` of a variant may change, whatever the step.
+  static var settings: SchemaNode {
+    .pairs([
+      ("description", "Options changed in shared steps: NAME.option and its value."),
+      ("type", "object"),
+      (
+        "patternProperties",
+        .pairs(OptionWord.allCases.map { ("^[^.]+[.]\($0.rawValue)$", value(of: $0)) })
+      ),
+      ("additionalProperties", false),
+    ])
+  }
+
+  private static func definition(of verb: Verb) -> String { "\(verb.rawValue)-step" }
+
+  private static func step(_ verb: Verb) -> SchemaNode {
+    var properties = [(verb.rawValue, subject(of: verb))]
+    if let key = verb.pathsKey {
+      properties.append((key, described("key-paths", "Key paths from the result's objects on.")))
+    }
+    properties += verb.allOptions.map { ($0.rawValue, value(of: $0)) }
+    if let named = verb.named {
+      let sentence =
+        named == .result ? "The name that holds its result." : "The name of the index."
+      properties.append(("as", described("name", sentence)))
+    }
+    properties.append(("fails", described("number", "The error code it must fail with.")))
+    properties.append(("expect", described("expect", "What this step alone must cost.")))
+    let needs = verb.needs
+    var step: [(String, SchemaNode)] = [
+      ("description", .text("\(verb.summary): \(verb.usage)")), ("type", "object"),
+      ("properties", .pairs(properties)),
+      ("required", .texts([verb.rawValue] + (needs.count == 1 ? needs[0] : []))),
+    ]
+    if needs.count > 1 {
+      step.append(("anyOf", .array(needs.map { ["required": .texts($0)] })))
+    }
+    if !verb.clashes.isEmpty { step.append(("not", ["required": .texts(verb.clashes)])) }
+    return .pairs(step + [("additionalProperties", false)])
+  }
+
+  private static func subject(of verb: Verb) -> SchemaNode {
+    let subject: SchemaNode =
+      switch verb.subject {
+      case .entity: ["description": "The name of an entity.", "type": "string", "minLength": 1]
+      case .result: described("name", "The name of a result.")
+      case .context: described("name", "The name of a context, known or new.")
+      case .text where verb == .sql:
+        [
+          "description": "A statement that runs past the framework.", "type": "string",
+          "pattern": "\\S",
+        ]
+      case .text: described("name", "The name of a pragma.")
+      case .none: ["description": "Nothing stands behind it.", "type": "null"]
+      }
+    return subject
+  }
+
+  /// The value of an option.
+  private static func value(of option: OptionWord) -> SchemaNode {
+    let sentence = "\(option.summary) (\(option.example))"
+    guard option.kind == .choice else {
+      return described(definition(of: option.kind), sentence)
+    }
+    return ["description": .text(sentence), "enum": .texts(option.choices)]
+  }
+
+  private static func definition(of kind: OptionWord.Kind) -> String {
+    switch kind {
+    case .predicate: "predicate"
+    case .sortKeys: "sort-keys"
+    case .keyPaths: "key-paths"
+    case .columns: "columns"
+    case .number: "number"
+    case .seconds: "seconds"
+    case .flag: "flag"
+    case .assignments: "assignments"
+    case .name: "name"
+    case .text, .choice: "text"
+    }
+  }
+
+  private static var optionDefinitions: [(String, SchemaNode)] {
+    let list: [(String, SchemaNode)] = [
+      ("type", ["string", "array"]), ("minLength", 1), ("minItems", 1),
+      ("items", ["type": "string", "minLength": 1]),
+    ]
+    return [
+      ("predicate", ["type": "string", "minLength": 1]),
+      ("sort-keys", .pairs(list)),
+      ("key-paths", .pairs(list)),
+      ("columns", .pairs(list)),
+      (
+        "assignments",
+        ["type": "object", "minProperties": 1, "additionalProperties": .definition("word")]
+      ),
+    ]
+  }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+import Workbench
+
+/// `cdprof export`: writes a scenario as a Swift program.
+struct Export: Executable {
+  static let configuration = CommandConfiguration(
+    abstract: "Write a scenario as a Swift program, for a Mac.",
+    discussion: """
+      The program makes the rows and runs the variants with plain Core Data calls. Its SQL log comes \
+      back through `cdprof log LOG --expect SCENARIO`. Without --out its only file is printed.
+      """)
+
+  @Argument(help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"))
+  var scenario: String
+
+  @ArgumentParser.Flag(help: "Write Swift; there is no other language yet.")
+  var swift = false
+
+  @Option(help: ArgumentHelp("The folder to write a package to.", valueName: "dir"))
+  var out: String?
+
+  func validate() throws {
+    guard swift else { throw ValidationError("Say --swift: no other language is written.") }
+  }
+
+  func execute(_ console: Console) throws -> ExitStatus {
+    try InputRefusal.checkFile(scenario)
+    let read = try ScenarioReader.read(URL(fileURLWithPath: scenario), path: scenario)
+    let export = try ScenarioExport(read)
+    guard let out else {
+      console.say(Data(export.program.utf8))
+      return .success
+    }
+    let folder = URL(fileURLWithPath: out, isDirectory: true)
+    console.say(Messages.written(try export.write(to: folder)))
+    return .success
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+
+/// Validates values against a JSON Schema of draft 2020-12, as far as ours uses it.
+///
+/// A keyword that it does not know is an error, so that nothing of a schema is passed over.
+struct SchemaValidator {
+  /// A keyword that is not known, or a reference that leads nowhere.
+  struct Unknown: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// What is wrong, with the way to it.
+  struct Problem: CustomStringConvertible {
+    var path: String
+    var message: String
+
+    var description: String { "\(path): \(message)" }
+  }
+
+  let root: JSONValue
+  private let patterns: [String: Regex<AnyRegexOutput>]
+
+  private static let annotations: Set<String> = ["$schema", "title", "description"]
+  private static let assertions: Set<String> = [
+    "$ref", "type", "enum", "properties", "patternProperties", "additionalProperties", "required",
+    "minProperties", "maxProperties", "items", "minItems", "minLength", "minimum", "pattern",
+    "anyOf", "not",
+  ]
+
+  /// Reads a schema and knows each of its keywords.
+  init(_ document: String) throws {
+    let root = try JSONDecoder().decode(JSONValue.self, from: Data(document.utf8))
+    var patterns: [String: Regex<AnyRegexOutput>] = [:]
+    try Self.check(root, in: root, isRoot: true, &patterns)
+    self.root = root
+    self.patterns = patterns
+  }
+
+  /// Everything that is wrong with a value; of alternatives, what the first one says.
+  func problems(of value: JSONValue) -> [Problem] {
+    problems(of: value, by: root, at: "$")
+  }
+
+  private static func check(
+    _ schema: JSONValue, in root: JSONValue, isRoot: Bool = false,
+    _ patterns: inout [String: Regex<AnyRegexOutput>]
+  ) throws {
+    if case .flag = schema { return }
+    for (keyword, value) in schema.object {
+      switch keyword {
+      case "$defs" where isRoot, "properties", "patternProperties":
+        if keyword == "patternProperties" {
+          for key in value.object.keys { patterns[key] = try Regex(key) }
+        }
+        for inner in value.object.values { try check(inner, in: root, &patterns) }
+      case "items", "additionalProperties", "not": try check(value, in: root, &patterns)
+      case "anyOf": for inner in value.array { try check(inner, in: root, &patterns) }
+      case "pattern":
+        let pattern = value.text ?? ""
+        patterns[pattern] = try Regex(pattern)
+      case "$ref":
+        guard Self.target(of: value, in: root) != nil else {
+          throw Unknown(description: "\(value) leads nowhere")
+        }
+      default:
+        guard annotations.contains(keyword) || assertions.contains(keyword) else {
+          throw Unknown(description: "the validator does not know `\(keyword)`")
+        }
+      }
+    }
+  }
+
+  private static func target(of reference: JSONValue, in root: JSONValue) -> JSONValue? {
+    let prefix = "#/$defs/"
+    guard let text = reference.text, text.hasPrefix(prefix) else { return nil }
+    return root.object["$defs"]?.object[String(text.dropFirst(prefix.count))]
+  }
+
+  private func problems(of value: JSONValue, by schema: JSONValue, at path: String) -> [Problem] {
+    if case .flag(let isAllowed) = schema {
+      return isAllowed ? [] : [Problem(path: path, message: "may not be there")]
+    }
+    var problems: [Problem] = []
+    func demand(_ holds: Bool, _ message: @autoclosure () -> String) {
+      if !holds { problems.append(Problem(path: path, message: message())) }
+    }
+    let rules = schema.object
+    if let reference = rules["$ref"], let target = Self.target(of: reference, in: root) {
+      problems += self.problems(of: value, by: target, at: path)
+    }
+    if let type = rules["type"] {
+      let known = type.text.map { [$0] } ?? type.array.compactMap(\.text)
+      demand(!value.types.isDisjoint(with: known), "is none of \(known)")
+    }
+    if let choices = rules["enum"] { demand(choices.array.contains(value), "is no known word") }
+    if let choices = rules["anyOf"]?.array {
+      let found = choices.map { self.problems(of: value, by: $0, at: path) }
+      if !found.contains(where: \.isEmpty) {
+        problems.append(Problem(path: path, message: "fits none of \(choices.count) forms"))
+        problems += found.min { $0.count < $1.count } ?? []
+      }
+    }
+    if let not = rules["not"] {
+      demand(!self.problems(of: value, by: not, at: path).isEmpty, "is what it may not be")
+    }
+    switch value {
+    case .text(let text):
+      demand(Double(text.count) >= rules["minLength"]?.number ?? 0, "is too short")
+      if let pattern = rules["pattern"]?.text {
+        demand(matches(text, pattern), "\(text): \(pattern)")
+      }
+    case .number(let number):
+      demand(number >= rules["minimum"]?.number ?? -.infinity, "is too small")
+    case .array(let values):
+      demand(Double(values.count) >= rules["minItems"]?.number ?? 0, "has too few elements")
+      if let items = rules["items"] {
+        for (index, element) in values.enumerated() {
+          problems += self.problems(of: element, by: items, at: "\(path)[\(index)]")
+        }
+      }
+    case .object(let members): problems += self.problems(of: members, by: rules, at: path)
+    case .null, .flag: break
+    }
+    return problems
+  }
+
+  private func problems(
+    of members: [String: JSONValue], by rules: [String: JSONValue], at path: String
+  ) -> [Problem] {
+    var problems: [Problem] = []
+    for key in rules["required"]?.array.compactMap(\.text) ?? [] where members[key] == nil {
+      problems.append(Problem(path: path, message: "has no \(key)"))
+    }
+    // Of many alternatives most end here.
+    guard problems.isEmpty else { return problems }
+    if Double(members.count) < rules["minProperties"]?.number ?? 0
+      || Double(members.count) > rules["maxProperties"]?.number ?? .infinity
+    {
+      problems.append(Problem(path: path, message: "has \(members.count) keys"))
+    }
+    for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+      let place = "\(path).\(key)"
+      var isKnown = false
+      if let rule = rules["properties"]?.object[key] {
+        isKnown = true
+        problems += self.problems(of: value, by: rule, at: place)
+      }
+      for (pattern, rule) in rules["patternProperties"]?.object ?? [:] where matches(key, pattern) {
+        isKnown = true
+        problems += self.problems(of: value, by: rule, at: place)
+      }
+      if !isKnown, let rest = rules["additionalProperties"] {
+        problems += self.problems(of: value, by: rest, at: place)
+      }
+    }
+    return problems
+  }
+
+  private func matches(_ text: String, _ pattern: String) -> Bool {
+    guard let regex = patterns[pattern] else { return false }
+    return text.firstMatch(of: regex) != nil
+  }
+}

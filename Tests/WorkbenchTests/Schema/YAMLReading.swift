@@ -1,0 +1,45 @@
+import Foundation
+import Yams
+
+/// A reading of YAML's plain words as JSON, as editors do it.
+enum YAMLReading: CaseIterable {
+  /// `no` is a word.
+  case core
+  /// `no`, `off` and their kin are false, as YAML 1.1 has it.
+  case old
+
+  /// The text's only document as JSON.
+  func value(of text: String) throws -> JSONValue {
+    try Yams.compose(yaml: text).map(value) ?? .null
+  }
+
+  private func value(_ node: Node) -> JSONValue {
+    switch node {
+    case .mapping(let mapping):
+      .object(
+        Dictionary(
+          mapping.map { ($0.key.scalar?.string ?? "", value($0.value)) },
+          uniquingKeysWith: { first, _ in first }))
+    case .sequence(let sequence): .array(sequence.map(value))
+    case .scalar(let scalar): scalar.style == .plain ? plain(scalar.string) : .text(scalar.string)
+    case .alias: .null
+    }
+  }
+
+  private func plain(_ text: String) -> JSONValue {
+    switch text {
+    case "", "~", "null", "Null", "NULL": return .null
+    case "true", "True", "TRUE": return .flag(true)
+    case "false", "False", "FALSE": return .flag(false)
+    case "yes", "on", "Yes",
+      "On" where self == .old:
+      return .flag(true)
+    case "no", "off", "No",
+      "Off" where self == .old:
+      return .flag(false)
+    default: break
+    }
+    let isNumber = text.wholeMatch(of: /[-+]?(\d+|\d*\.\d+|\d+\.)([eE][-+]?\d+)?/) != nil
+    return isNumber ? Double(text).map(JSONValue.number) ?? .text(text) : .text(text)
+  }
+}

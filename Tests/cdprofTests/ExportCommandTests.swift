@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+
+@Suite("A scenario is written as a program that compiles, runs and costs the same")
+struct ExportCommandTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  /// What cannot be exported, with the reason; everything else can.
+  private static let refused = [
+    "07-saving/undoing.yml": "`undo` cannot be exported",
+    "07-saving/the-longitude-fix.yml": "`sql` cannot be exported",
+    "08-performance/readers-and-a-writer.yml": "`sql` cannot be exported",
+  ]
+
+  /// Scenarios of which a log tells one number otherwise, with the line that says so.
+  private static let toldOtherwise = [
+    // A batch request commits as a save does.
+    "07-saving/past-the-context.yml": "✗ changed here afterwards · saves   expected 0   found 1",
+    // SELECTs that the framework runs for itself look like fetches.
+    "08-performance/ordered-relationship.yml":
+      "✗ shown from the playlist · fetches   expected 3   found 4",
+    "11-conflicts/one-of-a-kind.yml": "✗ rollback · fetches   expected 2   found 3",
+    // Rows that are read for a merge have no line with their number.
+    "08-performance/what-a-merge-costs.yml": "✗ by IDs alone · rows   expected 240",
+    // A row that is asked for in vain, by two contexts, looks like a storm of one.
+    "11-conflicts/a-row-that-went.yml": "✗ read too early · findings   expected none",
+  ]
+
+  @Test func faultsIsAProgramWhoseLogHolds() throws {
+    let outcome = try program.run(["export", PackageFiles.faults, "--swift"])
+    #expect(outcome.status == 0 && outcome.errors.isEmpty)
+    _ = try program.folder.write(outcome.output, to: "faults/main.swift")
+    let compiler = try ExportCompiler(program)
+    let compiled = try compiler.compile(["faults/main.swift"], to: "faults.out")
+    try #require(compiled.status == 0, "\(compiled.output)")
+    let log = try compiler.run("faults.out", ["-com.apple.CoreData.SQLDebug", "1"])
+    #expect(log.status == 0)
+    #expect(log.output.contains("cdprof: begin fault storm\n"))
+    _ = try program.folder.write(log.output, to: "faults.log")
+    let judged = try program.run(["log", "faults.log", "--expect", PackageFiles.faults])
+    #expect(judged.status == 0, "\(judged.output)\(judged.errors)")
+    #expect(judged.output.contains("✓ 6 of 6 sections, "))
+  }
+
+  /// Every scenario is exported, or is on the list with its reason.
+  @Test(arguments: PackageFiles.scenarios)
+  func everyScenarioIsExportedOrOnTheList(name: String) throws {
+    let outcome = try program.run(["export", PackageFiles.scenario(name), "--swift"])
+    if let reason = Self.refused[name] {
+      #expect(outcome.status == 65 && outcome.output.isEmpty)
+      #expect(outcome.errors.contains(reason) && outcome.errors.contains("^"), "\(outcome.errors)")
+    } else {
+      #expect(outcome.status == 0, "\(name): \(outcome.errors)")
+      #expect(outcome.output.hasPrefix("// Written by `cdprof export` from "))
+      #expect(outcome.output.split(separator: "\n").allSatisfy { $0.last != " " })
+    }
+  }
+
+  /// All programs as one, each run and judged by its scenario.
+  @Test(
+    .enabled(
+      if: ProcessInfo.processInfo.environment["CDPROF_EXPORTS"] == "1", "`make exports` runs it"))
+  func allProgramsCompileAndTheirLogsHold() throws {
+    var files: [String] = []
+    var cases: [String] = []
+    let exported = PackageFiles.scenarios.filter { Self.refused[$0] == nil }
+    for (number, name) in exported.enumerated() {
+      let text = try program.run(["export", PackageFiles.scenario(name), "--swift"]).output
+      let parts = text.components(separatedBy: "// MARK: Start")
+      try #require(parts.count == 2)
+      let type = try #require(parts[0].firstMatch(of: /enum (\w+Program) \{/)).1
+      let file = "all/Program\(number).swift"
+      _ = try program.folder.write(parts[0], to: file)
+      files.append(file)
+      cases.append("    case \"\(name)\": try \(type).run()")
+    }
+    let main = """
+      import OpenCoreData
+
+      let name = CommandLine.arguments[1]
+      Thread {
+        do {
+          switch name {
+      \(cases.joined(separator: "\n"))
+          default: exit(64)
+          }
+          exit(0)
+        } catch {
+          FileHandle.standardError.write(Data("\\(error)".utf8))
+          exit(1)
+        }
+      }.start()
+      dispatchMain()
+
+      """
+    _ = try program.folder.write(main, to: "all/main.swift")
+    let compiler = try ExportCompiler(program)
+    let compiled = try compiler.compile(files + ["all/main.swift"], to: "all.out")
+    try #require(compiled.status == 0, "\(compiled.output)")
+    for name in exported {
+      let log = try compiler.run("all.out", [name, "-com.apple.CoreData.SQLDebug", "1"])
+      #expect(log.status == 0, "\(name): \(log.output.suffix(2_000))")
+      #expect(!log.output.contains("was to fail with"), "\(name)")
+      _ = try program.folder.write(log.output, to: "one.log")
+      let judged = try program.run(["log", "one.log", "--expect", PackageFiles.scenario(name)])
+      if let line = Self.toldOtherwise[name] {
+        #expect(judged.status == 2 && judged.output.contains(line), "\(name): \(judged.output)")
+      } else {
+        #expect(judged.status == 0, "\(name): \(judged.output)\(judged.errors)")
+      }
+    }
+  }
+
+  @Test func aPackageIsWrittenAndNobodyElsesFileReplaced() throws {
+    let arguments = ["export", PackageFiles.faults, "--swift", "--out", "mine"]
+    let made = try program.run(arguments)
+    #expect(made.status == 0)
+    #expect(made.output == "written: mine/Package.swift, mine/Sources/faults/main.swift\n")
+    #expect(try program.run(arguments).status == 0, "its own files again")
+    let manifest = try String(
+      contentsOf: program.folder.file("mine/Package.swift"), encoding: .utf8)
+    #expect(manifest.contains(".executableTarget(name: \"faults\""))
+    _ = try program.folder.write("let mine = 1\n", to: "mine/Sources/faults/main.swift")
+    let refused = try program.run(arguments)
+    #expect(refused.status == 65)
+    #expect(refused.errors.contains("there is a file mine/Sources/faults/main.swift already"))
+  }
+}
