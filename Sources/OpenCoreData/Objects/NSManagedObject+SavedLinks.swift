@@ -6,10 +6,12 @@ extension NSManagedObject {
   /// Carries this object's saved relationship changes over to the links of their owners.
   final func followLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     let own = FetchedIdentity(layout: layout, primaryKey: primaryKey)
-    for slot in layout.slots where slot.kind.isToOne && values?.isChanged(slot.index) == true {
+    // What was deleted and is inserted anew has values of its old row.
+    for slot in layout.slots
+    where slot.kind.isToOne && (isInserted || values?.isChanged(slot.index) == true) {
       // The owner of an ordered list says itself what is in it, and where.
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany,
-        !inverse.isOrdered, rawValue(slot) != row.rawValue(slot)
+        !inverse.isOrdered, isInserted || rawValue(slot) != row.rawValue(slot)
       else { continue }
       if !isInserted, !row.isNull(slot) {
         edit(&links, inverse, of: slot, owner: row.int64(slot), nil, primaryKey, commit)
@@ -22,6 +24,11 @@ extension NSManagedObject {
       guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))],
         value.hasChanges
       else { continue }
+      if let inverse = relationship.inverseRelationship, !inverse.isToMany, !relationship.isOrdered
+      {
+        // The other end's row tells, which this side may have lost step with.
+        continue
+      }
       let key = ToManyCache.Key(
         rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
       if relationship.inverseRelationship == nil, !value.added.isEmpty {

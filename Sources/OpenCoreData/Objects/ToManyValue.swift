@@ -75,9 +75,10 @@ final class ToManyValue {
   /// Adds a destination; to an ordered relationship at a place, or at the end.
   func insert(_ object: NSManagedObject, at index: Int? = nil) {
     let isNew = objects?.insert(object).inserted ?? true
-    if removed.remove(object) == nil, committed?.contains(object.primaryKey) != true {
-      added.insert(object)
-    }
+    let wasRemoved = removed.remove(object) != nil
+    // What the store has is known, or what was taken out is taken for there.
+    let isStored = committed?.contains(object.primaryKey) ?? wasRemoved
+    if !isStored { added.insert(object) }
     guard isNew, let count = list?.count else { return }
     list?.insert(object, at: index ?? count)
     mirror?.noteInsertion(of: object, at: index ?? count)
@@ -88,7 +89,9 @@ final class ToManyValue {
 
   func remove(_ object: NSManagedObject) {
     if objects != nil, objects?.remove(object) == nil { return }
-    if added.remove(object) == nil { removed.insert(object) }
+    let wasAdded = added.remove(object) != nil
+    // What was added may be stored by now, by somebody else.
+    if !wasAdded || committed?.contains(object.primaryKey) == true { removed.insert(object) }
     if let index = list?.firstIndex(of: object) {
       list?.remove(at: index)
       mirror?.noteRemoval(at: index)

@@ -73,4 +73,56 @@ struct StaleListTests {
       #expect(found.names == ["a", "c"] && found.selects == 0)
     }
   }
+
+  @Test(
+    "What is put back into a list from which others have taken it meanwhile is saved",
+    arguments: StoreKind.allCases)
+  func putBack(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let (context, other) = (bed.context(), bed.context())
+    let id = try other.performAndWait {
+      let tag = other.make("Tag", ["name": "x"])
+      other.object(with: ids[0]).setValue(Set([tag]), forKey: "tags")
+      try other.save()
+      return tag.objectID
+    }
+    try context.performAndWait {
+      let (person, tag) = (context.object(with: ids[0]), context.object(with: id))
+      person.setValue(Set<NSManagedObject>(), forKey: "tags")
+      try other.performAndWait {
+        other.object(with: ids[0]).setValue(Set<NSManagedObject>(), forKey: "tags")
+        try other.save()
+      }
+      context.refresh(person, mergeChanges: true)
+      context.refresh(tag, mergeChanges: true)
+      #expect(person.set("tags").isEmpty && tag.set("workers").isEmpty)
+      person.setValue(Set([tag]), forKey: "tags")
+      try context.save()
+      #expect(person.set("tags") == [tag] && tag.set("workers") == [person])
+    }
+    #expect(read("tags", of: ids[0], in: bed.context()).names == ["x"])
+    #expect(read("workers", of: id, in: bed.context()).names == ["p1"])
+  }
+
+  @Test(
+    "A one-to-many is what the other ends' rows say, whatever the list's owner has saved",
+    arguments: StoreKind.allCases)
+  func otherEndsTell(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let (context, reader) = (bed.context(), bed.context())
+    try context.performAndWait {
+      let person = context.object(with: ids[0])
+      let team = try #require(person.one("team"))
+      #expect(read("members", of: team.objectID, in: reader).names == ["p1", "p2"])
+      team.setValue(Set([context.object(with: ids[1])]), forKey: "members")
+      // One side gives its change up, the other does not.
+      context.refresh(person, mergeChanges: false)
+      try context.save()
+      #expect(person.one("team") === team)
+      let found = read("members", of: team.objectID, in: bed.context())
+      #expect(found.names == ["p1", "p2"])
+    }
+  }
 }

@@ -15,12 +15,14 @@ struct ReferenceObject {
     }
 
     mutating func insert(_ serial: Int) {
-      if removed.remove(serial) == nil, committed?.contains(serial) != true { added.insert(serial) }
+      let wasRemoved = removed.remove(serial) != nil
+      if !(committed?.contains(serial) ?? wasRemoved) { added.insert(serial) }
     }
 
     mutating func remove(_ serial: Int) {
       if let shown, !shown.contains(serial) { return }
-      if added.remove(serial) == nil { removed.insert(serial) }
+      let wasAdded = added.remove(serial) != nil
+      if committed?.contains(serial) ?? !wasAdded { removed.insert(serial) }
     }
 
     mutating func settle() {
