@@ -32,4 +32,9 @@ open class NSPersistentStoreRequest: NSObject {
       NSPersistentStoreUnsupportedRequestTypeError,
       "\(type(of: self)) is no request that a context executes.")
   }
+
+  /// Carries the request out and gives what it is about: of a fetch what was fetched, in an array.
+  func answer(in context: NSManagedObjectContext) throws -> Any {
+    try context.execute(self)
+  }
 }

@@ -10,7 +10,8 @@ extension NSManagedObjectContext {
     } catch {
       noteFailure(error, "a fault of \(object.objectID) could not be filled")
     }
-    guard shouldDeleteInaccessibleFaults else {
+    guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
+    else {
       preconditionFailure("the row of \(object.objectID) does not exist any more")
     }
     object.becomeInaccessible()

@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
   public final func delete(_ object: NSManagedObject) {
     guard !object.isDeleted else { return }
     precondition(object.context === self, "an object is deleted in its own context")
-    checkQueue()
+    checkQueue(of: object)
     recorder?.remember(object)
     changes.deleted.insert(object)
     changes.unpropagated.append(object)

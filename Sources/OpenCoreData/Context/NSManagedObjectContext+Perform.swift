@@ -30,15 +30,19 @@ extension NSManagedObjectContext {
   }
 
   /// Runs a block on the context's queue and gives its result.
-  public final func perform<T: Sendable>(
-    schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws -> T
-  ) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
+  ///
+  /// Throws what the block throws.
+  public final func perform<T: Sendable, Failure: Error>(
+    schedule: ScheduledTaskType = .immediate,
+    _ block: @escaping @Sendable () throws(Failure) -> T
+  ) async throws(Failure) -> T {
+    let result: Result<T, Failure> = await withCheckedContinuation { continuation in
       let work: @Sendable () -> Void = { [self] in
-        continuation.resume(with: Result { try run(block) })
+        continuation.resume(returning: run { Result(catching: block) })
       }
       if schedule == .immediate, isOnQueue { work() } else { queue.async(execute: work) }
     }
+    return try result.get()
   }
 
   /// Whether the caller is on the context's queue, through other contexts' `performAndWait` too.
@@ -59,7 +63,9 @@ extension NSManagedObjectContext {
   }
 
   private func run<T>(_ block: () throws -> T) rethrows -> T {
-    try run(block, atEnd: endBlock)
+    let outer = RunningContext.enter(self)
+    defer { RunningContext.leave(to: outer) }
+    return try run(block, atEnd: endBlock)
   }
 
   private func run<T>(_ block: () throws -> T, atEnd: () -> Void) rethrows -> T {

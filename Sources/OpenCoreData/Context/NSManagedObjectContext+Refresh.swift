@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
   /// has no values but its own, stays as it is. The next did-change tells the object as refreshed.
   /// Cost: none for a clean object; the row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
-    checkQueue()
+    checkQueue(of: object)
     endBurst()
     guard !object.isInserted, !object.isFault || object.hasChanges else { return }
     changes.eventRefreshed.insert(object)

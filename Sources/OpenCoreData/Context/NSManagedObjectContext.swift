@@ -16,6 +16,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     case privateQueueConcurrencyType = 1
     /// The main queue; a command-line program has to run it (`dispatchMain()`).
     case mainQueueConcurrencyType = 2
+
+    /// The shorter name of `privateQueueConcurrencyType`.
+    public static let privateQueue = ConcurrencyType.privateQueueConcurrencyType
+    /// The shorter name of `mainQueueConcurrencyType`.
+    public static let mainQueue = ConcurrencyType.mainQueueConcurrencyType
   }
 
   /// Which queue the context was made for.
@@ -128,6 +133,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     self.init(concurrencyType: concurrencyType, coordinator: nil)
   }
 
+  /// Makes a context without a coordinator; the shorter spelling of `init(concurrencyType:)`.
+  public convenience init(_ type: ConcurrencyType) {
+    self.init(concurrencyType: type, coordinator: nil)
+  }
+
   /// Makes a context whose work runs on the main queue or on a queue of its own.
   ///
   /// No statement.
@@ -139,9 +149,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     scope = ProfileScope(hub: EventHub())
     super.init()
-    if concurrencyType == .privateQueueConcurrencyType {
-      queue.setSpecific(key: NSManagedObjectContext.queueKey, value: ObjectIdentifier(self))
-    }
     if let coordinator { attach(coordinator) }
   }
 
@@ -149,6 +156,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     burst?.end()
     for burst in otherBursts { burst.end() }
     disown(registry.removeAll())
+  }
+
+  /// Whether an object whose row is gone becomes deleted with nil values; asked when its fault fires.
+  ///
+  /// Gives `shouldDeleteInaccessibleFaults` unless it is overridden. With false the program ends there.
+  /// - Parameters:
+  ///   - fault: The object.
+  ///   - oid: Its ID.
+  ///   - property: Nil: which property was read is not kept.
+  open func shouldHandleInaccessibleFault(
+    _ fault: NSManagedObject, for oid: NSManagedObjectID,
+    triggeredByProperty property: NSPropertyDescription?
+  ) -> Bool {
+    shouldDeleteInaccessibleFaults
   }
 
   /// The coordinator whose stores the context reads and writes; set once, before first use.
@@ -192,8 +213,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     set { scope.callSite = newValue }
   }
 
-  static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
-
   private func attach(_ coordinator: NSPersistentStoreCoordinator) {
     self.coordinator = coordinator
     scope.hub = coordinator.eventHub
@@ -213,3 +232,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     return coordinator
   }
 }
+
+/// Where a context's work runs, by its older name.
+public typealias NSManagedObjectContextConcurrencyType = NSManagedObjectContext.ConcurrencyType

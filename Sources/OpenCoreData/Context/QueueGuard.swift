@@ -1,5 +1,5 @@
-import Dispatch
 import ManagedModel
+import ProfileEvents
 
 /// Whether the use of contexts and objects off their queues is looked for, and ends the program.
 ///
@@ -21,31 +21,30 @@ enum QueueGuard {
   }
 }
 
-extension QueueGuard {
-  /// The queue that asks, in words.
-  fileprivate static var caller: String {
-    if Thread.isMainThread { return "the main queue" }
-    return DispatchQueue.getSpecific(key: NSManagedObjectContext.queueKey) == nil
-      ? "a queue that is no context's" : "the queue of another context"
-  }
-}
-
 extension NSManagedObjectContext {
   /// Traps when the queue is guarded and the caller is not on it.
   ///
-  /// - Parameter object: the object that is used, for the sentence; nil for the context itself.
+  /// - Parameter object: The object that was used, for the sentence.
   @inline(__always)
-  final func checkQueue(_ object: NSManagedObject? = nil) {
+  final func checkQueue(of object: NSManagedObject? = nil) {
     if faultState.contains(.guarded), !isOnQueue { trapOffQueue(object) }
   }
 
   private func trapOffQueue(_ object: NSManagedObject?) -> Never {
-    let name = name.map { "the context '\($0)'" } ?? "a context"
-    let subject = object.map { "\($0.objectID.uriRepresentation()) of \(name)" } ?? name
-    let own =
-      concurrencyType == .mainQueueConcurrencyType ? "the main queue" : "a queue of its own"
+    let used = object.map { "\($0.objectID) of \(guardedName)" } ?? guardedName
+    let thread =
+      Thread.isMainThread ? "the main thread" : "thread \(MonotonicClock.threadID())"
+    let place = RunningContext.current.map { "the queue of \($0.guardedName)" } ?? thread
     preconditionFailure(
-      "\(subject) was used on \(QueueGuard.caller), and belongs to \(own): wrap the access in its "
-        + "perform or performAndWait")
+      "\(used) was used on \(place), not on \(ownQueue): wrap the access in its perform or "
+        + "performAndWait")
+  }
+
+  private var guardedName: String {
+    name.map { "the context '\($0)'" } ?? "a context without a name"
+  }
+
+  private var ownQueue: String {
+    concurrencyType == .mainQueueConcurrencyType ? "the main queue" : "its own queue"
   }
 }

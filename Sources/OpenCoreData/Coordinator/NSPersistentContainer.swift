@@ -68,11 +68,15 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   }
 
   /// Runs a block with a new background context, on its queue, and gives its result.
-  open func performBackgroundTask<T: Sendable>(
-    _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
-  ) async throws -> T {
+  ///
+  /// Throws what the block throws.
+  open func performBackgroundTask<T: Sendable, Failure: Error>(
+    _ block: @escaping @Sendable (NSManagedObjectContext) throws(Failure) -> T
+  ) async throws(Failure) -> T {
     let context = newBackgroundContext()
-    return try await context.perform(schedule: .enqueued) { try block(context) }
+    return try await context.perform(schedule: .enqueued) { () throws(Failure) -> T in
+      try block(context)
+    }
   }
 
   private static func model(named name: String) -> NSManagedObjectModel {

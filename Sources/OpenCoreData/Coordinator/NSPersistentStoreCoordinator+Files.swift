@@ -33,12 +33,16 @@ extension NSPersistentStoreCoordinator {
   ///
   /// What is read from it afterwards by objects that are still there fails, with an error that the
   /// context keeps. Changes that were not saved are lost.
-  /// - Throws: 134030 for a store of another coordinator.
+  /// - Throws: 134070 for a store of another coordinator.
   public func remove(_ store: NSPersistentStore) throws {
+    if store.persistentStoreCoordinator === self {
+      post(.NSPersistentStoreCoordinatorWillRemoveStore, NSRemovedPersistentStoresKey, store)
+    }
     guard let known = detach(store) else {
       throw NSError.store("The store \(store) is not one of this coordinator's.")
     }
     known.close()
+    post(.NSPersistentStoreCoordinatorStoresDidChange, NSRemovedPersistentStoresKey, store)
   }
 
   /// Copies a store into another file, opens that one in place of the store, and takes the store away.
@@ -47,7 +51,7 @@ extension NSPersistentStoreCoordinator {
   /// contexts belong to the old store, so reset them. The file that is there is replaced.
   /// Cost: copying the file, and as `addPersistentStore`.
   /// - Returns: The new store.
-  /// - Throws: 134000 for a change of type, 134030 for a store of another coordinator, or one that is
+  /// - Throws: 134000 for a change of type, 134070 for a store of another coordinator, or one that is
   ///   written to all the time; the file system's errors. The old store is still there then.
   @discardableResult
   public func migratePersistentStore(
@@ -69,11 +73,13 @@ extension NSPersistentStoreCoordinator {
     if source.standardizedFileURL != url.standardizedFileURL {
       try StoreFile.move(from: target, to: url)
     }
+    post(.NSPersistentStoreCoordinatorWillRemoveStore, NSRemovedPersistentStoresKey, store)
     let removed = detach(store)
     do {
       let new = try addPersistentStore(
         type: .sqlite, configuration: sqlite.configuration, at: url, options: options)
       removed?.close()
+      post(.NSPersistentStoreCoordinatorStoresDidChange, NSRemovedPersistentStoresKey, store)
       return new
     } catch {
       if let removed { attach(removed) }
@@ -94,7 +100,7 @@ extension NSPersistentStoreCoordinator {
   /// Puts a copy of one store's files in the place of another's.
   ///
   /// The database is replaced in one go: a crash leaves the old one or the new one.
-  /// - Throws: 134080 when the source is no usable store, 134030 when the destination is open
+  /// - Throws: 134080 when the source is no usable store, 134070 when the destination is open
   ///   elsewhere (unless `NSPersistentStoreForceDestroyOption` is true), 134000 for another type.
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
@@ -127,7 +133,7 @@ extension NSPersistentStoreCoordinator {
   /// Removes a store's files: the database, what SQLite keeps beside it, and large values.
   ///
   /// A file that is not there is destroyed already.
-  /// - Throws: 134030 when the file is open elsewhere, unless `NSPersistentStoreForceDestroyOption`
+  /// - Throws: 134070 when the file is open elsewhere, unless `NSPersistentStoreForceDestroyOption`
   ///   is true; 134000 for another type; the file system's errors.
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil

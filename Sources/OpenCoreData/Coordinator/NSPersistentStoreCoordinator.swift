@@ -18,6 +18,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   private let isSpreadNow = Atomic<Bool>(false)
   /// The contexts that merge by themselves what others save.
   let followers = ContextFollowers()
+  /// Where `perform` runs its blocks.
+  let blocks = CoordinatorQueue()
+  private let givenName = Mutex<String?>(nil)
+
+  /// A name for debugging.
+  public var name: String? {
+    get { givenName.withLock { $0 } }
+    set { givenName.withLock { $0 = newValue } }
+  }
 
   /// A coordinator for a model, which is frozen by this.
   ///
@@ -61,7 +70,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// - Parameter configuration: The model's configuration whose entities the store holds; nil for all.
   /// - Throws: 134080 with a sentence when the file is no usable store, or is one of this coordinator's
   ///   already; 134100 when it was made with another model, 134020 when it lacks tables or columns,
-  ///   134000 for another type of store, 134030 for a configuration that the model does not have.
+  ///   134000 for another type of store, 134070 for a configuration that the model does not have.
   @discardableResult
   public func addPersistentStore(
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
@@ -105,6 +114,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.close()
         throw error
       }
+      post(.NSPersistentStoreCoordinatorStoresDidChange, NSAddedPersistentStoresKey, store)
       return store
     } catch {
       stores.withLock { $0.release(place) }

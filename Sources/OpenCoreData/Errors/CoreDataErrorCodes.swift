@@ -74,6 +74,8 @@ public let NSValidationValueErrorKey = "NSValidationErrorValue"
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
 /// Key of the objects an error is about.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
+/// Key of the stores an error is about.
+public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
 /// Key of the conflicts of an error 133020 or 133021: an array of `NSMergeConflict` or
 /// `NSConstraintConflict`.
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

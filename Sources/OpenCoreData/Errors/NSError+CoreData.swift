@@ -41,7 +41,10 @@ extension NSError {
       NSPersistentStoreSaveError,
       "'\(relationship)' of \(object.objectID) leads into another store, to \(other.objectID): "
         + "objects that belong together are in one store. Assign new objects to it before saving.",
-      [NSAffectedObjectsErrorKey: [object, other]])
+      [
+        NSAffectedObjectsErrorKey: [object, other],
+        NSAffectedStoresErrorKey: [object, other].compactMap { $0.context?.store(for: $0) },
+      ])
   }
 
   /// An object whose row does not exist.

@@ -114,6 +114,23 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     super.init()
   }
 
+  /// Fetches in the context whose block runs on the calling thread; else as the context's `fetch(_:)`.
+  ///
+  /// Cost: that of `fetch(_:)`.
+  /// - Throws: 134060 outside of `perform` and `performAndWait`, and what `fetch(_:)` throws.
+  public final func execute(file: String = #fileID, line: Int = #line) throws -> [ResultType] {
+    guard let context = RunningContext.current else {
+      throw NSError.fetch(
+        "execute() fetches in the context whose block is running, and none is. Call it inside of "
+          + "perform or performAndWait, or call fetch(_:) of a context.")
+    }
+    return try context.fetch(self, file: file, line: line)
+  }
+
+  override func answer(in context: NSManagedObjectContext) throws -> Any {
+    try context.fetch(self)
+  }
+
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     let result = NSAsynchronousFetchResult(
       NSAsynchronousFetchRequest(fetchRequest: self), context: context)

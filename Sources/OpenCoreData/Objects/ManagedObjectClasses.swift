@@ -12,10 +12,32 @@ package enum ManagedObjectClasses {
     var registered: [String: NSManagedObject.Type] = [:]
     var slots: [ObjectIdentifier: [SlotDeclaration]] = [:]
     var missing: Set<String> = []
+    /// The entities of models in use, by the class of their objects, the last put to use last.
+    var entities: [ObjectIdentifier: [UsedEntity]] = [:]
     var isSilent = false
   }
 
+  private struct UsedEntity {
+    weak var entity: NSEntityDescription?
+  }
+
   private static let state = Mutex(State())
+
+  /// Notes that a model in use has an entity of that class.
+  static func note(_ entity: NSEntityDescription, of type: NSManagedObject.Type) {
+    state.withLock { state in
+      state.entities[ObjectIdentifier(type), default: []].removeAll { $0.entity == nil }
+      state.entities[ObjectIdentifier(type), default: []].append(UsedEntity(entity: entity))
+    }
+  }
+
+  /// The entities whose objects get that class, in the model that was put to use last.
+  static func entities(of type: NSManagedObject.Type) -> [NSEntityDescription] {
+    let known = state.withLock { state in
+      (state.entities[ObjectIdentifier(type)] ?? []).compactMap(\.entity)
+    }
+    return known.filter { $0.managedObjectModel === known.last?.managedObjectModel }
+  }
 
   /// Keeps the warnings back, for a program that opens stores without having their classes.
   package static func silenceWarnings() {

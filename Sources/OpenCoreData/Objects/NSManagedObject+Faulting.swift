@@ -108,7 +108,7 @@ extension NSManagedObject {
   }
 
   private func lookTwice() {
-    if state.contains(.guarded) { context?.checkQueue(self) }
+    if state.contains(.guarded) { context?.checkQueue(of: self) }
     if state.contains(.fault) { fire() }
   }
 

@@ -20,9 +20,11 @@ enum ModelLayouts {
       for (index, entity) in entities.enumerated() {
         let root = entity.rootEntity
         let rootIndex = roots.firstIndex { $0 === root } ?? 0
-        entity.runtimeLayout = EntityLayout(
+        let layout = EntityLayout(
           entity: entity, modelIndex: index, rootIndex: rootIndex,
           objectClass: ManagedObjectClasses.find(for: entity), family: family)
+        entity.runtimeLayout = layout
+        if layout.hasOwnClass { ManagedObjectClasses.note(entity, of: layout.objectClass) }
       }
     }
   }

@@ -25,7 +25,7 @@ package enum StoreFile {
 
   /// Copies a store that others may have open, once nobody wrote to it in between.
   ///
-  /// - Throws: 134030 when somebody writes to it all the time; the file system's `NSError`.
+  /// - Throws: 134070 when somebody writes to it all the time; the file system's `NSError`.
   static func copySettled(from source: URL, to destination: URL) throws {
     for _ in 0..<maximumTries {
       let inspection = try StoreFileInspection(path: source.path)

@@ -1,0 +1,167 @@
+import OpenCoreData
+import Synchronization
+import Testing
+
+@Suite("What a coordinator and its contexts are asked by programs written for Apple's framework")
+struct CoordinatorCallsTests {
+  /// What a coordinator has told, as `word: names of files`.
+  private final class StoreNotes {
+    private(set) var told: [String] = []
+    private var tokens: [any NSObjectProtocol] = []
+
+    init(_ coordinator: NSPersistentStoreCoordinator) {
+      nonisolated(unsafe) weak let notes = self
+      for name in [
+        Notification.Name.NSPersistentStoreCoordinatorStoresDidChange,
+        .NSPersistentStoreCoordinatorWillRemoveStore,
+      ] {
+        tokens.append(
+          NotificationCenter.default.addObserver(forName: name, object: coordinator, queue: nil) {
+            notes?.add($0)
+          })
+      }
+    }
+
+    private func add(_ note: Notification) {
+      let isChange = note.name == .NSPersistentStoreCoordinatorStoresDidChange
+      for key in [NSAddedPersistentStoresKey, NSRemovedPersistentStoresKey] {
+        for store in note.userInfo?[key] as? [NSPersistentStore] ?? [] {
+          told.append("\(isChange ? key : "will be \(key)"): \(store.url?.lastPathComponent ?? "")")
+        }
+      }
+    }
+
+    deinit {
+      for token in tokens { NotificationCenter.default.removeObserver(token) }
+    }
+  }
+
+  @Test("A coordinator tells which stores it gets, is going to lose, and has lost")
+  func storeNotifications() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    coordinator.name = "main"
+    let notes = StoreNotes(coordinator)
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
+    #expect(notes.told == ["added: Store.sqlite"])
+    let moved = try coordinator.migratePersistentStore(
+      store, to: stack.folder.appendingPathComponent("Moved.sqlite"), type: .sqlite)
+    #expect(
+      notes.told.dropFirst() == [
+        "will be removed: Store.sqlite", "added: Moved.sqlite", "removed: Store.sqlite",
+      ])
+    try coordinator.remove(moved)
+    #expect(notes.told.suffix(2) == ["will be removed: Moved.sqlite", "removed: Moved.sqlite"])
+    #expect(throws: NSError.self) { try coordinator.remove(moved) }
+    #expect(notes.told.count == 6 && coordinator.name == "main")
+  }
+
+  @Test("Blocks of a coordinator run one after the other, and in place on its queue")
+  func coordinatorBlocks() async throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModels.company())
+    let order = Mutex<[Int]>([])
+    // Where nothing is awaited the call that answers nobody is meant.
+    func begin() { coordinator.perform { order.withLock { $0.append(1) } } }
+    begin()
+    let count = coordinator.performAndWait {
+      coordinator.performAndWait { order.withLock { $0.append(2) } }
+      return order.withLock { $0.count }
+    }
+    #expect(count == 2)
+    let last = await coordinator.perform { order.withLock { $0.last } }
+    #expect(last == 2 && order.withLock { $0 } == [1, 2])
+    await #expect(throws: CocoaError.self) {
+      try await coordinator.perform { throw CocoaError(.fileNoSuchFile) }
+    }
+  }
+
+  @Test("A block that throws nothing needs no try; one that throws gives its error")
+  func contextBlocks() async throws {
+    let stack = try SharedStack(.memory, TestModels.company())
+    let context = stack.context()
+    let isEmpty = await context.perform { !context.hasChanges }
+    #expect(isEmpty)
+    let container = NSPersistentContainer(name: "Company", managedObjectModel: TestModels.company())
+    let counts = await container.performBackgroundTask { $0.insertedObjects.count }
+    #expect(counts == 0)
+    await #expect(throws: CocoaError.self) {
+      try await context.perform(schedule: .enqueued) { throw CocoaError(.fileNoSuchFile) }
+    }
+  }
+
+  @Test(
+    "A request executes in the context whose block is running, and nowhere else",
+    arguments: StoreKind.allCases)
+  func executing(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, TestModels.company())
+    let (one, two) = (stack.context(), NSManagedObjectContext(.privateQueue))
+    two.persistentStoreCoordinator = stack.coordinator
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+    try one.performAndWait {
+      _ = one.make("Employee", ["name": "e"])
+      try one.save()
+      let mine = try request.execute()
+      #expect(mine.first?.managedObjectContext === one)
+      let (others, again) = try two.performAndWait {
+        (try request.execute(), try one.performAndWait { try request.execute() })
+      }
+      #expect(others.first?.managedObjectContext === two && again == mine)
+      let last = try request.execute()
+      #expect(last == mine)
+    }
+    #expect(thrownError { _ = try request.execute() }?.code == NSCoreDataError)
+    let answer = try stack.coordinator.execute(request, with: two) as? [NSManagedObject]
+    #expect(answer?.count == 1)
+  }
+
+  @Test("A copied request asks for the same and is another")
+  func copies() throws {
+    let stack = try SharedStack(.memory, TestModels.company())
+    let context = stack.context()
+    try context.performAndWait {
+      for name in ["a", "b", "c"] { _ = context.make("Employee", ["name": name]) }
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      request.predicate = NSPredicate(format: "name != 'a'")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
+      request.fetchLimit = 1
+      request.includesSubentities = false
+      request.relationshipKeyPathsForPrefetching = ["department"]
+      let copy = try #require(request.copy() as? NSFetchRequest<NSManagedObject>)
+      request.fetchLimit = 0
+      #expect(copy.entityName == "Employee" && copy.fetchLimit == 1 && !copy.includesSubentities)
+      #expect(copy.relationshipKeyPathsForPrefetching == ["department"])
+      let names = try context.fetch(copy).map { $0.value(forKey: "name") as? String }
+      #expect(names == ["c"])
+    }
+  }
+
+  @Test("A class knows its entity in the model that was put to use last, and makes requests for it")
+  func classEntity() throws {
+    Clerk.registerClass(named: "Clerk")
+    for _ in 0..<2 {
+      let model = TestModels.company()
+      model.entitiesByName["Employee"]?.managedObjectClassName = "Clerk"
+      let stack = try SharedStack(.memory, model)
+      #expect(Clerk.entity() === model.entitiesByName["Employee"])
+      let context = stack.context()
+      try context.performAndWait {
+        _ = Clerk(context: context)
+        let request: NSFetchRequest<any NSFetchRequestResult> = Clerk.fetchRequest()
+        #expect(request.entityName == "Employee")
+        let count = try context.count(for: request)
+        #expect(count == 1)
+      }
+    }
+  }
+
+  @Test("A class that no model in use knows has no entity")
+  func noEntity() async {
+    await #expect(processExitsWith: .failure) { _ = Clerk.entity() }
+  }
+}
+
+/// A context that keeps objects alive whose rows are gone.
+
+/// A class of an entity, for tests of what classes know.
+private final class Clerk: NSManagedObject {}
