@@ -1,4 +1,5 @@
 import OpenCoreData
+import ProfileEvents
 import Testing
 
 @testable import OpenCoreData
@@ -20,6 +21,71 @@ struct NotificationTests {
     try context.performAndWait { try context.save() }
     #expect(changes.notes.count == 3 && saves.notes.count == 1)
     #expect(saves.union(NSUpdatedObjectsKey).count == 3)
+  }
+
+  @Test(
+    "S-C41 a refault is told as a change, though no value differs; filling it is told to nobody",
+    arguments: StoreKind.allCases)
+  func refaults(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let context = bed.context()
+    context.performAndWait {
+      let person = context.object(with: ids[0])
+      #expect(person.label == "p1")
+      let changes = NoteList(context)
+      let before = context.counters
+      context.refresh(person, mergeChanges: false)
+      context.processPendingChanges()
+      #expect(changes.notes.count == 1)
+      #expect(changes.union(NSRefreshedObjectsKey) == [person])
+      #expect(person.isFault && person.changedValues().isEmpty && !context.hasChanges)
+      #expect(person.label == "p1")
+      context.processPendingChanges()
+      #expect(changes.notes.count == 1)
+      let cost = context.counters - before
+      #expect(cost.objectFaultHits == 1 && cost.objectFaultMisses == 0 && cost.selects == 0)
+    }
+  }
+
+  @Test(
+    "S-E21 what follows from other objects is computed anew when did-change names them",
+    arguments: StoreKind.allCases)
+  func dependents(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    try bed.addPeople(3)
+    let context = bed.context()
+    try context.performAndWait {
+      let people = try context.people()
+      let team = try #require(people[0].value(forKey: "team") as? NSManagedObject)
+      func total() -> Int64? {
+        (team.value(forKeyPath: "members.@sum.number") as? NSNumber)?.int64Value
+      }
+      #expect(total() == 6)
+      var totals: [Int64?] = []
+      let changes = NoteList(context) { note in
+        let told = ["inserted", "updated"].flatMap {
+          note.userInfo?[$0] as? Set<NSManagedObject> ?? []
+        }
+        // Of many, and of their number: the members, or the team that has others.
+        let members = team.value(forKey: "members") as? Set<NSManagedObject> ?? []
+        if told.contains(where: { $0 === team || members.contains($0) }) { totals.append(total()) }
+      }
+      let before = context.counters
+      people[0].number = 11
+      context.processPendingChanges()
+      _ = context.make("Person", ["name": "p4", "number": Int64(4), "team": team])
+      context.processPendingChanges()
+      people[1].setValue(nil, forKey: "team")
+      context.processPendingChanges()
+      #expect(totals == [16, 20, 18])
+      // What is shown of the person's team changes without a word about the person.
+      team.label = "u"
+      context.processPendingChanges()
+      #expect(changes.names(NSUpdatedObjectsKey) == ["u"])
+      #expect(people[0].value(forKeyPath: "team.name") as? String == "u")
+      #expect((context.counters - before).selects == 0)
+    }
   }
 
   @Test(

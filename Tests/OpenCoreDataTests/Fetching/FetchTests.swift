@@ -2,6 +2,7 @@ import CoreDataCosts
 import Moody
 import OpenCoreData
 import ProfileEvents
+import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
@@ -68,6 +69,55 @@ struct FetchTests {
       let fetched = try Mood.fetch(in: context)
       #expect(fetched.count == 12 && context.registeredObjects.count == 12)
       #expect(try stack.cachedRows(context) == 12)
+    }
+  }
+
+  @Test(
+    "S-C45 without a sort the plan decides on the order; a sort holds whatever happens to the file",
+    arguments: StoreKind.allCases)
+  func order(kind: StoreKind) throws {
+    let model = SavingModels.items()
+    let item = try #require(model.entitiesByName["Item"])
+    let key = try #require(item.attributesByName["a"])
+    item.indexes = [
+      NSFetchIndexDescription(
+        name: "byA",
+        elements: [NSFetchIndexElementDescription(property: key, collationType: .binary)])
+    ]
+    let stack = try GraphStack(kind, model: model)
+    /// What a context that knows nothing fetches, and its SELECTs.
+    func values(_ format: String?, sorted: Bool = false) throws -> [Int32] {
+      let context = try stack.context()
+      return try context.performAndWait {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+        request.predicate = format.map { NSPredicate(format: $0) }
+        if sorted { request.sortDescriptors = [NSSortDescriptor(key: "a", ascending: true)] }
+        var found: [NSManagedObject] = []
+        let cost = try costs(of: context) { found = try context.fetch(request) }
+        #expect(cost.selects == stack.statements(1) && cost.faults == 0)
+        return found.compactMap { $0.value(forKey: "a") as? Int32 }
+      }
+    }
+    let writer = try stack.context()
+    try writer.performAndWait {
+      for value in [3, 1, 2] { _ = writer.make("Item", ["a": Int32(value)]) }
+      try writer.save()
+    }
+    #expect(try values(nil) == [3, 1, 2])
+    #expect(try values("a > 0") == (kind == .sqlite ? [1, 2, 3] : [3, 1, 2]))
+    try writer.performAndWait {
+      let first = try #require(try writer.all("Item", by: "a").first)
+      writer.delete(first)
+      _ = writer.make("Item", ["a": Int32(0)])
+      try writer.save()
+    }
+    if kind == .sqlite {
+      let connection = try Connection(path: stack.storeURL.path, access: .writing)
+      try connection.execute("VACUUM")
+      connection.close()
+    }
+    for format in [nil, "a >= 0", "a < 9"] {
+      #expect(try values(format, sorted: true) == [0, 2, 3])
     }
   }
 

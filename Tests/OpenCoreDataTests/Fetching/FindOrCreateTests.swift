@@ -10,15 +10,17 @@ struct FindOrCreateTests {
   private let predicate = NSPredicate(format: "numericISO3166Code == %ld", 2)
 
   /// A cold context over a store with three countries.
-  private func context() throws -> (TestStack, NSManagedObjectContext) {
-    let stack = try TestStack.moody()
+  private func context(_ kind: StoreKind) throws -> (TestStack, NSManagedObjectContext) {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(0, countries: 3)
     return (stack, try stack.coldContext())
   }
 
-  @Test("S4.03, S4.04, S4.06 what is registered and filled costs nothing, the rest one SELECT")
-  func found() throws {
-    let (_, context) = try context()
+  @Test(
+    "S4.03, S4.04, S4.06 what is registered and filled costs nothing, the rest one SELECT",
+    arguments: StoreKind.allCases)
+  func found(kind: StoreKind) throws {
+    let (stack, context) = try context(kind)
     try context.performAndWait {
       var country: Country?
       func find() throws -> Costs {
@@ -29,7 +31,9 @@ struct FindOrCreateTests {
         }
       }
       let stored = try find()
-      #expect(stored.selects == 1 && stored.rows == 1 && stored.faults == 0)
+      #expect(
+        stored.selects == stack.statements(1) && stored.rows == stack.statements(1)
+          && stored.faults == 0)
       let first = try #require(country)
       #expect(!first.isFault)
       let registered = try find()
@@ -38,14 +42,14 @@ struct FindOrCreateTests {
       context.refresh(first, mergeChanges: false)
       #expect(first.isFault)
       let fault = try find()
-      #expect(fault.selects == 1 && fault.faults == 0)
+      #expect(fault.selects == stack.statements(1) && fault.faults == 0)
       #expect(country === first && !first.isFault)
     }
   }
 
-  @Test("S4.05 what is absent is asked for once and made")
-  func absent() throws {
-    let (_, context) = try context()
+  @Test("S4.05 what is absent is asked for once and made", arguments: StoreKind.allCases)
+  func absent(kind: StoreKind) throws {
+    let (stack, context) = try context(kind)
     try context.performAndWait {
       var configured = 0
       let cost = try costs(of: context) {
@@ -57,14 +61,14 @@ struct FindOrCreateTests {
         }
         #expect(country.isInserted)
       }
-      #expect(cost.selects == 1 && cost.rows == 0 && configured == 1)
+      #expect(cost.selects == stack.statements(1) && cost.rows == 0 && configured == 1)
       #expect(context.insertedObjects.count == 1)
     }
   }
 
-  @Test("S4.07 looking among registered objects fires no fault")
-  func scan() throws {
-    let (_, context) = try context()
+  @Test("S4.07 looking among registered objects fires no fault", arguments: StoreKind.allCases)
+  func scan(kind: StoreKind) throws {
+    let (_, context) = try context(kind)
     try context.performAndWait {
       let faults = try context.fetch(NSFetchRequest<Country>(entityName: "Country"))
       #expect(faults.count { $0.isFault } == 3)
@@ -76,9 +80,9 @@ struct FindOrCreateTests {
     }
   }
 
-  @Test("S6.26 paging by hand: the IDs, then a page at a time")
-  func manualPaging() throws {
-    let stack = try TestStack.moody()
+  @Test("S6.26 paging by hand: the IDs, then a page at a time", arguments: StoreKind.allCases)
+  func manualPaging(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(25, countries: 2)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -98,7 +102,9 @@ struct FindOrCreateTests {
           pages.append(page)
         }
       }
-      #expect(cost.selects == 1 + 3 && cost.rows == 50 && cost.misses == 0)
+      #expect(
+        cost.selects == stack.statements(1 + 3) && cost.rows == stack.statements(50)
+          && cost.misses == 0)
       let all = NSFetchRequest<Mood>(entityName: "Mood")
       all.sortDescriptors = keys.sortDescriptors
       #expect(try context.fetch(all).map(\.objectID) == pages.flatMap { $0 })

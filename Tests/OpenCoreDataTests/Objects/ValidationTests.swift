@@ -49,6 +49,45 @@ struct ValidationTests {
     }
   }
 
+  @Test(
+    "S-F01 limits hold for numbers of every type, the bounds themselves included",
+    arguments: StoreKind.allCases)
+  func numbers(kind: StoreKind) throws {
+    // Too small, the least, the greatest, too great.
+    let values: [NSAttributeType: [any Sendable]] = [
+      .integer16AttributeType: [-4, -3, 7, 8].map { Int16($0) },
+      .integer32AttributeType: [-4, -3, 7, 8].map { Int32($0) },
+      .integer64AttributeType: [-4, -3, 7, 8].map { Int64($0) },
+      .doubleAttributeType: [-3.001, -3, 7, 7.001],
+      .floatAttributeType: [-3.5, -3, 7, 7.5].map { Float($0) },
+      .decimalAttributeType: ["-3.0001", "-3", "7", "7.0001"].compactMap { Decimal(string: $0) },
+    ]
+    let entity = NSEntityDescription()
+    entity.name = "Thing"
+    entity.properties = values.keys.map { type in
+      let attribute = TestModels.attribute("a\(type.rawValue)", type)
+      attribute.valueRule = ValueRule(minimum: "-3", maximum: "7")
+      return attribute
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let context = try GraphStack(kind, model: model).context()
+    context.performAndWait {
+      let thing = context.make("Thing")
+      let codes = [
+        NSValidationNumberTooSmallError, nil, nil, NSValidationNumberTooLargeError,
+      ]
+      for (type, values) in values {
+        #expect(values.count == codes.count)
+        for (value, code) in zip(values, codes) {
+          thing.setValue(value, forKey: "a\(type.rawValue)")
+          #expect(context.saveError()?.code == code, "\(type) \(value)")
+        }
+        thing.setValue(nil, forKey: "a\(type.rawValue)")
+      }
+    }
+  }
+
   @Test("An integer too wide for its type is shown and refused, not cut")
   func widths() throws {
     let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()

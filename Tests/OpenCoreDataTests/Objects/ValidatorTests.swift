@@ -9,17 +9,24 @@ final class CarefulDriver: NSManagedObject {
   nonisolated(unsafe) static var forgetsSuper = false
   nonisolated(unsafe) static var refusesDeletion = false
   nonisolated(unsafe) static var neverSettles = false
+  /// How often the name's rule makes the general call.
+  nonisolated(unsafe) static var generalCalls = 0
   nonisolated(unsafe) static var calls: [String] = []
 
   static func reset() {
     (wraps, forgetsSuper, refusesDeletion, neverSettles) = (false, false, false, false)
-    calls = []
+    (calls, generalCalls) = ([], 0)
   }
 
   override func validateValue(_ value: inout Any?, forKey key: String) throws {
     try super.validateValue(&value, forKey: key)
     if key == "longitude" { try validateLongitude(&value) }
     if key == "name", CarefulDriver.neverSettles { value = "\(value ?? "")." }
+    if key == "name", CarefulDriver.generalCalls > 0 {
+      CarefulDriver.generalCalls -= 1
+      CarefulDriver.calls.append("name")
+      try validateValue(&value, forKey: key)
+    }
   }
 
   func validateLongitude(_ value: inout Any?) throws {
@@ -153,6 +160,23 @@ struct ValidatorTests {
       var value: Any? = Int16(200)
       #expect(throws: Never.self) { try driver?.validateAge(&value) }
       #expect(throws: NSError.self) { try driver?.validateValue(&value, forKey: "age") }
+    }
+  }
+
+  @Test(
+    "S-F04 the general call inside of a validator comes back to that validator: it calls super")
+  func general() throws {
+    let context = try context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["name": "a"])
+      CarefulDriver.generalCalls = 7
+      let cost = costs(of: context) {
+        var value: Any? = "a"
+        #expect(throws: Never.self) { try driver.validateValue(&value, forKey: "name") }
+      }
+      // Nothing but the class itself has ended it.
+      #expect(CarefulDriver.calls == Array(repeating: "name", count: 7))
+      #expect(cost.selects == 0 && cost.faults == 0)
     }
   }
 

@@ -5,26 +5,15 @@ enum StoreKind: CaseIterable, Sendable {
   case sqlite, memory
 }
 
-/// A store of either kind with contexts over it.
-///
-/// On SQLite each context has a coordinator of its own, so that nothing is cached. A store in memory
-/// has one coordinator; what its contexts hold leaves the row cache with them.
+/// A store of either kind with contexts over it that know nothing.
 final class GraphStack {
   let kind: StoreKind
   private let stack: TestStack
-  private let coordinator: NSPersistentStoreCoordinator?
 
   /// An empty store of a model.
   init(_ kind: StoreKind, model: NSManagedObjectModel) throws {
     self.kind = kind
-    stack = try TestStack(model: model)
-    guard kind == .memory else {
-      coordinator = nil
-      return
-    }
-    let made = NSPersistentStoreCoordinator(managedObjectModel: model)
-    try made.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-    coordinator = made
+    stack = try TestStack(kind, model: model)
   }
 
   /// The file, for tests that look at its tables.
@@ -32,15 +21,12 @@ final class GraphStack {
 
   /// A context that has nothing registered.
   func context() throws -> NSManagedObjectContext {
-    guard let coordinator else { return try stack.coldContext() }
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    return context
+    try stack.coldContext()
   }
 
   /// A statement costs nothing in memory.
   func statements(_ count: Int) -> Int {
-    kind == .sqlite ? count : 0
+    stack.statements(count)
   }
 }
 

@@ -6,15 +6,25 @@ import SQLiteDriver
 import Synchronization
 import Testing
 
-/// A store in a folder of its own, with as many cold stacks over it as a test wants.
+/// A store of either kind with as many contexts over it as a test wants, all of them cold.
+///
+/// A file is in a folder of its own. A store in memory has one coordinator; what its contexts hold
+/// leaves the row cache with them.
 final class TestStack {
   let folder: URL
   let storeURL: URL
   let model: NSManagedObjectModel
+  let kind: StoreKind
+  /// That of a store in memory.
+  private let coordinator: NSPersistentStoreCoordinator?
 
-  /// An empty store of a model in a temporary folder.
-  init(model: NSManagedObjectModel) throws {
+  /// An empty store of a model.
+  init(_ kind: StoreKind = .sqlite, model: NSManagedObjectModel) throws {
     self.model = model
+    self.kind = kind
+    coordinator = kind == .sqlite ? nil : NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator?.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("OpenCoreDataTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -26,21 +36,28 @@ final class TestStack {
   }
 
   /// The sample's model, from the file that scenarios use.
-  static func moody() throws -> TestStack {
+  static func moody(_ kind: StoreKind = .sqlite) throws -> TestStack {
     MoodyContainer.registerClasses()
-    let stack = try TestStack(model: TestModels.moody())
-    return stack
+    return try TestStack(kind, model: TestModels.moody())
   }
 
-  /// A context of a new coordinator, so that nothing is cached.
+  /// A statement costs nothing in memory.
+  func statements(_ count: Int) -> Int {
+    kind == .sqlite ? count : 0
+  }
+
+  /// A context that has nothing registered over a row cache that has nothing; of a new coordinator
+  /// where there is a file.
   ///
   /// `sinks` hear of the opening too.
   func coldContext(
     sinks: [any EventSink] = [], options: [AnyHashable: Any]? = nil
   ) throws -> NSManagedObjectContext {
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let coordinator = coordinator ?? NSPersistentStoreCoordinator(managedObjectModel: model)
     for sink in sinks { coordinator.eventHub.add(sink) }
-    try coordinator.addPersistentStore(type: .sqlite, at: storeURL, options: options)
+    if kind == .sqlite {
+      try coordinator.addPersistentStore(type: .sqlite, at: storeURL, options: options)
+    }
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     return context
