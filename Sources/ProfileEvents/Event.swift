@@ -28,6 +28,8 @@ package struct Event: Sendable, Identifiable {
   package var statement: StatementRecord?
   /// The file of a store opening.
   package var path: String?
+  /// What a fetch or count asked for; nil unless a sink asked for rows.
+  package var request: RequestRecord?
   package var callSite: CallSite?
   /// Return addresses, innermost first; empty unless a sink asked for stacks.
   package var stack: [UInt]
@@ -46,6 +48,19 @@ package struct Event: Sendable, Identifiable {
   }
 }
 
+/// The conditions of a request, as texts.
+package struct RequestRecord: Sendable {
+  /// The predicate's format, constants included; nil without one.
+  package var predicate: String?
+  /// The sort descriptors; empty without any.
+  package var sort: [String]
+
+  package init(predicate: String?, sort: [String]) {
+    self.predicate = predicate
+    self.sort = sort
+  }
+}
+
 /// A statement as it ran.
 package struct StatementRecord: Sendable {
   package var kind: StatementKind
@@ -57,6 +72,22 @@ package struct StatementRecord: Sendable {
   package var intArrays: Int
   /// What SQLite did for it; nil unless a sink asked for the work.
   package var work: StatementWork?
+  /// The objects of its rows; nil unless a sink asked for rows, and for rows that are no objects.
+  package var found: [FoundObject]?
+  /// The plan as the `sqlite3` shell draws it; nil unless a sink asked for plans.
+  package var plan: [String]?
+
+  /// An object that a row was read of.
+  package struct FoundObject: Sendable, Hashable {
+    package var object: ObjectReference
+    /// The name of the class that such objects have.
+    package var className: String
+
+    package init(object: ObjectReference, className: String) {
+      self.object = object
+      self.className = className
+    }
+  }
 
   package init(
     kind: StatementKind, sql: String, binds: [String]? = nil, intArrays: Int = 0,

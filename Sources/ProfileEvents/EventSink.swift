@@ -24,4 +24,10 @@ package struct EventDetail: OptionSet, Sendable {
   package static let stacks = EventDetail(rawValue: 2)
   /// SQLite's counters of each statement, about 400 ns a run.
   package static let work = EventDetail(rawValue: 4)
+  /// The objects of a SELECT's rows, one by one, and what a count asked for.
+  package static let rows = EventDetail(rawValue: 8)
+  /// SQLite's plan of each SELECT: one `EXPLAIN QUERY PLAN` a run.
+  package static let plans = EventDetail(rawValue: 16)
+  /// The statements by which a store is opened or made.
+  package static let opening = EventDetail(rawValue: 32)
 }

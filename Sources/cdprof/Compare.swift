@@ -2,19 +2,21 @@ import ArgumentParser
 import Foundation
 import Workbench
 
-/// `cdprof compare`: two results side by side; counts are a gate, times are not.
+/// `cdprof compare`: two results or two logs side by side; counts are a gate, times are not.
 struct Compare: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Compare two results: counts are a gate, times are shown with their spread.",
+    abstract:
+      "Compare two results, or two logs: counts are a gate, times are shown with their spread.",
     discussion: """
-      Ends with 0 when no gate was missed, 2 when one was, 65 when a file is no result, \
-      66 when one is missing. Times never fail.
+      Results are compared variant by variant, logs of SQLDebug section by section and statement by \
+      statement. Ends with 0 when no gate was missed, 2 when one was, 65 when a file is neither or \
+      the two are not of one kind, 66 when one is missing. Times never fail.
       """)
 
-  @Argument(help: ArgumentHelp("The result before, as JSON.", valueName: "before.json"))
+  @Argument(help: ArgumentHelp("The result before, as JSON, or the log.", valueName: "before"))
   var before: String
 
-  @Argument(help: ArgumentHelp("The result after, as JSON.", valueName: "after.json"))
+  @Argument(help: ArgumentHelp("The result after, as JSON, or the log.", valueName: "after"))
   var after: String
 
   @Option(
@@ -35,8 +37,7 @@ struct Compare: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let gate = try gate()
-    let comparison = RunComparison(
-      try ResultFile.read(at: before), try ResultFile.read(at: after))
+    let comparison = try ComparedInput.comparison(before, after)
     let failures = gate.failures(of: comparison)
     if json {
       console.say(try ComparisonJSON.data(comparison, failures: failures))

@@ -9,7 +9,7 @@ struct Log: Executable {
     discussion: """
       Takes the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show` or a \
       device, with other lines in between. With a store, which is not changed, each statement is \
-      explained.
+      explained, and indexes are tried on a copy.
       """)
 
   @Argument(help: ArgumentHelp("The log, or `-` for standard input.", valueName: "file"))
@@ -31,6 +31,9 @@ struct Log: Executable {
       valueName: "file"))
   var expect: String?
 
+  @ArgumentParser.Flag(help: "Print the values that the log says were bound.")
+  var showBinds = false
+
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")
   var json = false
 
@@ -45,11 +48,14 @@ struct Log: Executable {
     if let model = found ?? budget?.model { report.name(by: LogTables(model)) }
     if let storeURL { try report.explain(on: storeURL) }
     let judged = try budget.map { try LogJudge(budget: $0).judgement(of: report) }
+    let advice = try storeURL.map { try report.advice(on: $0) }
     if json {
-      console.say(try LogJSON.data(report, judged: judged))
+      console.say(
+        try LogJSON.data(report, judged: judged, advice: advice, showsBinds: showBinds))
     } else {
       console.say(judged.map { LogJudgementText.lines($0, of: report) + [""] } ?? [])
-      console.say(LogText.lines(report))
+      console.say(LogText.lines(report, showsBinds: showBinds))
+      console.say(advice.map { [""] + AdviceText.lines($0) } ?? [])
     }
     return judged?.holds == false ? .expectationMissed : .success
   }

@@ -57,6 +57,18 @@ struct Run: Executable {
       valueName: "rules"))
   var failOn: String?
 
+  @Option(
+    name: .customLong("sql"),
+    help: ArgumentHelp(
+      """
+      Print the SQL log, as -com.apple.CoreData.SQLDebug 1 to 4 does, on standard error; a section \
+      for each variant.
+      """, valueName: "level"))
+  var sqlLevel = 0
+
+  @ArgumentParser.Flag(help: "Print bound values in the SQL log, from level 2 on.")
+  var showBinds = false
+
   @ArgumentParser.Flag(help: "Print nothing but what was missed.")
   var quiet = false
 
@@ -69,6 +81,12 @@ struct Run: Executable {
     }
     guard repeats >= 1 else { throw ValidationError("--repeat is 1 or more, not \(repeats).") }
     guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more, not \(jobs).") }
+    guard (0...4).contains(sqlLevel) else {
+      throw ValidationError("--sql is 1 to 4, not \(sqlLevel).")
+    }
+    guard sqlLevel == 0 || jobs == 1 else {
+      throw ValidationError("The SQL logs of several --jobs would mix: leave --jobs out.")
+    }
     _ = try formats()
     _ = try failOn.map { try FindingGate($0) }
     var paths: [String: String] = [:]

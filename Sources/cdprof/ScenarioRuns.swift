@@ -11,6 +11,8 @@ struct ScenarioRuns: Sendable {
   private let seed: UInt64?
   private let repeats: Int
   private let formats: [ReportFormat]
+  private let sqlLevel: Int
+  private let showsBinds: Bool
 
   /// What came of them.
   private struct Outcome: Sendable {
@@ -29,6 +31,8 @@ struct ScenarioRuns: Sendable {
     seed = command.seed
     repeats = command.repeats
     formats = (try? command.formats()) ?? []
+    sqlLevel = command.sqlLevel
+    showsBinds = command.showBinds
   }
 
   /// Runs all of them, tells what came of each in their order, and gives the worst status.
@@ -36,13 +40,15 @@ struct ScenarioRuns: Sendable {
     of runs: [ScenarioRuns], _ command: Run, _ console: Console
   ) throws -> ExitStatus {
     let gate = try command.failOn.map { try FindingGate($0) }
+    // The progress of one, unless its SQL log is where progress would be.
+    let showsProgress = command.jobs == 1 && command.sqlLevel == 0
     let isAlone = command.jobs == 1
     var status = ExitStatus.success
     var told = 0
     var held = 0
     OrderedRuns.run(runs, jobs: command.jobs) { run in
       run.outcome { progress in
-        if isAlone, !command.quiet {
+        if showsProgress, !command.quiet {
           console.progress(Messages.progress(progress, of: run.scenario.name))
         }
       }
@@ -95,10 +101,16 @@ struct ScenarioRuns: Sendable {
     var stores: [String] = []
     do {
       var results: [RunResult] = []
+      let log =
+        sqlLevel == 0
+        ? nil
+        : RunLog(level: sqlLevel, showsBinds: showsBinds) {
+          SQLDebugLog.writeToStandardError($0)
+        }
       for scale in scales {
         let runner = ScenarioRunner(
           scenario: scenario, scale: scale, seed: seed, repeats: repeats, outputDirectory: folder,
-          name: scale == scales[0] ? name : "\(name)-scale\(scale)")
+          name: scale == scales[0] ? name : "\(name)-scale\(scale)", log: log)
         results.append(try runner.run(progress: progress))
         stores.append(runner.storeURL.relativePath)
       }

@@ -21,6 +21,9 @@ struct Shell: Executable {
   @ArgumentParser.Flag(help: "With --write: change the store itself.")
   var inPlace = false
 
+  @ArgumentParser.Flag(help: "Print bound values in the SQL log, from level 2 on.")
+  var showBinds = false
+
   func validate() throws {
     guard write || !inPlace else {
       throw ValidationError("--in-place changes the store itself; say --write as well.")
@@ -31,7 +34,9 @@ struct Shell: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     let writing: ShellWorkspace.Writing = inPlace ? .inPlace : write ? .copy : .never
     let workspace = try file.map { try ShellWorkspace(opening: $0, writing: writing) }
-    let engine = try ShellEngine(workspace: workspace) { console.complain($0) }
+    let engine = try ShellEngine(workspace: workspace, showsBinds: showBinds) {
+      console.complain($0)
+    }
     defer { engine.close() }
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     return isTerminal ? converse(with: engine, console) : readAll(engine, console)

@@ -7,7 +7,7 @@ struct SampleReportTests {
   private static let local: Set<String> = [
     "nanoseconds", "processorNanoseconds", "time", "environment", "plan", "verdict", "at", "offset",
     "marks", "thread",
-    "object", "remarks", "work", "estimatedRows",
+    "object", "remarks", "work", "estimatedRows", "spans", "store",
   ]
 
   @Test func everyCountIsThatOfAFreshRun() throws {

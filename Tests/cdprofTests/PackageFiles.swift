@@ -29,6 +29,7 @@ enum PackageFiles {
   }
 
   static let faults = package.appendingPathComponent("Scenarios/faults.yml").path
+  static let moodList = package.appendingPathComponent("Scenarios/mood-list.yml").path
   static let model = package.appendingPathComponent("Scenarios/Models/Moody.xcdatamodel").path
 
   /// The store that the book's sample wrote; nil where the shared data is absent.

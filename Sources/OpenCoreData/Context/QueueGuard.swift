@@ -7,8 +7,16 @@ import ProfileEvents
 /// `CDPROF_CONCURRENCY_DEBUG=1` in the environment; asked once, before the first context is made. Off,
 /// it costs nothing: that an object is watched is a bit beside the one that says that it is a fault.
 enum QueueGuard {
-  static let isOn = isAskedFor(
-    CommandLine.arguments, ProcessInfo.processInfo.environment["CDPROF_CONCURRENCY_DEBUG"])
+  static let isOn: Bool = {
+    let isOn = isAskedFor(
+      CommandLine.arguments, ProcessInfo.processInfo.environment["CDPROF_CONCURRENCY_DEBUG"])
+    if isOn { SQLDebugLog.writeToStandardError(announcement) }
+    return isOn
+  }()
+
+  /// Apple's line, once in a program's life.
+  static let announcement =
+    "CoreData: annotation: Core Data multi-threading assertions enabled."
 
   /// What the arguments and the variable ask for.
   static func isAskedFor(_ arguments: [String], _ variable: String?) -> Bool {

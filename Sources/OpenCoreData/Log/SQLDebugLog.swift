@@ -4,108 +4,85 @@ import Synchronization
 
 /// Writes events as SQLDebug's lines, in Apple's exact shapes.
 ///
-/// Levels: 1 the SQL and its times, 2 the bound values as well. The shapes of higher levels build on
-/// these. Row-cache hits have no line, as in Apple's log; saves have no times, as there.
+/// Levels: 1 the SQL and its times, 2 the bound values and each fetch with its rows as well, 3 the
+/// objects of the rows too, 4 the query plans. Each has all lines of those below it. What Apple's log
+/// does not say, and where nobody has seen how it says it, has lines of our own, which begin with
+/// `cdprof:`: faults that the row cache filled, times of saves, rows of plans.
+/// `Documentation/log-formats.md` has them all.
+///
+/// A line is a line: control characters inside a text are written as `\n` and the like. The lines of one
+/// event stand together, whatever other threads do.
 package final class SQLDebugLog: EventSink {
   /// 0 to 4; 0 writes nothing.
   package let level: Int
+  /// Whether bound values are written as they are; `<private>` stands in their place otherwise.
+  package let showsBinds: Bool
   private let write: @Sendable (String) -> Void
-  /// The kinds of the statements that ended inside each open event, by that event's number.
-  private let counts = Mutex<Set<Int>>([])
+  private let state = Mutex(State())
 
-  /// `write` gets one line at a time, without a line feed.
-  package init(level: Int, write: @escaping @Sendable (String) -> Void) {
+  /// What is still to be written, by the number of the event that asked.
+  private struct State {
+    var open: [Int: SQLDebugSelect] = [:]
+    var hasBegun = false
+  }
+
+  /// Makes a log.
+  ///
+  /// - Parameters:
+  ///   - showsBinds: Values are the user's data; they are kept back unless asked for.
+  ///   - write: Gets one line at a time, without a line feed, and must not cause events.
+  package init(
+    level: Int, showsBinds: Bool = false, write: @escaping @Sendable (String) -> Void
+  ) {
     self.level = level
+    self.showsBinds = showsBinds
     self.write = write
   }
 
-  /// The log that the process's arguments ask for (`-com.apple.CoreData.SQLDebug N`), on stderr.
-  static let requestedByArguments: SQLDebugLog? = {
-    let arguments = CommandLine.arguments
-    guard let flag = arguments.firstIndex(of: "-com.apple.CoreData.SQLDebug"),
-      arguments.indices.contains(flag + 1), let level = Int(arguments[flag + 1]), level > 0
-    else { return nil }
-    return SQLDebugLog(level: level) { line in
-      FileHandle.standardError.write(Data((line + "\n").utf8))
-    }
-  }()
-
-  /// Bound values from level 2 on.
+  /// What the level needs beyond the cheap fields of events.
   package var detail: EventDetail {
-    level >= 2 ? .binds : []
+    var detail: EventDetail = level >= 1 ? [.opening] : []
+    if level >= 2 { detail.insert(.binds) }
+    if level >= 3 { detail.insert(.rows) }
+    if level >= 4 { detail.insert(.plans) }
+    return detail
   }
 
   /// Writes the lines of one event.
   package func record(_ event: Event) {
     guard level > 0 else { return }
-    switch event.kind {
-    case .storeOpening:
-      annotate("Connecting to sqlite database file at \"\(event.path ?? "")\"")
-    case .statement:
-      if let statement = event.statement { log(statement, of: event) }
-    case .fetch:
-      endFetch(event)
-    case .batchLoad:
-      annotate(total(event))
-    case .objectFault where event.source == .database:
-      annotate(total(event))
-      annotate("fault fulfilled from database for : \(address(event)) \(uri(event))")
-    case .relationshipFault where event.source == .database:
-      annotate(total(event))
-      annotate(
-        "to-many relationship fault \"\(event.relationship ?? "")\" for objectID "
-          + "\(address(event)) \(uri(event)) fulfilled from database.  Got \(event.rows) rows")
-    case .prefetch:
-      annotate(total(event))
-      annotate("Prefetching with key '\(event.relationship ?? "")'.  Got \(event.rows) rows.")
-    default:
-      break
+    state.withLock { state in
+      for line in lines(of: event, &state) { write(line) }
     }
   }
 
-  private func log(_ statement: StatementRecord, of event: Event) {
-    for index in 0..<statement.intArrays {
-      annotate("Bound intarray _Z_intarray\(index)")
-      annotate("Bound intarray values.")
-    }
-    write("CoreData: sql: \(statement.sql)")
-    for (index, bind) in (level >= 2 ? statement.binds ?? [] : []).enumerated() {
-      write("CoreData: details: SQLite bind[\(index)] = \(bind)")
-    }
-    guard statement.kind == .select else { return }
-    if statement.sql.hasPrefix("SELECT COUNT(") {
-      counts.withLock { _ = $0.insert(event.parent) }
+  private func lines(of event: Event, _ state: inout State) -> [String] {
+    var lines = SQLDebugLines(level: level, showsBinds: showsBinds)
+    if !state.hasBegun, event.kind != .storeOpening { lines.announce() }
+    if event.kind == .statement, let statement = event.statement {
+      let earlier = statement.kind == .select ? state.open[event.parent] : nil
+      // Each SELECT has a total of its own, even where one request needs two.
+      if let earlier { lines.total(of: earlier, duration: earlier.duration) }
+      lines.run(statement)
+      if statement.kind == .select {
+        let select = SQLDebugSelect(
+          event, told: earlier.map { $0.told + $0.duration } ?? 0)
+        if !select.isCount { lines.connectionTime(event.duration) }
+        if event.parent == 0 {
+          lines.total(of: select, duration: select.duration)
+        } else {
+          state.open[event.parent] = select
+        }
+      }
     } else {
-      annotate("sql connection fetch time: \(seconds(event))")
+      lines.end(event, with: state.open.removeValue(forKey: event.id))
     }
-  }
-
-  private func endFetch(_ event: Event) {
-    if counts.withLock({ $0.remove(event.id) != nil }) {
-      annotate("total count request execution time: \(seconds(event)) for count of \(event.rows).")
-    } else {
-      annotate(total(event))
+    if !state.hasBegun, event.kind == .storeOpening { lines.announce() }
+    state.hasBegun = true
+    if event.parent == 0, event.kind != .statement, !state.open.isEmpty {
+      // What failed inside is not told, and its SELECTs never get their total.
+      state.open = state.open.filter { $0.key < event.id || $0.value.thread != event.thread }
     }
-  }
-
-  private func annotate(_ text: String) {
-    write("CoreData: annotation: \(text)")
-  }
-
-  private func total(_ event: Event) -> String {
-    "total fetch execution time: \(seconds(event)) for \(event.rows) rows."
-  }
-
-  private func seconds(_ event: Event) -> String {
-    String(format: "%.4fs", Double(event.duration) / 1e9)
-  }
-
-  private func uri(_ event: Event) -> String {
-    "<\(event.object?.uri ?? "")>"
-  }
-
-  /// Apple prints the object ID's address or tagged value here; ours stands for the key alone.
-  private func address(_ event: Event) -> String {
-    "0x" + String(event.object?.primaryKey ?? 0, radix: 16)
+    return lines.all
   }
 }

@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 import SQLiteDriver
 
 /// Writes the schema of a new store, in Apple's words and order.
@@ -22,26 +23,33 @@ struct SchemaBuilder: Sendable {
   ///   - connection: A connection to an empty file, opened with `newFilePragmas`.
   ///   - metadata: What `Z_METADATA` holds.
   ///   - modelCache: The archived model, nil for none.
+  ///   - teller: Hears of the statements.
   func create(
-    on connection: Connection, metadata: StoreMetadata, modelCache: [UInt8]?
+    on connection: Connection, metadata: StoreMetadata, modelCache: [UInt8]?,
+    telling teller: OpeningTeller? = nil
   ) throws {
-    try connection.execute("BEGIN EXCLUSIVE")
+    func run(_ sql: String, _ kind: StatementKind = .housekeeping) throws {
+      try teller.telling(sql, kind) { try connection.execute(sql) }
+    }
+    func insert(_ sql: String, _ values: [SQLiteValue]) throws {
+      _ = try teller.telling(sql) { try connection.values(sql, values) }
+    }
+    try run("BEGIN EXCLUSIVE", .transaction)
     do {
-      for statement in statements { try connection.execute(statement) }
+      for statement in statements { try run(statement) }
       for entity in model.entities {
-        _ = try connection.values(
+        try insert(
           "INSERT INTO Z_PRIMARYKEY(Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES(?, ?, ?, 0)",
           [
             .integer(Int64(entity.number)), .text(entity.name),
             .integer(Int64(entity.superentity?.number ?? 0)),
           ])
       }
-      try metadata.write(to: connection)
+      try metadata.write(to: connection, telling: teller)
       if let modelCache {
-        _ = try connection.values(
-          "INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?)", [.blob(modelCache)])
+        try insert("INSERT INTO Z_MODELCACHE(Z_CONTENT) VALUES(?)", [.blob(modelCache)])
       }
-      try connection.execute("COMMIT")
+      try run("COMMIT", .transaction)
     } catch {
       try? connection.execute("ROLLBACK")
       throw error

@@ -24,11 +24,12 @@ extension StoreMetadata {
   /// Two statements.
   ///
   /// - Throws: `Problem`, or `SQLiteError` when the file cannot be read.
-  init(reading connection: Connection) throws {
-    let tables = try connection.values(
-      "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_METADATA'")
+  init(reading connection: Connection, telling teller: OpeningTeller? = nil) throws {
+    let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_METADATA'"
+    let tables = try teller.telling(probe) { try connection.values(probe) }
     guard !tables.isEmpty else { throw Problem.noTable }
-    let rows = try connection.values("SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA")
+    let content = "SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA"
+    let rows = try teller.telling(content) { try connection.values(content) }
     guard let row = rows.first, row.count == 3 else { throw Problem.noRow }
     guard case .text(let uuid) = row[1], !uuid.isEmpty else { throw Problem.noUUID }
     guard case .blob(let bytes) = row[2] else {
@@ -45,12 +46,13 @@ extension StoreMetadata {
   /// Writes the metadata in place of what is there.
   ///
   /// One statement.
-  func write(to connection: Connection) throws {
+  func write(to connection: Connection, telling teller: OpeningTeller? = nil) throws {
     // The identity has a column of its own.
     let list = try PropertyListSerialization.data(
       fromPropertyList: values.filter { $0.key != Self.uuidKey }, format: .binary, options: 0)
-    _ = try connection.values(
-      "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?, ?)",
-      [.text(uuid), .blob([UInt8](list))])
+    let insert = "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?, ?)"
+    _ = try teller.telling(insert) {
+      try connection.values(insert, [.text(uuid), .blob([UInt8](list))])
+    }
   }
 }

@@ -40,7 +40,8 @@ extension SQLiteStore {
     statement.reset()
     scope.end(event) { event in
       event.rows = 1
-      event.statement = StatementRecord(kind: .housekeeping, sql: SQLTranslator.selectMaximumKey)
+      event.statement = record(
+        SQLTranslator.selectMaximumKey, [.integer(Int64(root.number))], 0, .housekeeping, scope)
     }
     let (next, isTooMuch) = last.addingReportingOverflow(Int64(count))
     guard last >= 0, !isTooMuch else {

@@ -16,15 +16,18 @@ extension SQLiteStore {
     do {
       tellOpening(of: url, to: hub)
       let derived = DerivedChanges()
-      let pool = try ConnectionPool(
-        path: url.path, access: isReadOnly ? .looking : .writing,
-        options: connectionOptions(options, isNew: !exists)
-      ) { connection throws(SQLiteError) in
+      let access: Connection.Access = isReadOnly ? .looking : .writing
+      let settings = connectionOptions(options, isNew: !exists)
+      let pool = try ConnectionPool(path: url.path, access: access, options: settings) {
+        connection throws(SQLiteError) in
         try StoreFunctions.register(on: connection) { derived.note($0) }
         connection.isTiming = false
       }
+      let teller = OpeningTeller(hub)
+      for pragma in settings.statements(for: access) { teller?.tell(pragma) }
       do {
-        let file = OpenedStore(pool: pool, url: url, isReadOnly: isReadOnly, exists: exists)
+        let file = OpenedStore(
+          pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, teller: teller)
         return try open(
           file, configuration: configuration, place: place, options, model, derived)
       } catch {
@@ -58,6 +61,8 @@ extension SQLiteStore {
     let isReadOnly: Bool
     /// Whether it was there before.
     let exists: Bool
+    /// Hears of the statements, if somebody asks.
+    let teller: OpeningTeller?
   }
 
   private static func open(
@@ -72,16 +77,16 @@ extension SQLiteStore {
       let cache = ModelArchive.write(model)
       try pool.withWriter { connection in
         try SchemaBuilder(model: SQLModel(model: model, configuration: configuration)).create(
-          on: connection, metadata: metadata, modelCache: cache)
+          on: connection, metadata: metadata, modelCache: cache, telling: file.teller)
       }
     }
     if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let connection = try pool.lease()
     defer { pool.giveBack(connection) }
-    let metadata = try StoreMetadata(reading: connection)
+    let metadata = try StoreMetadata(reading: connection, telling: file.teller)
     let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
     if file.exists, !ignores {
-      try checkModel(model, configuration, against: metadata, on: connection, url)
+      try checkModel(model, configuration, against: metadata, on: connection, file)
     }
     let mapping = try SQLModel(
       model: model, configuration: configuration, connection: connection)
@@ -99,11 +104,13 @@ extension SQLiteStore {
   /// A store without either is judged by its columns alone.
   private static func checkModel(
     _ model: NSManagedObjectModel, _ configuration: String?, against metadata: StoreMetadata,
-    on connection: Connection, _ url: URL
+    on connection: Connection, _ file: OpenedStore
   ) throws {
     var stored = metadata.hashes
     if metadata.values[StoreMetadata.digestFormulaKey] == nil {
-      guard let cached = try ModelArchive.readModel(on: connection) else { return }
+      guard let cached = try ModelArchive.readModel(on: connection, telling: file.teller) else {
+        return
+      }
       // The store may hold a configuration of the model that it carries.
       let names = Set(stored.keys)
       stored = cached.entityVersionHashesByName.filter { names.isEmpty || names.contains($0.key) }
@@ -115,7 +122,7 @@ extension SQLiteStore {
       NSPersistentStoreIncompatibleVersionHashError,
       "The model is not the one the store was made with; these entities differ: "
         + differing.joined(separator: ", ") + ".",
-      [NSFilePathErrorKey: url.path, "metadata": metadata.values])
+      [NSFilePathErrorKey: file.url.path, "metadata": metadata.values])
   }
 
   /// What options ask to be done when a file is opened.
@@ -150,13 +157,15 @@ extension SQLiteStore {
 
 extension ModelArchive {
   /// The model in a store's `Z_MODELCACHE`; nil when there is none.
-  static func readModel(on connection: Connection) throws -> NSManagedObjectModel? {
-    let tables = try connection.values(
-      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'")
-    guard !tables.isEmpty,
-      case .blob(let bytes)? = try connection.values("SELECT Z_CONTENT FROM Z_MODELCACHE").first?
-        .first, !bytes.isEmpty
-    else { return nil }
+  static func readModel(
+    on connection: Connection, telling teller: OpeningTeller? = nil
+  ) throws -> NSManagedObjectModel? {
+    let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_MODELCACHE'"
+    let content = "SELECT Z_CONTENT FROM Z_MODELCACHE"
+    let tables = try teller.telling(probe) { try connection.values(probe) }
+    guard !tables.isEmpty else { return nil }
+    let rows = try teller.telling(content) { try connection.values(content) }
+    guard case .blob(let bytes)? = rows.first?.first, !bytes.isEmpty else { return nil }
     return try ModelArchive.read(deflated: bytes)
   }
 }

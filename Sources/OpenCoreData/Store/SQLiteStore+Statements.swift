@@ -51,6 +51,7 @@ extension SQLiteStore {
     let event = scope.begin(.statement)
     let before = event == nil ? nil : scope.work(of: statement)
     var rows = 0
+    var found: [StatementRecord.FoundObject]?
     defer {
       statement.reset()
       scope.counters.selects += 1
@@ -60,9 +61,21 @@ extension SQLiteStore {
         event.rows = rows
         event.statement = record(query.sql, binds(), query.intArrays.count, .select, scope)
         event.statement?.work = before.map { statement.work - $0 }
+        event.statement?.found = found
+        event.statement?.plan = plan(of: query.sql, on: connection, in: scope)
       }
     }
     try bind(statement)
+    if event != nil, scope.hub.detail.contains(.rows), query.givesObjects {
+      var list: [StatementRecord.FoundObject] = []
+      defer { found = list }
+      while try statement.step() {
+        rows += 1
+        list.append(foundObject(statement, query.projection))
+        try body(statement)
+      }
+      return rows
+    }
     while try statement.step() {
       rows += 1
       try body(statement)

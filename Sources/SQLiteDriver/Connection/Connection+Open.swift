@@ -21,17 +21,14 @@ extension Connection {
   /// The settings of a new connection, and a first read that finds out what is no database.
   func configure(_ options: Options) throws(SQLiteError) {
     waits.serve(use())
-    var namesJournal = false
-    for (name, value) in options.pragmas {
-      let name = name.lowercased()
-      namesJournal = namesJournal || name == "journal_mode"
-      if access == .writing || !Connection.writingPragmas.contains(name) {
-        try run("PRAGMA \(name) = \(value)")
-      }
+    for statement in options.statements(for: access) {
+      if statement == Connection.logPragma { try turnToLog(options) } else { try run(statement) }
     }
-    if access == .writing, !namesJournal { try turnToLog(options) }
     try run("PRAGMA schema_version")
   }
+
+  /// What makes a file keep a write-ahead log.
+  fileprivate static let logPragma = "pragma journal_mode=wal"
 
   /// Turns to WAL, waiting as long as for any other lock.
   ///
@@ -42,7 +39,7 @@ extension Connection {
     let start = MonotonicClock.now()
     while true {
       do throws(SQLiteError) {
-        return try run("PRAGMA journal_mode = WAL")
+        return try run(Connection.logPragma)
       } catch {
         let isOver = MonotonicClock.now() - start >= patience
         if isOver || error.code.primary != .busy { throw error }
@@ -52,7 +49,7 @@ extension Connection {
   }
 
   /// Pragmas that change the file or how it is kept: for the writer alone.
-  private static let writingPragmas: Set<String> = [
+  fileprivate static let writingPragmas: Set<String> = [
     "application_id", "auto_vacuum", "encoding", "incremental_vacuum", "journal_mode",
     "journal_size_limit", "locking_mode", "optimize", "page_size", "user_version", "wal_checkpoint",
   ]
@@ -90,5 +87,22 @@ extension Connection {
   static func run(_ sql: String, on handle: OpaquePointer) throws(SQLiteError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw SQLiteError(handle: handle, code: code, sql: sql) }
+  }
+}
+
+extension Connection.Options {
+  /// The pragmas that a connection runs first, in order, as SQL.
+  package func statements(for access: Connection.Access) -> [String] {
+    var statements: [String] = []
+    var namesJournal = false
+    for (name, value) in pragmas {
+      let name = name.lowercased()
+      namesJournal = namesJournal || name == "journal_mode"
+      if access == .writing || !Connection.writingPragmas.contains(name) {
+        statements.append("pragma \(name)=\(value)")
+      }
+    }
+    if access == .writing, !namesJournal { statements.append(Connection.logPragma) }
+    return statements
   }
 }

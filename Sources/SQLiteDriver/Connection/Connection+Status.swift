@@ -11,6 +11,11 @@ extension Connection {
     sqlite3_last_insert_rowid(use())
   }
 
+  /// How long a statement waits for another connection's lock, in milliseconds.
+  ///
+  /// SQLite's `busy_timeout` says 0, because the waiting is done, and counted, here.
+  package var busyTimeoutMilliseconds: Int { waits.patience }
+
   /// Whether a BEGIN waits for its COMMIT.
   package var isInTransaction: Bool {
     sqlite3_get_autocommit(use()) == 0

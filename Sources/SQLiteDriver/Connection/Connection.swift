@@ -22,7 +22,7 @@ package final class Connection: @unchecked Sendable {
   package struct Options: Sendable {
     /// How long a statement waits for another connection's lock before it fails as busy.
     package var busyTimeoutMilliseconds: Int32 = 10_000
-    /// Run as `PRAGMA name = value`, in order, before a writing connection turns to WAL.
+    /// Run as `pragma name=value`, in order, before a writing connection turns to WAL.
     ///
     /// With a pragma `journal_mode` among them the connection does not turn to WAL by itself.
     /// Other connections leave out those that change the file or how it is kept.

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// The connection holds it as long as SQLite may call it, on the connection's thread.
 final class LockWaits: Sendable {
-  private let patience: Int
+  /// Milliseconds that one statement waits at most.
+  let patience: Int
   private let waits = Atomic<Int>(0)
 
   /// Milliseconds from one attempt to the next; the last goes on.

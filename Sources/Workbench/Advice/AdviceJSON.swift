@@ -2,7 +2,7 @@ package import Foundation
 
 /// Advice on indexes for machines.
 package enum AdviceJSON {
-  private struct Document: Encodable {
+  struct Document: Encodable {
     var statements: Int
     var tried: Int
     var unmeasured: [String]
@@ -11,7 +11,7 @@ package enum AdviceJSON {
     var unused: [Unused]
   }
 
-  private struct Proposal: Encodable {
+  struct Proposal: Encodable {
     var entity: String?
     var table: String
     var columns: [String]
@@ -28,7 +28,7 @@ package enum AdviceJSON {
     var gains: [Gain]
   }
 
-  private struct Gain: Encodable {
+  struct Gain: Encodable {
     var sql: String
     var count: Int
     var vmStepsBefore: Int
@@ -37,7 +37,7 @@ package enum AdviceJSON {
     var planAfter: [String]
   }
 
-  private struct Redundant: Encodable {
+  struct Redundant: Encodable {
     var name: String
     var table: String
     var columns: [String]
@@ -45,7 +45,7 @@ package enum AdviceJSON {
     var servedByProposal: Bool
   }
 
-  private struct Unused: Encodable {
+  struct Unused: Encodable {
     var name: String
     var table: String
     var columns: [String]
@@ -58,18 +58,22 @@ package enum AdviceJSON {
   package static func data(_ advice: IndexAdvice) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return try encoder.encode(
-      Document(
-        statements: advice.statements, tried: advice.tried, unmeasured: advice.unmeasured,
-        proposals: advice.proposals.map(proposal),
-        redundant: advice.redundant.map {
-          Redundant(
-            name: $0.name, table: $0.table, columns: $0.columns, servedBy: $0.servedBy,
-            servedByProposal: $0.isServedByProposal)
-        },
-        unused: advice.unused.map {
-          Unused(name: $0.name, table: $0.table, columns: $0.columns, bytes: $0.bytes)
-        }))
+    return try encoder.encode(document(advice))
+  }
+
+  /// The object, to be part of another one.
+  static func document(_ advice: IndexAdvice) -> Document {
+    Document(
+      statements: advice.statements, tried: advice.tried, unmeasured: advice.unmeasured,
+      proposals: advice.proposals.map(proposal),
+      redundant: advice.redundant.map {
+        Redundant(
+          name: $0.name, table: $0.table, columns: $0.columns, servedBy: $0.servedBy,
+          servedByProposal: $0.isServedByProposal)
+      },
+      unused: advice.unused.map {
+        Unused(name: $0.name, table: $0.table, columns: $0.columns, bytes: $0.bytes)
+      })
   }
 
   private static func proposal(_ proposal: IndexProposal) -> Proposal {

@@ -13,25 +13,40 @@ package struct ComparedTime: Sendable, Equatable {
   package let before: TimeSpread
   package let after: TimeSpread
   package let verdict: Verdict
+  private let unit: Unit
 
-  /// - Parameter obstacle: why the times cannot be compared at all, such as another machine.
-  package init(_ before: TimeSpread, _ after: TimeSpread, obstacle: String? = nil) {
+  /// What was timed so often.
+  package enum Unit: String, Sendable {
+    case run
+    /// A statement of a log, each time that it was run.
+    case call
+  }
+
+  /// - Parameters:
+  ///   - unit: what was timed so often.
+  ///   - obstacle: why the times cannot be compared at all, such as another machine.
+  package init(
+    _ before: TimeSpread, _ after: TimeSpread, of unit: Unit = .run, obstacle: String? = nil
+  ) {
     self.before = before
     self.after = after
-    verdict = ComparedTime.verdict(before, after, obstacle)
+    self.unit = unit
+    verdict = ComparedTime.verdict(before, after, unit, obstacle)
   }
 
   private static func verdict(
-    _ before: TimeSpread, _ after: TimeSpread, _ obstacle: String?
+    _ before: TimeSpread, _ after: TimeSpread, _ unit: Unit, _ obstacle: String?
   ) -> Verdict {
     if let obstacle { return .inconclusive(obstacle) }
     guard min(before.count, after.count) >= TimeSpread.enough else {
-      return .inconclusive("fewer than \(TimeSpread.enough) runs each; run with --repeat 5")
+      return .inconclusive(
+        "fewer than \(TimeSpread.enough) \(unit.rawValue)s each"
+          + (unit == .run ? "; run with --repeat 5" : ""))
     }
     let ratio = Double(after.median) / Double(max(1, before.median))
     if after.least > before.most { return .slower(ratio) }
     if after.most < before.least { return .faster(1 / max(ratio, .leastNormalMagnitude)) }
-    return .inconclusive("the runs overlap")
+    return .inconclusive("the \(unit.rawValue)s overlap")
   }
 
   /// `55 ms → 61 ms, inconclusive: the runs overlap`.
@@ -42,7 +57,8 @@ package struct ComparedTime: Sendable, Equatable {
       case .slower(let times): "\(ComparedTime.factor(times)) times slower"
       case .inconclusive(let reason): "inconclusive: \(reason)"
       }
-    return "\(before.text) → \(after.text), \(words)"
+    let noun = unit.rawValue
+    return "\(before.text(of: noun)) → \(after.text(of: noun)), \(words)"
   }
 
   private static func factor(_ number: Double) -> String {

@@ -73,6 +73,13 @@ package struct ComparisonGate: Sendable, Equatable {
         failures += variant.newFindings.map { "\(variant.name): \($0) fires now" }
       }
     }
+    if words.contains(.change) {
+      failures += comparison.statements.filter(\.differs).map { statement in
+        "\(NumberText.grouped(statement.calls.before)) → "
+          + "\(NumberText.counted(statement.calls.after, "call")) of "
+          + SQLAbbreviation.short(statement.sql)
+      }
+    }
     if words.contains(.missing) {
       failures += comparison.missing.map { "\($0): is there no more" }
     }

@@ -12,7 +12,9 @@ package enum ComparisonJSON {
     let document = Document(
       title: comparison.title, holds: failures.isEmpty, failures: failures,
       notes: comparison.notes, missing: comparison.missing, added: comparison.added,
-      variants: comparison.variants.map(Variant.init))
+      variants: comparison.variants.map(Variant.init),
+      statements: comparison.statements.isEmpty
+        ? nil : comparison.statements.map(Statement.init))
     return Data(JSONLayout.bytes(of: [UInt8](try encoder.encode(document))))
   }
 
@@ -24,6 +26,26 @@ package enum ComparisonJSON {
     var missing: [String]
     var added: [String]
     var variants: [Variant]
+    /// Of two logs alone.
+    var statements: [Statement]?
+  }
+
+  private struct Statement: Encodable {
+    var sql: String
+    var callsBefore: Int
+    var callsAfter: Int
+    var rowsBefore: Int
+    var rowsAfter: Int
+    var time: Time?
+
+    init(_ statement: ComparedStatement) {
+      sql = statement.sql
+      callsBefore = statement.calls.before
+      callsAfter = statement.calls.after
+      rowsBefore = statement.rows.before
+      rowsAfter = statement.rows.after
+      time = statement.time.map(Time.init)
+    }
   }
 
   private struct Count: Encodable {

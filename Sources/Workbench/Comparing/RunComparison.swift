@@ -1,6 +1,6 @@
 import ProfileEvents
 
-/// Two results of the same scenario side by side, variant by variant.
+/// Two results of the same scenario side by side, variant by variant, or two logs, section by section.
 package struct RunComparison: Sendable {
   /// The scenario's name, or both where they differ.
   package let title: String
@@ -12,6 +12,8 @@ package struct RunComparison: Sendable {
   package let added: [String]
   /// What else differs and may explain a difference: data, seed, versions.
   package let notes: [String]
+  /// Every statement of two logs; empty for results.
+  package let statements: [ComparedStatement]
 
   /// Compares what was found out; nothing is run.
   package init(_ before: RunResult, _ after: RunResult) {
@@ -21,19 +23,39 @@ package struct RunComparison: Sendable {
     let environments = RunComparison.differences(before.environment, after.environment)
     notes = RunComparison.notes(before, after) + environments
     let obstacle = RunComparison.obstacle(before.environment, after.environment)
+    statements = []
     let one = RunComparison.entries(of: before)
     let other = RunComparison.entries(of: after)
-    variants = one.compactMap { entry in
+    (variants, missing, added) = RunComparison.matched(one, other, obstacle: obstacle)
+  }
+
+  /// Puts two logs side by side: each as a whole, their sections of the same names, their statements.
+  package init(_ before: LogReport, _ after: LogReport) {
+    title = "\(before.file) and \(after.file)"
+    notes = LogEntries.notes(before, after)
+    statements = ComparedStatement.all(before, after)
+    let entries = LogEntries(before, after)
+    (variants, missing, added) = RunComparison.matched(
+      entries.before, entries.after, obstacle: "a log is one run")
+  }
+
+  private static func matched(
+    _ one: [Entry], _ other: [Entry], obstacle: String?
+  ) -> (variants: [ComparedVariant], missing: [String], added: [String]) {
+    let variants = one.compactMap { entry -> ComparedVariant? in
       guard let match = other.first(where: { $0.name == entry.name }) else { return nil }
       return ComparedVariant(
         name: entry.name, entry.variant, match.variant,
         findings: (entry.findings, match.findings), obstacle: obstacle)
     }
-    missing = one.map(\.name).filter { name in !other.contains { $0.name == name } }
-    added = other.map(\.name).filter { name in !one.contains { $0.name == name } }
+    return (
+      variants, one.map(\.name).filter { name in !other.contains { $0.name == name } },
+      other.map(\.name).filter { name in !one.contains { $0.name == name } }
+    )
   }
 
-  private typealias Entry = (name: String, variant: ScaledRun.Variant, findings: [String])
+  /// What is compared by its name: its numbers and its findings.
+  typealias Entry = (name: String, variant: ScaledRun.Variant, findings: [String])
 
   /// Every variant at every scale.
   private static func entries(of result: RunResult) -> [Entry] {

@@ -10,6 +10,8 @@ package struct LogCosts: Sendable, Equatable {
   package internal(set) var byEntity: [String: [Metric: Int]] = [:]
   /// Relationship faults by `Entity.relationship`, prefetches by the relationship alone.
   package internal(set) var byRelationship: [String: [Metric: Int]] = [:]
+  /// Times of the statements, nothing counted twice, in microseconds.
+  package internal(set) var microseconds = 0
 
   package init() {}
 

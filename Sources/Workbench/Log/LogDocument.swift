@@ -67,8 +67,11 @@ struct LogDocument: Encodable {
   let holds: Bool?
   let missing: [String]?
   let notJudged: [String]?
+  let advice: AdviceJSON.Document?
 
-  init(_ report: LogReport, _ judged: LogJudgement?) {
+  init(
+    _ report: LogReport, _ judged: LogJudgement?, _ advice: IndexAdvice?, showsBinds: Bool
+  ) {
     file = report.file
     lines = report.lines
     kinds = Dictionary(uniqueKeysWithValues: report.kinds.map { ($0.rawValue, $1) })
@@ -83,7 +86,7 @@ struct LogDocument: Encodable {
     tellsHits = report.tellsHits
     seconds = Double(report.microseconds) / 1e6
     metrics = LogDocument.metrics(report.costs, tellsHits: report.tellsHits)
-    statements = report.statements.map(LogStatementJSON.init)
+    statements = report.statements.map { LogStatementJSON($0, showsBinds: showsBinds) }
     storms = report.storms.map(LogDocument.storm)
     sections = report.sections.enumerated().map { index, section in
       let results = judged?.results[index]
@@ -97,6 +100,7 @@ struct LogDocument: Encodable {
     holds = judged?.holds
     missing = judged?.missing.map(\.name)
     notJudged = judged?.notJudged
+    self.advice = advice.map(AdviceJSON.document)
   }
 
   /// Those that a log can tell, by the metric's word.

@@ -3,10 +3,17 @@ package import Foundation
 /// A log as JSON: one object with sorted keys; times in seconds, as in the log.
 package enum LogJSON {
   /// The text, with an end of line.
-  package static func data(_ report: LogReport, judged: LogJudgement? = nil) throws -> Data {
+  ///
+  /// - Parameters:
+  ///   - advice: indexes that were tried for the statements.
+  ///   - showsBinds: whether bound values are in it; kept back if left out.
+  package static func data(
+    _ report: LogReport, judged: LogJudgement? = nil, advice: IndexAdvice? = nil,
+    showsBinds: Bool = false
+  ) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    var data = try encoder.encode(LogDocument(report, judged))
+    var data = try encoder.encode(LogDocument(report, judged, advice, showsBinds: showsBinds))
     data.append(UInt8(ascii: "\n"))
     return data
   }

@@ -132,6 +132,8 @@ package enum LogKind: String, CaseIterable, Sendable {
       self = .rowCacheHit
     } else if text.starts(with: "annotation: save execution time") {
       self = .saveTime
+    } else if text.starts(with: "plan: ") {
+      self = .plan
     } else {
       self = .ours
     }

@@ -26,12 +26,13 @@ struct LogStatementJSON: Encodable {
   let lastLine: Int
   let firstTime: String?
   let lastTime: String?
-  let binds: [String]
+  /// Nil when they are kept back.
+  let binds: [String]?
   let loggedPlan: [String]?
   let plan: [String]?
   let verdict: String?
 
-  init(_ statement: LogStatement) {
+  init(_ statement: LogStatement, showsBinds: Bool) {
     let times = statement.times
     number = statement.number
     sql = statement.sql
@@ -56,7 +57,7 @@ struct LogStatementJSON: Encodable {
     lastLine = statement.lastLine
     firstTime = statement.firstTime.isEmpty ? nil : statement.firstTime
     lastTime = statement.lastTime.isEmpty ? nil : statement.lastTime
-    binds = statement.binds
+    binds = showsBinds ? statement.binds : nil
     loggedPlan = statement.loggedPlan.isEmpty ? nil : statement.loggedPlan
     plan = statement.plan.isEmpty ? nil : statement.plan
     verdict = statement.verdict.isEmpty ? nil : statement.verdict

@@ -41,7 +41,7 @@ extension LogTally {
     switch verb {
     case .commit, .end:
       count { $0.costs.count(.transactions, table: nil) }
-      if lane.hasWritten { count { $0.costs.count(.saves, table: nil) } }
+      if lane.hasWritten, !tellsHits { count { $0.costs.count(.saves, table: nil) } }
       fallthrough
     case .rollback:
       lane.isInTransaction = false
@@ -73,6 +73,7 @@ extension LogTally {
     }
     shapes[last].times.add(time)
     shapes[last].own += time
+    count { $0.costs.microseconds += time }
   }
 
   /// The time of all of a fetch, which closes it.
@@ -86,7 +87,9 @@ extension LogTally {
     let index = closed.open.statement
     let rows = message.text.after("s for ") ?? message.text.after("s. for ")
     shapes[index].times.add(time)
-    shapes[index].own += max(0, time - closed.open.inner)
+    let own = max(0, time - closed.open.inner)
+    shapes[index].own += own
+    count { $0.costs.microseconds += own }
     let table = shapes[index].table
     if isCount {
       shapes[index].counted += rows?.after("count of ")?.leadingNumber ?? 0

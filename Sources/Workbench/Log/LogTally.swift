@@ -61,10 +61,12 @@ struct LogTally {
       explained =
         message.text.after("EXPLAIN QUERY PLAN ").flatMap { shapes.known($0.trimmed) }
         ?? lane.last
-    case .plan: plan(message.text)
+      // Each run has its plan in the log; the latest is kept.
+      if let explained { shapes[explained].loggedPlan = [] }
+    case .plan: plan(message.logClass == .cdprof ? message.text.after("plan: ") : message.text)
     case .connecting: connect(message.text)
     case .rowCacheHit: hit(message.text)
-    case .saveTime: LogTally.microseconds(message.text).map { saveTimes.add($0) }
+    case .saveTime: save(message.text)
     case .ours: tellsHits = tellsHits || message.text.contains("row-cache hits")
     case .error, .warning, .fault: complaints.add(message)
     default: break
@@ -89,8 +91,15 @@ struct LogTally {
     section = open
   }
 
-  private mutating func plan(_ text: LogBytes) {
-    guard let explained, !text.starts(with: "QUERY PLAN"), shapes[explained].loggedPlan.count < 100
+  /// A save of our framework's, which tells each one: no transaction has to stand for it.
+  private mutating func save(_ text: LogBytes) {
+    LogTally.microseconds(text).map { saveTimes.add($0) }
+    if tellsHits { count { $0.costs.count(.saves, table: nil) } }
+  }
+
+  private mutating func plan(_ text: LogBytes?) {
+    guard let text, let explained, !text.starts(with: "QUERY PLAN"),
+      shapes[explained].loggedPlan.count < 100
     else { return }
     shapes[explained].loggedPlan.append(text.string)
   }

@@ -7,8 +7,11 @@ package enum LogText {
   private static let sampleLimit = 10
 
   /// The whole of it, without ends of line.
-  package static func lines(_ report: LogReport) -> [String] {
-    head(report) + statements(report) + plans(report) + storms(report.storms, of: "")
+  ///
+  /// - Parameter showsBinds: whether bound values are in it; kept back if left out.
+  package static func lines(_ report: LogReport, showsBinds: Bool = false) -> [String] {
+    head(report) + statements(report) + (showsBinds ? binds(report) : []) + plans(report)
+      + storms(report.storms, of: "")
       + sections(report) + samples(report)
   }
 
@@ -80,6 +83,14 @@ package enum LogText {
       parts.append("\(NumberText.grouped(statement.prefetches)) x prefetch")
     }
     return parts.isEmpty ? "" : "   [\(parts.joined(separator: ", "))]"
+  }
+
+  /// The values of each statement's first run that has some.
+  private static func binds(_ report: LogReport) -> [String] {
+    let bound = report.statements.filter { !$0.binds.isEmpty }
+    guard !bound.isEmpty else { return [] }
+    return [""]
+      + bound.prefix(limit).map { "  #\($0.number) bound: \($0.binds.joined(separator: ", "))" }
   }
 
   private static func plans(_ report: LogReport) -> [String] {

@@ -31,6 +31,15 @@ package struct LogTimes: Sendable, Equatable {
     counts.merge(other.counts) { $0 + $1 }
   }
 
+  /// Median, least and most in nanoseconds; nil without times.
+  package var spread: TimeSpread? {
+    guard count > 0 else { return nil }
+    let least = min(counts.keys.min() ?? 0, largest)
+    return TimeSpread(
+      median: UInt64(percentile(50)) * 1_000, least: UInt64(least) * 1_000,
+      most: UInt64(largest) * 1_000, count: count)
+  }
+
   /// In microseconds; 0 without times.
   package var mean: Double { count == 0 ? 0 : Double(total) / Double(count) }
 

@@ -59,9 +59,12 @@ extension SQLText {
       && text.contains("FROM Z_")
   }
 
-  /// Whether it counts.
+  /// Whether it answers a count request.
+  ///
+  /// Dictionaries with a count are a fetch: Core Data puts a blank before their column.
   var isCount: Bool {
-    text.starts(with: "SELECT COUNT(")
+    text.starts(with: "SELECT COUNT(") && !text.starts(with: "SELECT COUNT( t")
+      && !text.starts(with: "SELECT COUNT(*),")
   }
 }
 

@@ -12,6 +12,10 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   case junit
   /// What a terminal shows.
   case text
+  /// Chrome's trace events, for Perfetto.
+  case trace
+  /// Every event as a line of JSON.
+  case jsonl
 
   /// All of their words, with commas.
   package static let words = allCases.map(\.rawValue).joined(separator: ",")
@@ -19,9 +23,10 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   /// What a file's name ends in.
   package var fileExtension: String {
     switch self {
-    case .html, .json, .md: rawValue
+    case .html, .json, .md, .jsonl: rawValue
     case .junit: "junit.xml"
     case .text: "txt"
+    case .trace: "trace.json"
     }
   }
 
@@ -35,6 +40,8 @@ package enum ReportFormat: String, CaseIterable, Sendable {
     case .md: Data(MarkdownReport.text(result).utf8)
     case .junit: Data(JUnitReport.text(result).utf8)
     case .text: Data(TextReport.text(result).utf8)
+    case .trace: TraceReport.data(result)
+    case .jsonl: JSONLinesReport.data(result)
     }
   }
 

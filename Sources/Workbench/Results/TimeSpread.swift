@@ -22,6 +22,11 @@ package struct TimeSpread: Sendable, Equatable {
       ? sorted[middle - 1] / 2 + sorted[middle] / 2 : sorted[middle]
   }
 
+  /// A spread that is known already.
+  package init(median: UInt64, least: UInt64, most: UInt64, count: Int) {
+    (self.median, self.least, self.most, self.count) = (median, least, most, count)
+  }
+
   /// One run, whose spread nobody knows.
   package init(once time: UInt64) {
     (median, least, most, count) = (time, time, time, 1)
@@ -31,9 +36,12 @@ package struct TimeSpread: Sendable, Equatable {
   package static let enough = 3
 
   /// `55 ms`, or `55 ms (52 ms to 61 ms, 5 runs)`.
-  package var text: String {
+  package var text: String { text(of: "run") }
+
+  /// `0.4 ms (0.1 ms to 9.2 ms, 120 calls)`, by the noun of what was timed.
+  package func text(of noun: String) -> String {
     guard count > 1 else { return NumberText.time(median) }
     return "\(NumberText.time(median)) (\(NumberText.time(least)) to \(NumberText.time(most)), "
-      + "\(count) runs)"
+      + "\(NumberText.grouped(count)) \(noun)s)"
   }
 }

@@ -30,6 +30,8 @@ package struct VariantResult: Sendable {
   package var statements: [StatementShape]
   package var tracks: [Track]
   package var events: [EventSample]
+  /// Every event, for traces and lists.
+  package var timeline: Timeline
   /// The call stacks that were recorded, the most frequent first; empty when none were asked for.
   package var stacks: [StackShape]
   /// Nanoseconds of `MonotonicClock` that the report's time axis counts from.
@@ -52,6 +54,7 @@ package struct VariantResult: Sendable {
     self.statements = []
     self.tracks = []
     self.events = []
+    self.timeline = Timeline()
     self.stacks = []
     self.begin = 0
   }
@@ -67,6 +70,7 @@ package struct VariantResult: Sendable {
     statements = recording.statementShapes
     tracks = recording.tracks()
     events = recording.samples()
+    timeline = recording.timeline()
     stacks = recording.stackShapes()
     begin = recording.begin
   }

@@ -10,6 +10,7 @@ package struct ScenarioRunner {
   private let repeats: Int
   private let outputDirectory: URL
   private let name: String
+  private let log: RunLog?
 
   /// - Parameters:
   ///   - scale: what `scale` means in counts and laws; at least 1.
@@ -17,9 +18,10 @@ package struct ScenarioRunner {
   ///   - repeats: how often each variant runs; its counts must be the same each time. At least 1.
   ///   - outputDirectory: where the store is left; made when it does not exist.
   ///   - name: what the store is called; the scenario file's name if left out.
+  ///   - log: hears of the first run of each variant, in a section of its name.
   package init(
     scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
-    outputDirectory: URL, name: String? = nil
+    outputDirectory: URL, name: String? = nil, log: RunLog? = nil
   ) {
     precondition(scale >= 1, "a scale is at least 1")
     precondition(repeats >= 1, "a variant runs at least once")
@@ -29,6 +31,7 @@ package struct ScenarioRunner {
     self.repeats = repeats
     self.outputDirectory = outputDirectory
     self.name = name ?? scenario.fileName
+    self.log = log
   }
 
   /// Where the data file is left: `faults.sqlite` in the output directory.
@@ -74,9 +77,10 @@ package struct ScenarioRunner {
       let run = VariantRun(
         variant: variant, steps: variant.steps(sharing: scenario.steps), model: scenario.model,
         scope: contents.scope, path: scenario.path, silence: scenario.silence, pages: pages)
-      let results = try (0..<repeats).map { _ in
+      let results = try (0..<repeats).map { turn in
         try StoreFile.copy(from: data, to: copy)
-        return try run.result(on: copy)
+        guard turn == 0, let log else { return try run.result(on: copy) }
+        return try log.section(variant.name) { try run.result(on: copy, telling: log.sink) }
       }
       variants.append(VariantResult(repeated: results, in: scenario.path, line: variant.line))
     }

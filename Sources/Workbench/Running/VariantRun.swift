@@ -15,15 +15,17 @@ struct VariantRun {
   /// The metrics of pages that any variant of the scenario asks for.
   var pages: Set<Metric> = []
 
-  /// - Parameter storeURL: the copy, which the variant may change.
+  /// - Parameters:
+  ///   - storeURL: the copy, which the variant may change.
+  ///   - sink: hears of the work beside the recorder.
   /// - Throws: `StepFailure`, `LawError`, the framework's `NSError`.
-  func result(on storeURL: URL) throws -> VariantResult {
+  func result(on storeURL: URL, telling sink: (any EventSink)? = nil) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
     result.set = variant.set.map(\.text)
     result.first = variant.first.map(\.text)
     result.then = variant.then.map(\.text)
     result.requestSwift = requestSwift
-    let (recording, outcomes, plans) = try record(on: storeURL)
+    let (recording, outcomes, plans) = try record(on: storeURL, sink)
     result.take(recording)
     for metric in pages { result.metrics[metric] = recording.value(of: metric) }
     // The session is closed by now, so that looking sees everything and changes nothing.
@@ -46,8 +48,11 @@ struct VariantRun {
     return result
   }
 
-  private func record(on storeURL: URL) throws -> (Recording, [StepOutcome], StepPlans) {
-    let session = try Session(storeURL: storeURL, model: model, readOnly: false)
+  private func record(
+    on storeURL: URL, _ sink: (any EventSink)?
+  ) throws -> (Recording, [StepOutcome], StepPlans) {
+    let session = try Session(
+      storeURL: storeURL, model: model, readOnly: false, sinks: sink.map { [$0] } ?? [])
     var plans = StepPlans()
     let outcomes = try steps.map { step in
       let outcome = try session.run(step)

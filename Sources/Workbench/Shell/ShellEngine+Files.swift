@@ -40,7 +40,9 @@ extension ShellEngine {
   /// Writes the tries as a report.
   func report(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .report)
-    guard let format = ReportFormat.allCases.first(where: { $0.isMeant(by: word.text) }) else {
+    // `.trace.json` ends with `.json` too: the longest ending is meant.
+    let meant = ReportFormat.allCases.filter { $0.isMeant(by: word.text) }
+    guard let format = meant.max(by: { $0.fileExtension.count < $1.fileExtension.count }) else {
       throw LanguageProblem(
         "no report is called like this", at: word.place,
         nextStep: "write `\(ShellCommand.report.usage)`")

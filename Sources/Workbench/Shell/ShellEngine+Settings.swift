@@ -11,14 +11,15 @@ extension ShellEngine {
       if let sqlLog { for desk in desks { desk.session.remove(sqlLog.sink) } }
       sqlLog = nil
       if level > 0 {
-        let sink = SQLDebugLog(level: level, write: log)
+        let sink = SQLDebugLog(level: level, showsBinds: showsBinds, write: log)
         sqlLog = (level, sink)
         for desk in desks { desk.session.add(sink) }
       }
     }
     let level = sqlLog?.level ?? 0
     return ShellAnswer(
-      "  SQL log: level \(level)" + (level == 0 ? ", nothing" : ", on standard error"))
+      "  SQL log: level \(level)" + (level == 0 ? ", nothing" : ", on standard error")
+        + (level >= 2 && !showsBinds ? ", bound values kept back (start with --show-binds)" : ""))
   }
 
   /// Sets or tells what events keep beside the counts.

@@ -10,6 +10,8 @@ package final class ShellEngine {
   package let interruption = StepInterruption()
   /// Takes the lines of the SQL log, one at a time.
   let log: @Sendable (String) -> Void
+  /// Whether the SQL log says what was bound.
+  let showsBinds: Bool
 
   // Written by the +flows.
   /// What is open, in the order of opening.
@@ -31,12 +33,14 @@ package final class ShellEngine {
 
   /// - Parameters:
   ///   - workspace: what is open from the beginning; nil for nothing.
+  ///   - showsBinds: whether the SQL log says what was bound; kept back if left out.
   ///   - log: takes the lines of the SQL log, on the thread that runs the statement.
   /// - Throws: the framework's `NSError` when the store cannot be opened.
   package init(
-    workspace: ShellWorkspace?, log: @escaping @Sendable (String) -> Void
+    workspace: ShellWorkspace?, showsBinds: Bool = false, log: @escaping @Sendable (String) -> Void
   ) throws {
     self.log = log
+    self.showsBinds = showsBinds
     if let workspace { try add(workspace, as: nil) }
   }
 

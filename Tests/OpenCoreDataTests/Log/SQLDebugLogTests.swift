@@ -3,6 +3,8 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
+@testable import OpenCoreData
+
 @Suite("SQLDebug lines")
 struct SQLDebugLogTests {
   @Test("S15-1 opening a store names its file, once")
@@ -23,7 +25,8 @@ struct SQLDebugLogTests {
     let stack = try TestStack.moody()
     try stack.addMoods(0, countries: 5, continents: 1)
     let lines = LineList()
-    let context = try stack.coldContext(sinks: [SQLDebugLog(level: 1) { lines.add($0) }])
+    let context = try stack.coldContext()
+    context.persistentStoreCoordinator?.eventHub.add(SQLDebugLog(level: 1) { lines.add($0) })
     try context.performAndWait {
       let request = NSFetchRequest<Region>(entityName: "Region")
       request.predicate = NSPredicate(format: "numberOfMoods == 0")
@@ -31,9 +34,10 @@ struct SQLDebugLogTests {
       request.fetchBatchSize = 20
       _ = try context.fetchBatched(request)[0].objectID
     }
-    let shapes = lines.lines.dropFirst().map(SQLDebugLogTests.withoutTimes)
+    let shapes = lines.lines.filter { $0.hasPrefix("CoreData: ") }
+      .map(SQLDebugLogTests.withoutTimes)
     #expect(
-      Array(shapes) == [
+      shapes == [
         "CoreData: sql: SELECT t0.Z_ENT, t0.Z_PK FROM ZREGION t0 WHERE  t0.ZNUMBEROFMOODS = ? "
           + "ORDER BY t0.ZUPDATEDAT DESC",
         "CoreData: annotation: sql connection fetch time: Ts",
@@ -70,7 +74,8 @@ struct SQLDebugLogTests {
     let stack = try TestStack.moody()
     try stack.addMoods(4, countries: 2)
     let lines = LineList()
-    let context = try stack.coldContext(sinks: [SQLDebugLog(level: 2) { lines.add($0) }])
+    let context = try stack.coldContext(
+      sinks: [SQLDebugLog(level: 2, showsBinds: true) { lines.add($0) }])
     try context.performAndWait {
       _ = try Country.count(in: context) {
         $0.predicate = NSPredicate(format: "numericISO3166Code == 1")
@@ -88,8 +93,19 @@ struct SQLDebugLogTests {
         == "CoreData: annotation: total fetch execution time: Ts for 4 rows.")
   }
 
+  @Test("The level is asked for by Apple's argument or by the environment")
+  func askedFor() {
+    let flag = "-com.apple.CoreData.SQLDebug"
+    #expect(SQLDebugLog.askedFor(["program", flag, "3"], nil) == 3)
+    #expect(SQLDebugLog.askedFor(["program", flag, "0"], "2") == 0)
+    #expect(SQLDebugLog.askedFor(["program", flag], "2") == 2)
+    #expect(SQLDebugLog.askedFor(["program", "-com.apple.coredata.sqldebug", "3"], nil) == 0)
+    #expect(SQLDebugLog.askedFor(["program", flag, "x"], nil) == 0)
+    #expect(SQLDebugLog.askedFor([], "-1") == 0)
+  }
+
   /// A line with its seconds replaced, so that it can be compared.
-  private static func withoutTimes(_ line: String) -> String {
+  static func withoutTimes(_ line: String) -> String {
     line.replacing(/\d+\.\d{4}s/, with: "Ts")
   }
 }

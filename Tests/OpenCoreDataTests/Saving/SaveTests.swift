@@ -59,7 +59,10 @@ struct SaveTests {
           + "ZREMOTEIDENTIFIER) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
         "UPDATE ZREGION SET ZUPDATEDAT = ?, Z_OPT = ? WHERE Z_PK=? AND Z_OPT=?", "COMMIT",
       ]
-      #expect(Array(lines.lines.dropFirst(before)) == expected.map { "CoreData: sql: " + $0 })
+      let saved = lines.lines.dropFirst(before)
+      #expect(saved.filter { !$0.hasPrefix("cdprof: ") } == expected.map { "CoreData: sql: " + $0 })
+      // Apple's lines carry no time of a save; ours is under a prefix of its own.
+      #expect(saved.last?.hasPrefix("cdprof: annotation: save execution time: 0.") == true)
     }
   }
 

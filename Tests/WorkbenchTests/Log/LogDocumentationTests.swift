@@ -40,7 +40,7 @@ struct LogDocumentationTests {
     report.statements[0].plan = ["SCAN"]
     report.statements[0].loggedPlan = ["SCAN"]
     report.statements[0].verdict = "all"
-    let object = try JSONSerialization.jsonObject(with: LogJSON.data(report))
+    let object = try JSONSerialization.jsonObject(with: LogJSON.data(report, showsBinds: true))
     var keys: Set<String> = []
     collect(object, into: &keys)
     #expect(keys.count > 40)

@@ -34,6 +34,7 @@ struct ResultFileTests {
     #expect(read.scales == result.scales)
     #expect(read.variants[0].scopedMetrics == result.variants[0].scopedMetrics)
     #expect(read.variants.map(\.tracks) == result.variants.map(\.tracks))
+    #expect(read.variants.map(\.timeline) == result.variants.map(\.timeline))
     #expect(read.holds == false)
   }
 
@@ -51,6 +52,10 @@ struct ResultFileTests {
     ),
     ("\"selects\": 306, ", "\"selets\": 306, ", "variants[0].metrics.selets", "no metric selets"),
     ("\"marks\": \"", "\"marks\": \"7 ", "variants[0].tracks[0].marks", "BEGIN+LENGTH*COUNT"),
+    (
+      "\"spans\": \"", "\"spans\": \"7 ", "variants[0].timeline.lanes[0].spans",
+      "BEGIN+LENGTH*ROWS#KEY"
+    ),
     ("\"version\": 1\n}", "\"version\": 1\n", "", "a comma or } is missing"),
   ])
   func aWrongFileSaysWhere(old: String, new: String, keyPath: String, message: String) throws {

@@ -219,6 +219,17 @@ struct ShellEngineTests {
     #expect(shell.log.count == before)
     shell.type("sql 2", "reset", "count Mood where \"date > 0\"")
     #expect(shell.log[before...].contains { $0.contains("Connecting to sqlite database file at") })
+    #expect(
+      shell.log.last { $0.contains("bind") } == "CoreData: details: SQLite bind[0] = <private>")
+    #expect(
+      shell.type("sql").lines == [
+        "  SQL log: level 2, on standard error, bound values kept back (start with --show-binds)"
+      ])
+  }
+
+  @Test func boundValuesAreShownWhereTheyWereAskedFor() throws {
+    let shell = try ShellSession(on: ShellWorkspace(opening: small.path), showsBinds: true)
+    shell.type("sql 2", "count Mood where \"date > 0\"")
     #expect(shell.log.last { $0.contains("bind") } == "CoreData: details: SQLite bind[0] = 0.0")
     #expect(shell.type("sql").lines == ["  SQL log: level 2, on standard error"])
   }

@@ -14,9 +14,11 @@ final class ShellSession {
   }
 
   /// - Parameter workspace: what is open from the beginning; nil for an empty shell.
-  init(on workspace: ShellWorkspace?) throws {
+  init(on workspace: ShellWorkspace?, showsBinds: Bool = false) throws {
     let logged = logged
-    engine = try ShellEngine(workspace: workspace) { line in logged.add(line) }
+    engine = try ShellEngine(workspace: workspace, showsBinds: showsBinds) { line in
+      logged.add(line)
+    }
   }
 
   deinit {

@@ -21,6 +21,7 @@ struct JSONVariant: Codable {
   var statements: [JSONStatement]
   var tracks: [JSONTrack]
   var events: [JSONEvents]
+  var timeline: JSONTimeline?
   var stacks: [JSONStack]?
 
   init(_ result: VariantResult) {
@@ -41,6 +42,9 @@ struct JSONVariant: Codable {
     statements = result.statements.map(JSONStatement.init)
     tracks = result.tracks.map(JSONTrack.init)
     events = result.events.map { JSONEvents($0, begin: result.begin) }
+    timeline =
+      result.timeline.lanes.isEmpty
+      ? nil : JSONTimeline(result.timeline, statements: result.statements)
     stacks = result.stacks.map(JSONStack.init).nonEmpty
   }
 
@@ -62,6 +66,7 @@ struct JSONVariant: Codable {
     result.statements = statements.map(\.shape)
     result.tracks = tracks.map(\.track)
     result.events = events.map(\.sample)
+    result.timeline = timeline?.timeline(statements: result.statements) ?? Timeline()
     result.stacks = (stacks ?? []).map(\.stack)
     return result
   }

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@Suite("The log of a run is written, read, judged and compared by the program")
+struct LogCommandTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  /// The SQL log of a lesson, written to a file.
+  private func log(_ name: String, _ arguments: String...) throws -> String {
+    let run = try program.run(["run", PackageFiles.moodList, "--out", "runs"] + arguments)
+    #expect(run.status == 0)
+    return try program.folder.write(run.errors, to: name)
+  }
+
+  @Test func aRunsLogIsABudgetsMatter() throws {
+    let log = try log("run.log", "--sql", "2")
+    let text = try String(contentsOfFile: log, encoding: .utf8)
+    #expect(text.hasPrefix("cdprof: begin "))
+    #expect(text.contains("SQLite bind[0] = <private>"))
+    let judged = try program.run(["log", log, "--expect", PackageFiles.moodList, "--json"])
+    let report = try #require(
+      JSONSerialization.jsonObject(with: Data(judged.output.utf8)) as? [String: Any])
+    #expect(judged.status == 0 && report["holds"] as? Bool == true)
+    #expect(report["unrecognised"] as? Int == 0 && (report["missing"] as? [String]) == [])
+  }
+
+  @Test func boundValuesAreShownWhereTheyWereAskedFor() throws {
+    let log = try log("run.log", "--sql", "2", "--show-binds")
+    #expect(!(try String(contentsOfFile: log, encoding: .utf8)).contains("<private>"))
+    let hidden = try program.run(["log", log])
+    let shown = try program.run(["log", log, "--show-binds"])
+    #expect(!hidden.output.contains(" bound: ") && shown.output.contains(" bound: "))
+  }
+
+  @Test func twoLogsAreCompared() throws {
+    let before = try log("before.log", "--sql", "1")
+    let text = try String(contentsOfFile: before, encoding: .utf8)
+    let fault = "CoreData: sql: SELECT 0, t0.Z_PK, t0.Z_OPT FROM ZMORE t0 WHERE  t0.Z_PK = ?\n"
+    let worse = try program.folder.write(
+      text.replacing("cdprof: end\n", with: fault + "cdprof: end\n", maxReplacements: 1),
+      to: "after.log")
+    let same = try program.run(["compare", before, before])
+    #expect(same.status == 0 && same.output.contains("the whole log: the same counts"))
+    let compared = try program.run(["compare", before, worse])
+    #expect(compared.status == 2 && compared.output.contains("✗ the whole log: selects "))
+    #expect(compared.output.contains("new, 1 call"))
+    let allowed = try program.run(["compare", before, worse, "--fail-on", "misses"])
+    #expect(allowed.status == 0)
+    let json = try program.run(["run", PackageFiles.moodList, "--report", "json", "--out", "runs"])
+    #expect(json.status == 0)
+    let mixed = try program.run(["compare", before, "runs/mood-list.json"])
+    #expect(mixed.status == 65)
+    #expect(mixed.errors.contains("give two results, or two logs"))
+  }
+
+  @Test func aStoreGivesPlansAndIndexes() throws {
+    let log = try log("run.log", "--sql", "1")
+    let advised = try program.run(["log", log, "--store", "runs/mood-list.sqlite"])
+    #expect(advised.status == 0)
+    #expect(advised.output.contains(" tried on a copy of the store"))
+    #expect(program.leftovers.isEmpty)
+  }
+
+  @Test func everyEventIsWrittenForOtherTools() throws {
+    let run = try program.run(
+      ["run", PackageFiles.moodList, "--report", "json,trace,jsonl", "--out", "runs"])
+    #expect(run.status == 0)
+    let trace = try Data(contentsOf: program.folder.file("runs/mood-list.trace.json"))
+    let object = try JSONSerialization.jsonObject(with: trace) as? [String: Any]
+    #expect((object?["traceEvents"] as? [Any])?.isEmpty == false)
+    for (format, file) in [("trace", "mood-list.trace.json"), ("jsonl", "mood-list.jsonl")] {
+      let again = try program.run(["report", "runs/mood-list.json", "--report", format])
+      let text = try String(contentsOf: program.folder.file("runs/\(file)"), encoding: .utf8)
+      #expect(again.status == 0 && again.output == text, "\(format)")
+    }
+  }
+}
