@@ -68,13 +68,18 @@ struct HostileLogTests {
   /// Cut off behind and in front of each byte, as a ring buffer or a copied piece is.
   @Test(arguments: logs.indices)
   func cutAnywhere(index: Int) {
-    let bytes = Self.logs[index].bytes
-    for place in bytes.indices {
-      for part in [bytes[..<place], bytes[place...]] {
-        let report = report(part)
-        guard counted(report) == report.lines else {
-          Issue.record("\(Self.logs[index].name) cut at \(place): \(report.kinds)")
-          return
+    let lines = Self.logs[index].bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    for (number, line) in lines.enumerated() {
+      // What is a few lines away has no part in how a line is read.
+      let before = lines[max(0, number - 4)..<number]
+      let after = lines[(number + 1)..<min(lines.count, number + 5)]
+      for place in line.indices {
+        for part in [before + [line[..<place]], [line[place...]] + after] {
+          let report = report(Array(part.joined(separator: [0x0A])))
+          guard counted(report) == report.lines else {
+            Issue.record("\(Self.logs[index].name):\(number + 1) cut at \(place): \(report.kinds)")
+            return
+          }
         }
       }
     }
