@@ -129,19 +129,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   /// Makes a context without a coordinator; set `persistentStoreCoordinator` before using it.
-  public convenience init(concurrencyType: ConcurrencyType) {
-    self.init(concurrencyType: concurrencyType, coordinator: nil)
-  }
-
-  /// Makes a context without a coordinator; the shorter spelling of `init(concurrencyType:)`.
-  public convenience init(_ type: ConcurrencyType) {
-    self.init(concurrencyType: type, coordinator: nil)
-  }
-
-  /// Makes a context whose work runs on the main queue or on a queue of its own.
   ///
   /// No statement.
-  init(concurrencyType: ConcurrencyType, coordinator: NSPersistentStoreCoordinator?) {
+  public init(concurrencyType: ConcurrencyType) {
     self.concurrencyType = concurrencyType
     switch concurrencyType {
     case .mainQueueConcurrencyType: queue = .main
@@ -149,7 +139,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     scope = ProfileScope(hub: EventHub())
     super.init()
-    if let coordinator { attach(coordinator) }
+  }
+
+  /// The shorter spelling of `init(concurrencyType:)`.
+  public convenience init(_ type: ConcurrencyType) {
+    self.init(concurrencyType: type)
+  }
+
+  /// Makes a context over a coordinator.
+  convenience init(concurrencyType: ConcurrencyType, coordinator: NSPersistentStoreCoordinator) {
+    self.init(concurrencyType: concurrencyType)
+    attach(coordinator)
   }
 
   deinit {

@@ -12,7 +12,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// The model, which may not be changed any more.
   public let managedObjectModel: NSManagedObjectModel
   /// Where the events of this coordinator's contexts and store go.
-  package let eventHub: EventHub
+  ///
+  /// Set before the coordinator is used, and never again.
+  package private(set) final var eventHub: EventHub
   private let stores = Mutex<CoordinatedStores>(CoordinatedStores())
   /// Whether it matters which store an object is in; once true, it stays so.
   private let isSpreadNow = Atomic<Bool>(false)
@@ -44,11 +46,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// A coordinator whose events are numbered and heard with those of others.
   ///
   /// - Parameter hub: what the coordinators share.
-  package init(managedObjectModel model: NSManagedObjectModel, sharing hub: EventHub) {
-    ModelLayouts.make(for: model)
-    managedObjectModel = model
+  package convenience init(managedObjectModel model: NSManagedObjectModel, sharing hub: EventHub) {
+    self.init(managedObjectModel: model)
     eventHub = hub
-    super.init()
   }
 
   /// The stores that were added, in the order in which they were.
