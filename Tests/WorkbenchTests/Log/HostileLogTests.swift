@@ -71,10 +71,11 @@ struct HostileLogTests {
     let lines = Self.logs[index].bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
     for (number, line) in lines.enumerated() {
       // What is a few lines away has no part in how a line is read.
-      let before = lines[max(0, number - 4)..<number]
-      let after = lines[(number + 1)..<min(lines.count, number + 5)]
+      let before = Array(lines[max(0, number - 4)..<number])
+      let after = Array(lines[(number + 1)..<min(lines.count, number + 5)])
       for place in line.indices {
-        for part in [before + [line[..<place]], [line[place...]] + after] {
+        let parts: [[ArraySlice<UInt8>]] = [before + [line[..<place]], [line[place...]] + after]
+        for part in parts {
           let report = report(Array(part.joined(separator: [0x0A])))
           guard counted(report) == report.lines else {
             Issue.record("\(Self.logs[index].name):\(number + 1) cut at \(place): \(report.kinds)")
