@@ -115,7 +115,10 @@ struct HostileLogTests {
       let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
       return Array(lines.map(change).joined(separator: [0x0A]))
     }
-    let ends = LogTexts.report(lines { Array($0) + [0x0D] })
+    let ends = report(
+      Array(
+        bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+          .joined(separator: [0x0D, 0x0A])))
     let colours = report(
       lines { $0.isEmpty ? [] : Array("\u{1B}[1;34m".utf8) + $0 + Array("\u{1B}[0m".utf8) })
     for (way, other) in [("CRLF", ends), ("colours", colours)] {
