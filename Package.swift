@@ -48,7 +48,7 @@ let package = Package(
     .target(
       name: "Workbench",
       dependencies: [
-        "OpenCoreData", "ProfileEvents", "SQLiteDriver",
+        "OpenCoreData", "ModelCode", "ProfileEvents", "SQLiteDriver",
         .product(name: "Yams", package: "Yams"),
         .product(name: "Mustache", package: "swift-mustache"),
       ],

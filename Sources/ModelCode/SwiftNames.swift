@@ -1,7 +1,7 @@
 import ManagedModel
 
-/// Names of a model as Swift can say them.
-enum SwiftNames {
+/// Names and texts as Swift can say them.
+package enum SwiftNames {
   /// A word that Swift takes as an identifier; letters that it does not take become underscores.
   static func identifier(_ text: String) -> String {
     var result = ""
@@ -24,8 +24,8 @@ enum SwiftNames {
     keywords.contains(identifier) ? "`\(identifier)`" : identifier
   }
 
-  /// A text as a literal.
-  static func literal(_ text: String) -> String {
+  /// A text as a literal, in quotation marks.
+  package static func literal(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -82,7 +82,8 @@ enum SwiftNames {
     "PropertySlot", "RelatedObjects", "Set", "SlotDeclaration", "Slots", "String", "URL", "UUID",
   ]
 
-  private static let keywords: Set<String> = [
+  /// Swift's own words, which nothing can be called without backticks.
+  package static let keywords: Set<String> = [
     "Any", "Protocol", "Self", "Type", "actor", "as", "associatedtype", "async", "await", "break",
     "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum",
     "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",

@@ -5,8 +5,9 @@ extension NSManagedObject: KeyValueReadable {
   ///
   /// Attributes come as the Swift type of their attribute type (`Int16`, `Bool`, `Date`, `String` …),
   /// a transformable as its transformer makes it, a composite as a dictionary of its elements' values,
-  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`, an ordered one as `NSOrderedSet`. `objectID` and `entity` are keys too where
-  /// the entity has no such property, and fire nothing. Traps for an unknown key.
+  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`, an ordered one as
+  /// `NSOrderedSet`. `objectID` and `entity` are keys too where the entity has no such property, and
+  /// fire nothing. Traps for an unknown key.
   /// Cost: none for a filled object; a fault otherwise; a to-many's first read one SELECT.
   public final func value(forKey key: String) -> Any? {
     guard let place = layout.place(of: key) else { return ownValue(key) }

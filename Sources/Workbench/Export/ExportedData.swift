@@ -1,3 +1,4 @@
+import ModelCode
 import OpenCoreData
 
 /// The rows of a scenario as Swift that makes the same ones.
@@ -65,7 +66,7 @@ struct ExportedData {
         let name = identifiers.name(filled.attribute.name)
         if let prepared = preparation(of: filled, named: name, in: plan) { lines.line(prepared) }
         let value = value(of: filled, named: name)
-        let key = SwiftLiteral.text(filled.attribute.name)
+        let key = SwiftNames.literal(filled.attribute.name)
         settings.append("object.setValue(\(value), forKey: \(key))")
       }
       for link in links {
@@ -78,11 +79,11 @@ struct ExportedData {
         }
         let targets = SwiftLiteral.texts(link.destinationEntity?.concreteEntityNames ?? [])
         settings.append(
-          "rows.relate(object, \(SwiftLiteral.text(link.name)), to: \(targets), \(choice))")
+          "rows.relate(object, \(SwiftNames.literal(link.name)), to: \(targets), \(choice))")
       }
       let usesRow = settings.contains { $0.contains(/\brow\b/) }
       lines.line(
-        "try rows.\(call)\(SwiftLiteral.text(plan.entity))) { "
+        "try rows.\(call)\(SwiftNames.literal(plan.entity))) { "
           + (settings.isEmpty ? "_, _ in }" : "object, \(usesRow ? "row" : "_") in"))
       if !settings.isEmpty {
         lines.add(settings.map { "  \($0)" })
@@ -92,7 +93,7 @@ struct ExportedData {
   }
 
   private func generator(of property: String, in plan: EntityPlan) -> String {
-    "Seeded(\(seed), \(SwiftLiteral.text("\(plan.entity).\(property)")))"
+    "Seeded(\(seed), \(SwiftNames.literal("\(plan.entity).\(property)")))"
   }
 
   /// What a value needs before the first row: random numbers of its own, or the list it goes through.

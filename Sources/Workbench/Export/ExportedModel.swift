@@ -1,3 +1,4 @@
+import ModelCode
 import OpenCoreData
 
 /// A model as Swift that makes it, with calls that Apple's framework has too.
@@ -24,7 +25,7 @@ struct ExportedModel {
   func write(to lines: inout SwiftLines) {
     lines.block("static func makeModel() -> NSManagedObjectModel") { lines in
       for entity in sorted {
-        lines.line("let \(name(of: entity)) = entity(\(SwiftLiteral.text(entity.name ?? "")))")
+        lines.line("let \(name(of: entity)) = entity(\(SwiftNames.literal(entity.name ?? "")))")
       }
       for entity in sorted {
         for relationship in entity.ownRelationships { write(relationship, to: &lines) }
@@ -80,7 +81,7 @@ struct ExportedModel {
       case .denyDeleteRule: ".denyDeleteRule"
       }
     var arguments = [
-      SwiftLiteral.text(relationship.name), "to: \(name(of: destination))",
+      SwiftNames.literal(relationship.name), "to: \(name(of: destination))",
       "most: \(relationship.maxCount)", rule,
     ]
     if relationship.minCount != 0 { arguments.append("least: \(relationship.minCount)") }
@@ -120,14 +121,14 @@ struct ExportedModel {
     lines.line("\(name(of: entity)).indexes = [")
     for index in entity.indexes {
       let keys = index.elements.map { element in
-        "(\(SwiftLiteral.text(element.propertyName ?? "")), \(element.isAscending))"
+        "(\(SwiftNames.literal(element.propertyName ?? "")), \(element.isAscending))"
       }
       var arguments = [
-        SwiftLiteral.text(index.name), "of: \(name(of: entity))",
+        SwiftNames.literal(index.name), "of: \(name(of: entity))",
         "[\(keys.joined(separator: ", "))]",
       ]
       if let predicate = index.partialIndexPredicate {
-        arguments.append("where: \(SwiftLiteral.text(predicate.predicateFormat))")
+        arguments.append("where: \(SwiftNames.literal(predicate.predicateFormat))")
       }
       lines.line("  index(\(arguments.joined(separator: ", "))),")
     }
@@ -135,7 +136,7 @@ struct ExportedModel {
   }
 
   private static func attribute(_ attribute: NSAttributeDescription) -> String {
-    var arguments = [SwiftLiteral.text(attribute.name), ".\(attribute.attributeType)"]
+    var arguments = [SwiftNames.literal(attribute.name), ".\(attribute.attributeType)"]
     if !attribute.isOptional { arguments.append("isOptional: false") }
     if attribute.isTransient { arguments.append("isTransient: true") }
     if let value = attribute.defaultValue {
@@ -143,7 +144,7 @@ struct ExportedModel {
     }
     if attribute.allowsExternalBinaryDataStorage { arguments.append("isExternal: true") }
     if let text = attribute.derivationText {
-      arguments.append("derived: \(SwiftLiteral.text(text))")
+      arguments.append("derived: \(SwiftNames.literal(text))")
     }
     let rules = attribute.validationPredicates.map(\.predicateFormat)
     if !rules.isEmpty { arguments.append("where: \(SwiftLiteral.texts(rules))") }

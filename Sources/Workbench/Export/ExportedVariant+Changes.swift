@@ -1,3 +1,4 @@
+import ModelCode
 import OpenCoreData
 
 extension ExportedVariant {
@@ -15,7 +16,7 @@ extension ExportedVariant {
     of step: Step, _ context: String, entity: NSEntityDescription?
   ) -> Assignments {
     step.assignments.reduce(into: Assignments()) { result, assignment in
-      let key = SwiftLiteral.text(assignment.key)
+      let key = SwiftNames.literal(assignment.key)
       if let attribute = entity?.attributesByName[assignment.key] {
         let value = ExportedVariant.literal(assignment.value, of: attribute)
         result.lines.append("object.setValue(\(value), forKey: \(key))")
@@ -40,7 +41,7 @@ extension ExportedVariant {
     var body = Body()
     if target != nil { body.lines.append("var made: [NSManagedObject] = []") }
     body.lines.append("for \(assignments.usesPlace ? "place" : "_") in 0..<\(times) {")
-    let name = SwiftLiteral.text(step.subject)
+    let name = SwiftNames.literal(step.subject)
     let isUsed = target != nil || !assignments.lines.isEmpty
     var inner = [
       "\(isUsed ? "let object" : "_") = NSEntityDescription.insertNewObject(",
@@ -66,7 +67,7 @@ extension ExportedVariant {
         unwrapping += others.unwrapping
         let isOrdered = entity?.relationshipsByName[pair.key]?.isOrdered == true
         let proxy = "mutable\(isOrdered ? "Ordered" : "")SetValue"
-        let key = SwiftLiteral.text(pair.key)
+        let key = SwiftNames.literal(pair.key)
         let element = "\(others.list)[other]"
         let value = others.isIDs ? "\(context).object(with: \(element))" : element
         inner += [
@@ -86,7 +87,7 @@ extension ExportedVariant {
 
   /// A batch request, its IDs held under the step's name.
   mutating func batch(_ step: Step, _ context: String) -> Body {
-    let name = SwiftLiteral.text(step.subject)
+    let name = SwiftNames.literal(step.subject)
     let isNamed = step.name != nil
     var lines: [String]
     let (result, key): (String, String)
@@ -103,7 +104,7 @@ extension ExportedVariant {
     case .batchUpdate:
       lines = ["let request = NSBatchUpdateRequest(entityName: \(name))"]
       if case .predicate(let format)? = step.option(.predicate) {
-        lines.append("request.predicate = NSPredicate(format: \(SwiftLiteral.text(format)))")
+        lines.append("request.predicate = NSPredicate(format: \(SwiftNames.literal(format)))")
       }
       if case .subentities(let flag)? = step.option(.subentities) {
         lines.append("request.includesSubentities = \(flag)")
@@ -139,7 +140,7 @@ extension ExportedVariant {
     let pairs = step.assignments.compactMap { assignment -> String? in
       guard let attribute = entity?.attributesByName[assignment.key] else { return nil }
       let value = ExportedVariant.literal(assignment.value, of: attribute)
-      return "\(SwiftLiteral.text(assignment.key)): \(value == "nil" ? "NSNull()" : value)"
+      return "\(SwiftNames.literal(assignment.key)): \(value == "nil" ? "NSNull()" : value)"
     }
     return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
   }

@@ -1,3 +1,4 @@
+import ModelCode
 import OpenCoreData
 
 extension ExportedVariant {
@@ -10,7 +11,7 @@ extension ExportedVariant {
       lines.block("\(body.throws ? "try " : "")step(\(context))") { $0.add(body.lines) }
     }
     guard let code = step.fails else { return block(&lines) }
-    lines.block("failing(\(code), \(SwiftLiteral.text("\(step.location)")))", block)
+    lines.block("failing(\(code), \(SwiftNames.literal("\(step.location)")))", block)
   }
 
   /// What a step does: the lines of its block.
@@ -83,7 +84,7 @@ extension ExportedVariant {
 
   /// The keys of a path as arguments.
   private static func keys(_ keyPath: String) -> String {
-    keyPath.split(separator: ".").map { SwiftLiteral.text(String($0)) }.joined(separator: ", ")
+    keyPath.split(separator: ".").map { SwiftNames.literal(String($0)) }.joined(separator: ", ")
   }
 
   /// The entity of a step's objects.

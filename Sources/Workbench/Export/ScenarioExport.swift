@@ -1,4 +1,5 @@
 package import Foundation
+import ModelCode
 import OpenCoreData
 
 /// A scenario as a program of its own: plain Core Data calls in one Swift file.
@@ -107,7 +108,7 @@ package struct ScenarioExport {
       ])
       for (index, variant) in scenario.variants.enumerated() {
         lines.line(
-          "try variant(\(SwiftLiteral.text(variant.name)), data, model, variant\(index + 1))")
+          "try variant(\(SwiftNames.literal(variant.name)), data, model, variant\(index + 1))")
       }
     }
   }
@@ -140,11 +141,11 @@ package struct ScenarioExport {
     #endif
 
     let package = Package(
-      name: \(SwiftLiteral.text(name)),
+      name: \(SwiftNames.literal(name)),
       platforms: [.macOS(.v12)],
       dependencies: packages,
       targets: [
-        .executableTarget(name: \(SwiftLiteral.text(name)), dependencies: products)
+        .executableTarget(name: \(SwiftNames.literal(name)), dependencies: products)
       ]
     )
 

@@ -1,10 +1,12 @@
+import ModelCode
+
 /// Hands out names that Swift takes, each once.
 struct SwiftIdentifiers {
   private var taken: Set<String>
 
   /// - Parameter reserved: names that mean something already.
   init(reserved: Set<String> = []) {
-    taken = reserved.union(SwiftIdentifiers.keywords)
+    taken = reserved.union(SwiftNames.keywords)
   }
 
   /// A free name like some words: `my-moods` becomes `myMoods`, the second time `myMoods2`.
@@ -34,13 +36,4 @@ struct SwiftIdentifiers {
     let name = parts.dropFirst().reduce(first) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     return name.first?.isNumber == true ? "n" + name : name
   }
-
-  private static let keywords: Set<String> = [
-    "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
-    "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
-    "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil",
-    "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return",
-    "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
-    "typealias", "var", "where", "while", "any", "some", "await", "async",
-  ]
 }

@@ -1,27 +1,11 @@
+import ModelCode
 import OpenCoreData
 
 /// Values as Swift writes them.
 enum SwiftLiteral {
-  /// A text in quotation marks.
-  static func text(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\\": result += "\\\\"
-      case "\"": result += "\\\""
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20: result += "\\u{\(String(scalar.value, radix: 16))}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
-  }
-
   /// A list of texts.
   static func texts(_ texts: [String]) -> String {
-    "[\(texts.map(text).joined(separator: ", "))]"
+    "[\(texts.map(SwiftNames.literal).joined(separator: ", "))]"
   }
 
   /// An attribute's value, in the Swift type of the attribute; `nil` for none.
@@ -32,15 +16,16 @@ enum SwiftLiteral {
     case (.integer64AttributeType, let number?): "Int64(\(number))"
     case (.doubleAttributeType, let number?): "Double(\(number))"
     case (.floatAttributeType, let number?): "Float(\(number))"
-    case (.decimalAttributeType, let number?): "NSDecimalNumber(string: \(text("\(number)")))"
+    case (.decimalAttributeType, let number?):
+      "NSDecimalNumber(string: \(SwiftNames.literal("\(number)")))"
     case (.booleanAttributeType, let number as NSNumber): String(number.boolValue)
     case (.booleanAttributeType, let flag as Bool): String(flag)
-    case (_, let word as String): text(word)
+    case (_, let word as String): SwiftNames.literal(word)
     case (_, let date as Date):
       "Date(timeIntervalSinceReferenceDate: \(date.timeIntervalSinceReferenceDate))"
     case (_, let data as Data): "Data([\(data.map(String.init).joined(separator: ", "))])"
-    case (_, let uuid as UUID): "UUID(uuidString: \(text(uuid.uuidString)))"
-    case (_, let url as URL): "URL(string: \(text(url.absoluteString)))"
+    case (_, let uuid as UUID): "UUID(uuidString: \(SwiftNames.literal(uuid.uuidString)))"
+    case (_, let url as URL): "URL(string: \(SwiftNames.literal(url.absoluteString)))"
     default: "nil"
     }
   }

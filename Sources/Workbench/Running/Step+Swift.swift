@@ -1,3 +1,5 @@
+import ModelCode
+
 extension Step {
   /// The fetch as Swift, line by line; empty for other steps.
   ///
@@ -19,7 +21,7 @@ extension Step {
   ///   - result: what the request is of: `NSManagedObject`.
   ///   - name: what the request is called.
   func requestLines(of result: String, named name: String = "request") -> [String] {
-    ["let \(name) = NSFetchRequest<\(result)>(entityName: \(SwiftLiteral.text(subject)))"]
+    ["let \(name) = NSFetchRequest<\(result)>(entityName: \(SwiftNames.literal(subject)))"]
       + columnsSwift + options.compactMap { $0.requestSwift(name) }
   }
 
@@ -36,7 +38,7 @@ extension Step {
         }
       let name = column.name
       return [
-        "let \(name) = NSExpressionDescription()", "\(name).name = \(SwiftLiteral.text(name))",
+        "let \(name) = NSExpressionDescription()", "\(name).name = \(SwiftNames.literal(name))",
         "\(name).expression = NSExpression(format: \"\(function.rawValue):(\(column.keyPath))\")",
       ] + (type.map { ["\(name).expressionResultType = \($0)"] } ?? [])
     }
@@ -66,26 +68,26 @@ extension StepOption {
 
   private var valueSwift: String? {
     switch self {
-    case .predicate(let format): "NSPredicate(format: \(SwiftLiteral.text(format)))"
+    case .predicate(let format): "NSPredicate(format: \(SwiftNames.literal(format)))"
     case .sort(let keys):
       "["
         + keys.map {
-          "NSSortDescriptor(key: \(SwiftLiteral.text($0.keyPath)), ascending: \($0.isAscending))"
+          "NSSortDescriptor(key: \(SwiftNames.literal($0.keyPath)), ascending: \($0.isAscending))"
         }.joined(separator: ", ") + "]"
     case .limit(let number), .offset(let number), .batch(let number): String(number)
     case .prefetch(let keyPaths):
-      "[" + keyPaths.map(SwiftLiteral.text).joined(separator: ", ") + "]"
+      "[" + keyPaths.map(SwiftNames.literal).joined(separator: ", ") + "]"
     case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag):
       String(flag)
     case .result(.ids): ".managedObjectIDResultType"
     case .result(.dictionaries): ".dictionaryResultType"
     case .columns(let columns):
       "["
-        + columns.map { $0.function == nil ? SwiftLiteral.text($0.keyPath) : $0.name }
+        + columns.map { $0.function == nil ? SwiftNames.literal($0.keyPath) : $0.name }
         .joined(separator: ", ") + "]"
     case .group(let keyPaths):
-      "[" + keyPaths.map(SwiftLiteral.text).joined(separator: ", ") + "]"
-    case .having(let format): "NSPredicate(format: \(SwiftLiteral.text(format)))"
+      "[" + keyPaths.map(SwiftNames.literal).joined(separator: ", ") + "]"
+    case .having(let format): "NSPredicate(format: \(SwiftNames.literal(format)))"
     case .distinct(let flag): String(flag)
     default: nil
     }

@@ -36,34 +36,9 @@ struct JSONLane: Codable {
   var sql: String?
   var location: JSONLocation?
   var store: String?
-  var spans: Spans
-
-  /// The events as one text: `15200+900*12` began at 15,200 ns, took 900 ns and had 12 rows; without
-  /// `*` one; `#7` behind it is the key of its object.
-  struct Spans: Codable {
-    var marks: [Timeline.Mark]
-
-    init(_ marks: [Timeline.Mark]) {
-      self.marks = marks
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      let text = try container.decode(String.self)
-      marks = try text.split(separator: " ").map { word in
-        guard let mark = Timeline.Mark(word: word) else {
-          throw DecodingError.dataCorruptedError(
-            in: container, debugDescription: "`\(word)` is no BEGIN+LENGTH*ROWS#KEY")
-        }
-        return mark
-      }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.singleValueContainer()
-      try container.encode(marks.map(\.word).joined(separator: " "))
-    }
-  }
+  /// `15200+900*12` began at 15,200 ns, took 900 ns and had 12 rows; without `*` one; `#7` behind it is
+  /// the key of its object.
+  var spans: JSONMarks<Timeline.Mark>
 
   init(_ lane: Timeline.Lane, numbers: [String: Int]) {
     kind = lane.kind
@@ -76,7 +51,7 @@ struct JSONLane: Codable {
     sql = number == nil ? lane.sql : nil
     location = lane.callSite.map(JSONLocation.init)
     store = lane.store
-    spans = Spans(lane.marks)
+    spans = JSONMarks(lane.marks)
   }
 
   /// What was written.
@@ -95,13 +70,15 @@ struct JSONLane: Codable {
   }
 }
 
-extension Timeline.Mark {
+extension Timeline.Mark: JSONMark {
+  static let form = "BEGIN+LENGTH*ROWS#KEY"
+
   /// `15200+900*12#7`; rows are left out where they are 1, the key where there is none.
-  fileprivate var word: String {
+  var word: String {
     "\(begin)+\(duration)" + (rows == 1 ? "" : "*\(rows)") + (key.map { "#\($0)" } ?? "")
   }
 
-  fileprivate init?(word: Substring) {
+  init?(word: Substring) {
     let parts = word.split(separator: "#", omittingEmptySubsequences: false)
     let counted = parts[0].split(separator: "*", omittingEmptySubsequences: false)
     let times = counted[0].split(separator: "+", omittingEmptySubsequences: false)

@@ -4,39 +4,14 @@ import ProfileEvents
 struct JSONTrack: Codable {
   var name: Track.Name
   var count: Int
-  var marks: Marks
-
-  /// The marks as one text: `15200+900 16400+880*12` are one event at 15,200 ns that took 900 ns, and
-  /// 12 from 16,400 ns on that together took 880.
-  struct Marks: Codable {
-    var marks: [Track.Mark]
-
-    init(_ marks: [Track.Mark]) {
-      self.marks = marks
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      let text = try container.decode(String.self)
-      marks = try text.split(separator: " ").map { word in
-        guard let mark = Track.Mark(word: word) else {
-          throw DecodingError.dataCorruptedError(
-            in: container, debugDescription: "`\(word)` is no BEGIN+LENGTH*COUNT")
-        }
-        return mark
-      }
-    }
-
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.singleValueContainer()
-      try container.encode(marks.map(\.word).joined(separator: " "))
-    }
-  }
+  /// `15200+900 16400+880*12` are one event at 15,200 ns that took 900 ns, and 12 from 16,400 ns on that
+  /// together took 880.
+  var marks: JSONMarks<Track.Mark>
 
   init(_ track: Track) {
     name = track.name
     count = track.count
-    marks = Marks(track.marks)
+    marks = JSONMarks(track.marks)
   }
 
   /// What was written.
@@ -45,13 +20,15 @@ struct JSONTrack: Codable {
 
 extension Track.Name: Codable {}
 
-extension Track.Mark {
+extension Track.Mark: JSONMark {
+  static let form = "BEGIN+LENGTH*COUNT"
+
   /// `16400+880*12`; the count is left out where it is 1.
-  fileprivate var word: String {
+  var word: String {
     "\(begin)+\(end - begin)" + (count == 1 ? "" : "*\(count)")
   }
 
-  fileprivate init?(word: Substring) {
+  init?(word: Substring) {
     let parts = word.split(separator: "*", omittingEmptySubsequences: false)
     let times = parts[0].split(separator: "+", omittingEmptySubsequences: false).map { UInt64($0) }
     guard parts.count <= 2, times.count == 2, let begin = times[0], let length = times[1],
