@@ -7,11 +7,12 @@ extension NSManagedObject {
   /// new or changed.
   final func validateProperties() throws {
     // A class of the application's may have rules of its own for any key.
-    let hasOverrides = type(of: self) != NSManagedObject.self
+    let hasOverrides = ValidationOverrides.mayExist(in: type(of: self))
     var failures: [NSError] = []
-    for slot in layout.slots
-    where hasOverrides || layout.hasTransformers || layout.rules.demands(.slot(slot.index)) {
-      if let failure = validate(.slot(slot.index), layout.slotNames[slot.index]) {
+    let isPlain = !hasOverrides && !layout.hasTransformers
+    for index in isPlain ? layout.rules.demandingSlots : Array(layout.slots.indices)
+    where !isPlain || !isSeenToBeAllowed(at: index) {
+      if let failure = validate(.slot(index), layout.slotNames[index]) {
         failures.append(failure)
       }
     }
@@ -24,6 +25,14 @@ extension NSManagedObject {
       if let failure = validate(.toMany(index), relationship.name) { failures.append(failure) }
     }
     try NSError.throwValidation(failures)
+  }
+
+  /// Whether a slot's value is seen at once to break no rule of the model.
+  private func isSeenToBeAllowed(at index: Int) -> Bool {
+    if let values, values.isChanged(index) {
+      return layout.rules.allows(values[index], slot: index)
+    }
+    return layout.rules.allows(.raw(row.rawValue(layout.slots[index])), slot: index)
   }
 
   private func validate(_ place: PropertyPlace, _ key: String) -> NSError? {

@@ -6,6 +6,8 @@ import ManagedModel
 final class ValidationRules: @unchecked Sendable {  // immutable; predicates are not changed
   /// Whether a slot's value is demanded or bounded, by the slot's number.
   private let slots: [SlotRule?]
+  /// The slots of which anything is demanded.
+  let demandingSlots: [Int]
   /// The same for to-many relationships, by their number.
   private let toMany: [CountRule?]
   /// The composite attributes, by their number.
@@ -29,13 +31,15 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     composites: [NSCompositeAttributeDescription]
   ) {
     self.composites = composites
-    self.slots = slots.map { slot in
+    let slotRules = slots.map { slot -> SlotRule? in
       let attribute = slot.property as? NSAttributeDescription
       let limits = attribute.map(ValueLimit.limits) ?? []
       let isNarrow = slot.kind == .int16 || slot.kind == .int32
       guard !slot.isOptional || !limits.isEmpty || isNarrow else { return nil }
       return SlotRule(kind: slot.kind, isMandatory: !slot.isOptional, limits: limits)
     }
+    self.slots = slotRules
+    demandingSlots = slotRules.indices.filter { slotRules[$0] != nil }
     self.toMany = toMany.map { relationship in
       guard !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
       else { return nil }
@@ -53,6 +57,20 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     case .toMany(let index): toMany[index] != nil
     case .composite(let index): composites[index].isDemanding
     case .transient: false
+    }
+  }
+
+  /// Whether a slot's value is seen at once to break no rule.
+  ///
+  /// False where `check` has to look: what is missing, too wide, or has limits.
+  func allows(_ value: HeldValue, slot index: Int) -> Bool {
+    guard let rule = slots[index] else { return true }
+    guard rule.limits.isEmpty else { return false }
+    switch value {
+    case .null, .raw(.null): return !rule.isMandatory
+    case .raw(.int64(let number)): return rule.kind.narrowRange?.contains(number) ?? true
+    case .raw, .object: return true
+    case .none, .value, .string, .transformed, .toMany: return false
     }
   }
 
@@ -115,15 +133,14 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     case .int32: if type(of: value) == Int32.self { return nil }
     default: return nil
     }
-    guard case .int64(let number)? = RowValue(value, kind: kind) else { return nil }
-    let (least, most) =
-      kind == .int16
-      ? (Int64(Int16.min), Int64(Int16.max)) : (Int64(Int32.min), Int64(Int32.max))
-    guard number < least || number > most else { return nil }
+    guard case .int64(let number)? = RowValue(value, kind: kind), let range = kind.narrowRange,
+      !range.contains(number)
+    else { return nil }
     return NSError.validation(
-      number > most ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
+      number > 0 ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
       object: object, key: key, value: value,
-      message: "\(key) is \(number), but its type holds \(least) to \(most).")
+      message:
+        "\(key) is \(number), but its type holds \(range.lowerBound) to \(range.upperBound).")
   }
 
   private func check(
@@ -141,6 +158,17 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
       throw NSError.validation(
         NSValidationRelationshipExceedsMaximumCountError, object: object, key: key, value: value,
         message: "\(key) leads to \(count) object(s), but takes \(rule.most) at most.")
+    }
+  }
+}
+
+extension RowSlot.Kind {
+  /// The integers that fit, of a type that is narrower than a column.
+  fileprivate var narrowRange: ClosedRange<Int64>? {
+    switch self {
+    case .int16: Int64(Int16.min)...Int64(Int16.max)
+    case .int32: Int64(Int32.min)...Int64(Int32.max)
+    default: nil
     }
   }
 }

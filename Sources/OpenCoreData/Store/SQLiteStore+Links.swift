@@ -38,8 +38,8 @@ extension SQLiteStore {
 
   /// The changed to-many relationships of an object that are not written with the other end's row.
   private func changedLinks(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
-    guard let values = object.values else { return [] }
     let layout = object.layout
+    guard !layout.toMany.isEmpty, let values = object.values else { return [] }
     return layout.toMany.enumerated().compactMap { index, relationship in
       guard case .toMany(let value) = values[layout.holdingIndex(.toMany(index))],
         value.hasChanges, let mapped = entity(layout).toMany[relationship.name],

@@ -5,6 +5,9 @@ extension PredicateEvaluator {
     _ comparison: NSComparisonPredicate
   ) throws(PredicateEvaluationError) -> Bool {
     let left = try value(of: comparison.leftExpression)
+    if comparison.comparisonPredicateModifier == .direct, comparison.rightExpression.isConstant {
+      return try Self.holds(comparison, left, comparison.rightExpression.constant)
+    }
     let right = try value(of: comparison.rightExpression)
     let isAny: Bool
     switch comparison.comparisonPredicateModifier {

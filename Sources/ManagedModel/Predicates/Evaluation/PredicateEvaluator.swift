@@ -5,10 +5,12 @@ internal import Foundation
 /// Nil rules: nil equals nil and differs from everything else; nothing is less or greater than nil;
 /// strings have no match with nil. SQL differs for `!=`, which is never true of a NULL column.
 package struct PredicateEvaluator {
-  /// What the predicate is evaluated for, unless that is a record.
+  /// What the predicate is evaluated for, unless that came as a record.
   private let value: Any?
   /// The root, cast once for all the keys that are read from it.
-  private let record: (any PredicateRecord)?
+  ///
+  /// Held by `value` or by the caller: counting it would be a tenth of what a short predicate costs.
+  private unowned(unsafe) let record: (any PredicateRecord)?
   /// As given by the caller, with the elements that subqueries are at: for block predicates.
   private var bindings: [String: Any]?
   /// Nil without any: most predicates have none.
@@ -18,12 +20,12 @@ package struct PredicateEvaluator {
 
   package init(root: Any?, bindings: [String: Any]? = nil) {
     record = root as? any PredicateRecord
-    value = record == nil ? root : nil
+    value = root
     self.bindings = bindings
     variables = bindings?.mapValues { PredicateValue($0) }
   }
 
-  /// An evaluator for a record whose class is known.
+  /// An evaluator for a record whose class is known, and which the caller holds meanwhile.
   package init(record: any PredicateRecord) {
     value = nil
     self.record = record
@@ -31,7 +33,7 @@ package struct PredicateEvaluator {
     variables = nil
   }
 
-  private var root: Any? { record ?? value }
+  private var root: Any? { value ?? record }
 
   /// Whether the predicate holds.
   package mutating func evaluate(

@@ -60,6 +60,20 @@ extension NSExpression {
 }
 
 extension NSExpression.Node {
+  /// The key, for a key path of one key.
+  var onlyKey: String? {
+    if case .keyPath(let path) = self { path.onlyKey } else { nil }
+  }
+
+  /// The value of a constant that is no placeholder, and whether it is one.
+  var constant: (value: PredicateValue, isConstant: Bool) {
+    switch self {
+    case .constant(.placeholder): (.null, false)
+    case .constant(let value): (value, true)
+    default: (.null, false)
+    }
+  }
+
   /// The expressions directly below, in the order they are written.
   ///
   /// Predicates are not among them.

@@ -33,14 +33,19 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   let onlyKey: String?
   /// Whether there is one: asking this copies no string.
   let hasOnlyKey: Bool
+  /// The value of a constant, beside the node: read from here, it is not copied out of it.
+  let constant: PredicateValue
+  /// Whether there is one; a placeholder is none.
+  let isConstant: Bool
   /// Where `onlyKey` was found last: the number of the record's places, then that of the place.
   private let lastPlace = Atomic<UInt64>(0)
 
   package init(_ node: Node) {
     self.node = node
     depth = 1 + node.childDepth
-    if case .keyPath(let path) = node { onlyKey = path.onlyKey } else { onlyKey = nil }
+    onlyKey = node.onlyKey
     hasOnlyKey = onlyKey != nil
+    (constant, isConstant) = node.constant
   }
 
   /// Archives may be read without trust in them.
@@ -56,8 +61,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
     self.node = node
     depth = 1 + node.childDepth
-    if case .keyPath(let path) = node { onlyKey = path.onlyKey } else { onlyKey = nil }
+    onlyKey = node.onlyKey
     hasOnlyKey = onlyKey != nil
+    (constant, isConstant) = node.constant
   }
 
   /// Writes the expression into an archive.

@@ -23,7 +23,7 @@ package struct PredicateKeyPath: Hashable, Sendable, CustomStringConvertible {
     self.components = components
     if components.count == 1, case .key(let key) = components[0] {
       text = key
-      onlyKey = key.lowercased() == "self" ? nil : key
+      onlyKey = PredicateKeyword.of(key) == .self ? nil : key
     } else {
       text = components.map(Self.text).joined(separator: ".")
       onlyKey = nil

@@ -17,14 +17,29 @@ enum PredicateKeyword: String, CaseIterable {
   case first, last, size
   case union, intersect, minus
 
-  private static let byWord = Dictionary(
-    uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+  /// A word of up to 15 bytes in two numbers, its letters made small.
+  private struct Packed: Equatable {
+    var head: UInt64 = 0
+    var tail: UInt64 = 0
+
+    init?(_ word: String) {
+      guard word.utf8.count <= 15 else { return nil }
+      // The bit that tells small letters apart changes no other byte of an identifier into a letter.
+      for byte in word.utf8 {
+        head = head << 8 | tail >> 56
+        tail = tail << 8 | UInt64(byte | 0x20)
+      }
+    }
+  }
+
+  private static let packed = allCases.compactMap { keyword in
+    Packed(keyword.rawValue).map { (word: $0, keyword: keyword) }
+  }
 
   /// The keyword that an identifier is, in any case.
   static func of(_ identifier: String) -> PredicateKeyword? {
-    let length = identifier.utf8.count
-    guard length >= 2, length <= 15 else { return nil }
-    return byWord[identifier.lowercased()]
+    guard let word = Packed(identifier) else { return nil }
+    return packed.first { $0.word == word }?.keyword
   }
 
   /// Whether a key of this name needs a `#` before it.

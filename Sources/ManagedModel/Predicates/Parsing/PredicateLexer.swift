@@ -132,14 +132,13 @@ struct PredicateLexer {
   }
 
   private mutating func symbol() throws(PredicateSyntaxError) -> PredicateToken.Symbol {
-    let two = String(decoding: bytes[position..<min(position + 2, bytes.count)], as: UTF8.self)
-    if two.utf8.count == 2, let symbol = PredicateToken.Symbol(rawValue: two) {
+    if byte(1) != 0, let symbol = PredicateToken.Symbol(byte(), byte(1)) {
       position += 2
       return symbol
     }
-    let one = String(decoding: bytes[position..<position + 1], as: UTF8.self)
-    guard let symbol = PredicateToken.Symbol(rawValue: one) else {
-      throw error("“\(one)” has no meaning in a predicate", at: position)
+    guard let symbol = PredicateToken.Symbol(byte()) else {
+      let sign = String(decoding: bytes[position..<position + 1], as: UTF8.self)
+      throw error("“\(sign)” has no meaning in a predicate", at: position)
     }
     position += 1
     return symbol

@@ -33,7 +33,7 @@ extension PredicateParser {
   }
 
   private mutating func identifier(_ word: String) throws(Failure) -> Term {
-    let isCall = tokens[index + 1].kind == .symbol(.leftParenthesis)
+    let isCall = tokens[index + 1].symbol == .leftParenthesis
     switch keyword {
     case .self:
       advance()
@@ -102,8 +102,7 @@ extension PredicateParser {
   private static func value(ofNumber text: String) -> PredicateValue? {
     let isNegative = text.hasPrefix("-")
     let digits = isNegative ? text.dropFirst() : Substring(text)
-    let prefix = digits.prefix(2).lowercased()
-    if let radix = ["0x": 16, "0b": 2, "0o": 8][prefix] {
+    if digits.utf8.first == UInt8(ascii: "0"), let radix = radix(digits.utf8.dropFirst().first) {
       let number = (isNegative ? "-" : "") + digits.dropFirst(2)
       return Int64(number, radix: radix).map(PredicateValue.integer)
     }
@@ -115,6 +114,16 @@ extension PredicateParser {
       return .decimal(decimal)
     }
     return .double(double)
+  }
+
+  /// What the letter after a leading 0 says.
+  private static func radix(_ letter: UInt8?) -> Int? {
+    switch letter.map({ $0 | 0x20 }) {
+    case UInt8(ascii: "x"): 16
+    case UInt8(ascii: "b"): 2
+    case UInt8(ascii: "o"): 8
+    default: nil
+    }
   }
 
   // MARK: Placeholders

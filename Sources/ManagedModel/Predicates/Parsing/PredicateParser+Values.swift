@@ -38,22 +38,18 @@ extension PredicateParser {
   }
 
   private var infixOperator: InfixOperator? {
-    switch kind {
-    case .symbol(let symbol):
-      symbol.function.flatMap { function in
-        function.precedence.map { .function(function, precedence: $0) }
-      }
-    case .identifier: keyword?.setOperation.map(InfixOperator.set)
-    default: nil
+    if let function = symbol?.function {
+      return function.precedence.map { .function(function, precedence: $0) }
     }
+    return keyword?.setOperation.map(InfixOperator.set)
   }
 
   /// `-x`, `~x`, or what binds closer.
   ///
   /// A minus before a number is part of it.
   private mutating func unary() throws(Failure) -> Term {
-    guard kind == .symbol(.minus) || kind == .symbol(.complement) else { return try postfix() }
-    let isMinus = kind == .symbol(.minus)
+    guard symbol == .minus || symbol == .complement else { return try postfix() }
+    let isMinus = symbol == .minus
     advance()
     if isMinus, case .number(let text) = kind {
       return .expression(try postfix(try number("-" + text)))
@@ -115,7 +111,7 @@ extension PredicateParser {
   /// Stops before a variable.
   mutating func keyPath() throws(Failure) -> PredicateKeyPath {
     var components = try component()
-    while kind == .symbol(.dot) {
+    while symbol == .dot {
       if case .variable = tokens[index + 1].kind { break }
       advance()
       components += try component()
@@ -148,7 +144,7 @@ extension PredicateParser {
   }
 
   private mutating func subscriptIndex() throws(Failure) -> NSExpression.Index {
-    if tokens[min(index + 1, tokens.count - 1)].kind == .symbol(.rightBracket) {
+    if tokens[min(index + 1, tokens.count - 1)].symbol == .rightBracket {
       switch keyword {
       case .first:
         advance()

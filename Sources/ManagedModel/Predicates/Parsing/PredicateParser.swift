@@ -78,13 +78,14 @@ struct PredicateParser {
   var kind: PredicateToken.Kind { tokens[index].kind }
 
   var keyword: PredicateKeyword? { tokens[index].keyword }
+  var symbol: PredicateToken.Symbol? { tokens[index].symbol }
 
   mutating func advance() {
     if index < tokens.count - 1 { index += 1 }
   }
 
   mutating func take(_ symbol: PredicateToken.Symbol) -> Bool {
-    guard kind == .symbol(symbol) else { return false }
+    guard self.symbol == symbol else { return false }
     advance()
     return true
   }
@@ -136,7 +137,7 @@ struct PredicateParser {
   }
 
   private var isOr: Bool {
-    kind == .symbol(.or) || keyword == .or
+    symbol == .or || keyword == .or
   }
 
   private mutating func conjunction() throws(Failure) -> Term {
@@ -153,11 +154,11 @@ struct PredicateParser {
   }
 
   private var isAnd: Bool {
-    kind == .symbol(.and) || keyword == .and
+    symbol == .and || keyword == .and
   }
 
   private mutating func negation() throws(Failure) -> Term {
-    guard kind == .symbol(.not) || keyword == .not else { return try comparison() }
+    guard symbol == .not || keyword == .not else { return try comparison() }
     advance()
     try enter()
     defer { depth -= 1 }

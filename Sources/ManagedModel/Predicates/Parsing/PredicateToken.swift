@@ -52,6 +52,18 @@ struct PredicateToken {
     case shiftRight = ">>"
     case remainder = "%%"
     case assign = ":="
+
+    /// The signs as numbers: a first byte, and a second one times 256.
+    private static let signs = allCases.map { symbol in
+      (bytes: symbol.rawValue.utf8.reversed().reduce(0) { $0 << 8 | UInt16($1) }, symbol: symbol)
+    }
+
+    /// The symbol of one byte, or of two.
+    init?(_ first: UInt8, _ second: UInt8 = 0) {
+      let bytes = UInt16(second) << 8 | UInt16(first)
+      guard let found = Self.signs.first(where: { $0.bytes == bytes }) else { return nil }
+      self = found.symbol
+    }
   }
 
   /// A placeholder such as `%@`, `%K` or `%ld`.
@@ -67,6 +79,8 @@ struct PredicateToken {
   let kind: Kind
   /// The word of the language that an identifier is.
   let keyword: PredicateKeyword?
+  /// The symbol that it is.
+  let symbol: Symbol?
   /// Byte offsets.
   let start: Int
   let end: Int
@@ -79,6 +93,11 @@ struct PredicateToken {
       keyword = PredicateKeyword.of(word)
     } else {
       keyword = nil
+    }
+    if case .symbol(let sign) = kind {
+      symbol = sign
+    } else {
+      symbol = nil
     }
   }
 }

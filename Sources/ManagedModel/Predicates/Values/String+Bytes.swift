@@ -6,6 +6,11 @@ extension String {
   private func withBytes<Result>(
     and other: String, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
+    // Native strings, which nearly all are, need no copy to be looked at, and no count.
+    let made = utf8.withContiguousStorageIfAvailable { left in
+      other.utf8.withContiguousStorageIfAvailable { right in body(left, right) }
+    }
+    if let made, let made { return made }
     var (first, second) = (self, other)
     return first.withUTF8 { left in second.withUTF8 { right in body(left, right) } }
   }
