@@ -2,13 +2,19 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Fills a fault that was read; one whose row is gone, or cannot be read, becomes deleted, or
-  /// traps.
+  /// Fills a fault that was read.
+  ///
+  /// One whose row is gone, or cannot be read, becomes deleted, or traps. One whose SELECT was stopped reads as empty.
   final func fire(_ object: NSManagedObject) {
     do {
       if try fill(object) { return }
     } catch {
       noteFailure(error, "a fault of \(object.objectID) could not be filled")
+      if faultError?.isInterruptedStatement == true {
+        object.readAsEmpty()
+        stoppedFaults.append(object)
+        return
+      }
     }
     guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
     else {
@@ -16,6 +22,15 @@ extension NSManagedObjectContext {
     }
     object.becomeInaccessible()
     changes.eventDeleted.insert(object)
+  }
+
+  /// Makes the objects faults again whose SELECTs were stopped.
+  ///
+  /// Whoever stops statements calls it once the work that read them has ended, on the context's queue.
+  /// What was read of them in between is empty and must not be used.
+  package final func forgetStoppedFaults() {
+    for object in stoppedFaults { object.becomeUnread() }
+    stoppedFaults = []
   }
 
   /// Counts a fault whose row is at hand: a hit.
@@ -130,10 +145,12 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Keeps the error of a read that has nobody to throw it to, and says so on stderr.
+  /// Keeps the error of a read that has nobody to throw it to, and says so on stderr, unless somebody
+  /// has stopped it.
   final func noteFailure(_ error: any Error, _ what: String) {
     let error = NSError.from(error, store: firstStore)
     faultError = error
+    if error.isInterruptedStatement { return }
     let line = "CoreData: error: \(what): \(error.localizedDescription)\n"
     FileHandle.standardError.write(Data(line.utf8))
   }

@@ -37,6 +37,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Such a fault becomes deleted with nil values, a to-many reads as empty; set to nil to look for
   /// the next one. On the context's queue.
   package final var faultError: NSError?
+  /// Faults whose SELECT was stopped, which read as empty; see `forgetStoppedFaults()`.
+  final var stoppedFaults: [NSManagedObject] = []
   @exclusivity(unchecked) var registry = ObjectRegistry()
   /// The model's, to tell objects of another model.
   private(set) var family: LayoutFamily?

@@ -100,6 +100,20 @@ extension NSManagedObject {
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
+  /// Has a fault that could not be read read as empty; nobody is told.
+  final func readAsEmpty() {
+    keepAtHand(layout.defaultRow)
+    state.remove(.fault)
+  }
+
+  /// Makes a fault of an object that was read as empty.
+  final func becomeUnread() {
+    keepAtHand(layout.faultRow)
+    values = nil
+    prefetched = nil
+    state.insert(.fault)
+  }
+
   /// Lets go of related objects and of rows loaded ahead, because the object leaves its context: two
   /// sides of a relationship would keep each other alive for ever.
   final func dropRelated() {

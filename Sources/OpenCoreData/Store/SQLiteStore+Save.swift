@@ -73,11 +73,22 @@ extension SQLiteStore {
       return result
     } catch {
       defer { scope.abandon(event) }
-      if connection.isInTransaction {
-        // The error that led here is the one to tell.
-        _ = try? change("ROLLBACK", kind: .transaction, on: connection, in: scope)
-      }
+      // The error that led here is the one to tell.
+      rollBack(on: connection, in: scope)
       throw error
+    }
+  }
+
+  /// Ends a transaction that failed, where SQLite has not done so itself.
+  ///
+  /// Who stops statements may hit the ROLLBACK too, which is tried again then.
+  private func rollBack(on connection: Connection, in scope: ProfileScope) {
+    while connection.isInTransaction {
+      do {
+        try change("ROLLBACK", kind: .transaction, on: connection, in: scope)
+      } catch {
+        guard (error as? SQLiteError)?.code == .interrupt else { return }
+      }
     }
   }
 

@@ -91,6 +91,12 @@ package final class ConnectionPool: @unchecked Sendable {
     for interruption in lock.withLock({ interruptions }) { interruption.send() }
   }
 
+  /// Stops the statement that the writer runs now, which fails with `SQLITE_INTERRUPT`; readers go on.
+  ///
+  /// From any thread. Where it runs none, nothing happens. SQLite rolls back what the statement has
+  /// written, with the transaction around it.
+  package func interruptWriter() { writer?.interrupt() }
+
   /// Keeps the way to a new connection, and forgets those to closed ones.
   private func note(_ connection: Connection) {
     lock.withLock {

@@ -49,6 +49,8 @@ extension Session {
       try interruption.check()
       for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
     }
+    // The last object's statement may be the one that was cut off.
+    try interruption.check()
     routes = trail?.routes ?? []
     return "read \(NumberText.counted(paths.count, "key path")) of "
       + NumberText.counted(range.count, "object")

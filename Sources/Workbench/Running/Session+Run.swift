@@ -28,6 +28,7 @@ extension Session {
     } catch {
       failure = error as NSError
     }
+    if let failure, StepInterruption.isBehind(failure) { forgetStoppedFaults() }
     stack.settle()
     let recorded = RecordedStep(
       name: step.name, location: step.location, text: step.text, after: after,

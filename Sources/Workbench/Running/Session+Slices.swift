@@ -12,21 +12,36 @@ extension Session {
   /// The step that ran last, one that failed included.
   var lastStep: RecordedStep? { recordedSteps.last }
 
-  /// Cuts off the statement that a step of this verb runs; nil where its failure could not be thrown.
+  /// Cuts off the statement that a step runs; nil where its failure could not be told.
   ///
-  /// A fault cannot throw, so only steps that fire none, in this context or in a parent, are cut off.
-  func cut(_ verb: Verb) -> (@Sendable () -> Void)? {
-    switch verb {
+  /// A fault has nobody to throw to. One that a reading step fires reads as empty, which harms nothing as
+  /// the step fails; one that a changing step fires must not, so that of those the writing alone is cut
+  /// off.
+  func cut(_ step: Step) -> (@Sendable () -> Void)? {
+    let name = knownNames.context(of: step)
+    let context = stack.context(name)
+    let coordinator = context.persistentStoreCoordinator
+    switch step.verb {
     // What cannot be opened tells so when the step runs.
     case .sql, .index, .analyze: return (try? rawConnection())?.interruption
-    case .fetch, .count: break
+    case .save, .batchInsert, .batchUpdate, .batchDelete:
+      return { coordinator?.interruptWriting() }
+    // A parent would give its child for a row what it could not read.
+    case .touch, .walk: guard stack.shapes[name]?.parent == nil else { return nil }
+    case .fetch, .count:
+      // Pending objects are compared in memory, where faults may fire.
+      guard stack.contexts.count == 1, !context.performAndWait({ context.hasChanges }) else {
+        return nil
+      }
     default: return nil
     }
-    guard stack.contexts.count == 1 else { return nil }
-    let context = stack.main
-    // Pending objects are compared in memory, where faults may fire.
-    guard !context.performAndWait({ context.hasChanges }) else { return nil }
-    let coordinator = context.persistentStoreCoordinator
     return { coordinator?.interruptStatements() }
+  }
+
+  /// Makes faults again of what a step was stopped at.
+  func forgetStoppedFaults() {
+    for named in stack.contexts {
+      named.context.performAndWait { named.context.forgetStoppedFaults() }
+    }
   }
 }

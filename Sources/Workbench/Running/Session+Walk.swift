@@ -18,6 +18,8 @@ extension Session {
       walked += 1
       for path in paths { reached += object.count(through: path[...]) }
     }
+    // The last object's statement may be the one that was cut off.
+    try interruption.check()
     let head = "walked \(NumberText.counted(walked, "object"))"
     return paths.isEmpty
       ? head

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Asks a running step to stop before its next object.
 ///
-/// Any thread may ask. A statement that runs is cut off where its failure can be thrown; that of a fault
-/// runs to its end, as a fault whose SELECT failed has no value to give.
+/// Any thread may ask. A statement that runs is cut off where its failure can be told; that of a fault which
+/// a changing step fires runs to its end, as a fault whose SELECT failed has no value to give.
 package final class StepInterruption: Sendable {
   private let isAsked = Atomic(false)
   /// Cuts off the statement that runs now.

@@ -13,7 +13,7 @@ extension ShellEngine {
     try checkWriting(step)
     do {
       let outcome =
-        if let cut = desk.session.cut(step.verb) {
+        if let cut = desk.session.cut(step) {
           try interruption.cutting(cut) { try desk.session.run(step) }
         } else {
           try desk.session.run(step)
@@ -30,7 +30,7 @@ extension ShellEngine {
       }
       guard !StepInterruption.isBehind(failure.error) else {
         desk.current.wasInterrupted = true
-        throw ShellFailure("`\(failure.step)` was interrupted; what it did until then stays")
+        throw ShellFailure("`\(failure.step)` was interrupted; \(step.verb.remainder)")
       }
       var failed = step
       failed.fails = failure.error.code
@@ -96,5 +96,15 @@ extension ShellDesk {
   fileprivate func note(_ step: Step, summary: String, _ recorded: RecordedStep) {
     current.add(step, summary: summary, session.recording(of: recorded), recorded)
     if current.results.last?.costs.counters.transactions ?? 0 > 0 { workspace.noteChange() }
+  }
+}
+
+extension Verb {
+  /// What an interrupted step leaves.
+  fileprivate var remainder: String {
+    switch self {
+    case .save, .batchInsert, .batchUpdate, .batchDelete: "nothing of it was written"
+    default: "what it did until then stays"
+    }
   }
 }
