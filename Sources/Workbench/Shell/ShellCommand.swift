@@ -55,7 +55,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .diff: "diff [N M]"
     case .saveScenario: "save scenario FILE.yml"
     case .saveStore: "save store FILE"
-    case .report: "report FILE.html | .json | .md | .txt | .xml"
+    case .report: "report FILE.html | .json | .md | .txt | .xml | .trace.json | .jsonl"
     case .entities: "entities [ENTITY]"
     case .sqlite: ".sqlite QUERY"
     case .sql: "sql 0…4"
@@ -89,7 +89,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .report: "write the tries as a report; the file's ending says which"
     case .entities: "entities and their saved rows, or the properties of one"
     case .sqlite: "ask SQLite itself, reading only; costs the try nothing"
-    case .sql: "log SQL on standard error: 0 nothing, 1 statements, 2 bound values as well"
+    case .sql: "log SQL on standard error: 0 nothing, 1 statements, up to 4 everything"
     case .record: "say what events keep beside the counts, or change it"
     case .mode: "how answers with rows are printed"
     case .output: "add results to a file in place of the terminal; `off` ends it"
@@ -124,7 +124,11 @@ package enum ShellCommand: String, CaseIterable, Sendable {
         "Tries become variants. Run the file with `cdprof run FILE.yml`; it holds until the work",
         "costs something else.",
       ]
-    case .sql: ["Levels 3 and 4 print what level 2 prints."]
+    case .sql:
+      [
+        "Each level has the lines of those below it. Level 2 adds bound values and each fetch with its",
+        "rows, 3 the objects of the rows, 4 the query plans.",
+      ]
     case .entities: ["Counting costs the try nothing: it is done beside it."]
     case .record:
       ["With `stacks` each event keeps the functions it was called from, which costs time."]

@@ -184,6 +184,26 @@ struct ShellStoresTests {
     #expect(shell.type("report x.doc").failure?.message == "no report is called like this")
   }
 
+  /// Both name the events of all tries, those before the last `reset` too.
+  @Test(arguments: ["trace.json", "jsonl"])
+  func theTriesAreATrace(ending: String) throws {
+    let shell = try ShellSession(store)
+    shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
+    let file = folder.file("tries.\(ending)")
+    #expect(
+      shell.type("report \(LineWords.plain(file.path))").lines == ["  \(file.path): 2 tries"])
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    let isTrace = ending == "trace.json"
+    let fault = isTrace ? "\"name\":\"fault Mood (miss)\"" : "\"kind\":\"objectFault\""
+    // A trace draws a miss on two tracks.
+    #expect(lines.count { $0.contains(fault) } == (isTrace ? 12 : 6))
+    #expect(lines.count { $0.contains("\"try 2\"") } == (isTrace ? 1 : 4))
+    let objects = isTrace ? [lines.joined()] : lines.map(String.init)
+    for object in objects {
+      _ = try JSONSerialization.jsonObject(with: Data(object.utf8))
+    }
+  }
+
   @Test func stacksAreRecordedWhenAsked() throws {
     let shell = try ShellSession(store)
     shell.type("fetch Mood values no as m", "touch m date limit 2")
