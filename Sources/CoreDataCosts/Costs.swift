@@ -9,6 +9,11 @@ public struct Costs: Sendable, Equatable {
   public let fetches: Int
   /// Saves that wrote.
   public let saves: Int
+  /// Rounds of validation and `willSave` that the saves took.
+  ///
+  /// One a save where no `willSave` sets anything, two where it sets something once. More say that it sets
+  /// again what it has set: compare first.
+  public let saveRounds: Int
   /// SELECTs that read rows of entities.
   public let selects: Int
   /// INSERTs, one a row.
@@ -36,6 +41,7 @@ public struct Costs: Sendable, Equatable {
   init(_ counters: Counters) {
     fetches = counters.fetches
     saves = counters.saves
+    saveRounds = counters.saveRounds
     selects = counters.selects
     inserts = counters.inserts
     updates = counters.updates

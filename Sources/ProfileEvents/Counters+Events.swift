@@ -5,7 +5,9 @@ extension Counters {
   package mutating func count(_ event: Event) {
     switch event.kind {
     case .fetch: fetches += 1
-    case .save: saves += 1
+    case .save:
+      saves += 1
+      saveRounds += event.rounds
     case .transaction: transactions += 1
     case .prefetch: prefetches += 1
     case .statement: count(event.statement?.kind, rows: event.rows)
@@ -23,8 +25,8 @@ extension Counters {
       case .parent: relationshipFaultsFromParent += 1
       case nil: break
       }
-    case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .migrationStep,
-      .storeOpening:
+    case .rowCacheHit, .rowCacheMiss, .batchLoad, .batchRequest, .notification, .merge,
+      .migrationStep, .storeOpening:
       break
     }
   }

@@ -4,6 +4,8 @@
 package struct Counters: Sendable, Equatable {
   package var fetches = 0
   package var saves = 0
+  /// Rounds of validation and `willSave` of those saves.
+  package var saveRounds = 0
   package var selects = 0
   package var inserts = 0
   package var updates = 0
@@ -64,8 +66,9 @@ package struct Counters: Sendable, Equatable {
 
   private static var fields: [WritableKeyPath<Counters, Int>] {
     [
-      \.fetches, \.saves, \.selects, \.inserts, \.updates, \.deletes, \.transactions, \.rows,
-      \.objectFaultHits, \.objectFaultMisses, \.objectFaultsFromParent, \.relationshipFaultHits,
+      \.fetches, \.saves, \.saveRounds, \.selects, \.inserts, \.updates, \.deletes,
+      \.transactions, \.rows, \.objectFaultHits, \.objectFaultMisses, \.objectFaultsFromParent,
+      \.relationshipFaultHits,
       \.relationshipFaultMisses, \.relationshipFaultsFromParent, \.prefetches,
     ]
   }

@@ -22,8 +22,10 @@ package struct Event: Sendable, Identifiable {
   package var object: ObjectReference?
   /// Faults only.
   package var source: FaultSource?
-  /// Rows returned, objects saved, or rows changed, by kind.
+  /// Rows returned, objects saved or merged, or rows changed, by kind.
   package var rows: Int
+  /// Saves only: the rounds of validation and `willSave` until one changed nothing.
+  package var rounds: Int
   /// Statements, and the events that name what they asked for.
   package var statement: StatementRecord?
   /// The file of a store opening.
@@ -44,6 +46,7 @@ package struct Event: Sendable, Identifiable {
     self.duration = duration
     self.thread = thread
     self.rows = 0
+    self.rounds = 0
     self.stack = []
   }
 }

@@ -12,6 +12,8 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
   case statement
   case transaction
   case notification
+  /// A context took over what was saved elsewhere; `rows` are the objects it was told of.
+  case merge
   case migrationStep
   /// A store was connected to; `path` says which file.
   case storeOpening

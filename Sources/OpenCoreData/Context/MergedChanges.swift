@@ -14,6 +14,14 @@ struct MergedChanges: Sendable {
     inserted + updated + deleted
   }
 
+  /// The entity of which it has most objects; the first by name where several have.
+  var mostFrequentEntity: String? {
+    let counts = all.reduce(into: [String: Int]()) { counts, identity in
+      counts[identity.layout.entity.name ?? "", default: 0] += 1
+    }
+    return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+  }
+
   /// What concerns the store at a place.
   func of(_ place: Int) -> MergedChanges {
     func here(_ identities: [FetchedIdentity]) -> [FetchedIdentity] {

@@ -1,4 +1,5 @@
 import ManagedModel
+import ProfileEvents
 
 extension NSManagedObjectContext {
   /// Takes over what another context has saved, as its did-save notification tells.
@@ -66,8 +67,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Merges what somebody else has saved.
+  /// Merges what somebody else has saved: one event, where a registered or new object is told of it.
   final func merge(_ saved: MergedChanges) {
+    let event = scope.begin(.merge)
     if coordinator?.isSpread == true {
       for identity in saved.all { makeRoom(for: identity.layout.place) }
     }
@@ -90,9 +92,13 @@ extension NSManagedObjectContext {
       loseRow(object)
       told.deleted.append(object.identity)
     }
-    guard !told.isEmpty else { return }
+    guard !told.isEmpty else { return scope.abandon(event) }
     processPendingChanges()
     announceMerge(told)
+    scope.end(event) { event in
+      event.entity = told.mostFrequentEntity
+      event.rows = told.all.count
+    }
     for follower in followers.contexts { follower.perform { follower.merge(saved) } }
   }
 

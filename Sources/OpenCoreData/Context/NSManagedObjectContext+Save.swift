@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
       processPendingChanges()
       guard hasChanges else { return try saveMetadata() }
       post(.NSManagedObjectContextWillSave, [:])
-      try settleBeforeSave()
+      let rounds = try settleBeforeSave()
       endBurst()
       guard !savePlan().isEmpty else { return changes.removeAll() }
       let event = scope.begin(.save)
@@ -33,7 +33,11 @@ extension NSManagedObjectContext {
         throw error
       }
       scope.counters.saves += 1
-      scope.end(event) { $0.rows = plan.written.count + plan.deleted.count }
+      scope.counters.saveRounds += rounds
+      scope.end(event) { event in
+        event.rows = plan.written.count + plan.deleted.count
+        event.rounds = rounds
+      }
       for object in plan.written { object.didSave() }
       for object in plan.deleted { object.didSave() }
       announceSave(
@@ -57,7 +61,8 @@ extension NSManagedObjectContext {
   }
 
   /// Validates and calls `willSave` until a round changes nothing.
-  private func settleBeforeSave() throws {
+  /// - Returns: The rounds it took, that one among them.
+  private func settleBeforeSave() throws -> Int {
     var restless: NSManagedObject?
     for round in 1...NSManagedObjectContext.mostRounds {
       if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
@@ -72,7 +77,7 @@ extension NSManagedObjectContext {
       }
       let isSettled = changes.serial == before
       processPendingChanges()
-      if isSettled { return }
+      if isSettled { return round }
     }
     let name = restless.map { "willSave of \($0.objectID)" } ?? "Validation"
     throw NSError.coreData(

@@ -20,12 +20,14 @@ extension Finding.Rule {
       "A long list was fetched as a whole, and only its beginning was read."
     case .batchWalked:
       "A fetch with a batch size was turned into an array, which loads every page at once."
+    case .sortedInMemory:
+      "A fetched list was sorted in memory, for which every object had to be read."
     case .chattySaves:
       "Many small saves follow each other; each is one transaction, or two when it inserts."
     case .needlessUpdate:
       "A save wrote rows that got a new version and nothing else, as equal values were set."
     case .busyMainQueue:
-      "A context on the main queue saved many objects at once; nothing is drawn meanwhile."
+      "A context on the main queue saved or merged many objects at once; nothing is drawn meanwhile."
     case .lostChanges:
       "Objects with unsaved changes were refreshed so that the changes went, without a word."
     case .keptAlive:
@@ -63,6 +65,10 @@ extension Finding.Rule {
         + "which no more than one in \(PartlyRead.part) was read."
     case .batchWalked:
       "\(BatchWalked.fewestPages) pages or more loaded by one `fetch(_:)`, or for an array that a step made of the result."
+    case .sortedInMemory:
+      "A `walk` with `sort`, through all that a fetch without `limit` and `offset` brought, whose "
+        + "comparing fired \(SortedInMemory.threshold) faults, whatever filled them, or loaded "
+        + "\(BatchWalked.fewestPages) pages. The keys are attributes that the store has."
     case .chattySaves:
       "\(ChattySaves.threshold) saves of one context that reached the store, each of "
         + "\(ChattySaves.smallSave) objects or fewer, with no larger one between. No clock is asked."
@@ -70,7 +76,8 @@ extension Finding.Rule {
       "All statements of a save are UPDATEs that set `Z_OPT` alone."
     case .busyMainQueue:
       "\(NumberText.grouped(BusyMainQueue.threshold)) objects in one save of a context with "
-        + "`queue main`. The number decides, not a time."
+        + "`queue main`, or in one merge into it, those that it has not registered left out. The "
+        + "number decides, not a time."
     case .lostChanges:
       "A `refresh` with `keep no` of objects of a result that was changed, with no `save`, `rollback`, "
         + "`undo` or `reset` between."
@@ -105,10 +112,14 @@ extension Finding.Rule {
     case .partlyRead: "`fetchBatchSize`, about 1.3 screens of rows."
     case .batchWalked:
       "`fetchBatched(_:)` and its indexes, sorted by the request; or no batch size."
+    case .sortedInMemory:
+      "`sortDescriptors` of the request, with an index where the list is long and only its beginning "
+        + "is shown."
     case .chattySaves: "Save once for all of them, or in lots that fit into memory."
     case .needlessUpdate: "Set what differs: `if object.name != name { object.name = name }`."
     case .busyMainQueue:
-      "Change and save in a background context, and merge into the main one; or save smaller lots."
+      "Change and save in a background context, and merge into the main one; save lots that are small "
+        + "enough to be merged within a frame."
     case .lostChanges: "`refresh(_:mergeChanges: true)`, or `rollback()` where that is meant."
     case .keptAlive:
       "Refresh one end of the relationship before its objects are let go, or reset the context; take "
@@ -125,7 +136,7 @@ extension Finding.Rule {
     case .fetchToCount, .batchWalked, .lostChanges, .keptAlive: 6
     case .unmergedBatch, .needlessUpdate: 7
     case .faultStorm, .countPerRow, .ineffectivePrefetch, .unusedPrefetch, .fetchLoop, .partlyRead,
-      .chattySaves, .busyMainQueue, .missingIndex:
+      .sortedInMemory, .chattySaves, .busyMainQueue, .missingIndex:
       8
     }
   }

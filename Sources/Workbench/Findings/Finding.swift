@@ -12,6 +12,7 @@ package struct Finding: Sendable, Equatable {
     case fetchLoop = "fetch-loop"
     case partlyRead = "partly-read"
     case batchWalked = "batch-walked"
+    case sortedInMemory = "sorted-in-memory"
     case chattySaves = "chatty-saves"
     case needlessUpdate = "needless-update"
     case busyMainQueue = "busy-main-queue"

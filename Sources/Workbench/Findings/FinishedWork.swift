@@ -85,6 +85,7 @@ extension Finding.Rule {
   static var ofSteps: [any StepRule.Type] {
     [
       FaultStorm.self, CountPerRow.self, IneffectivePrefetch.self, BatchWalked.self,
+      SortedInMemory.self,
     ]
   }
 

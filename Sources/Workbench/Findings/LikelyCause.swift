@@ -25,6 +25,7 @@ enum LikelyCause {
     case .fetchToCount, .partlyRead: [.rows, .registered, .peak].contains(metric)
     case .fetchLoop: [.fetches, .selects, .rows].contains(metric)
     case .batchWalked: [.selects, .rows, .registered, .peak].contains(metric)
+    case .sortedInMemory: [.faults, .hits].contains(metric)
     case .chattySaves: [.saves, .transactions].contains(metric)
     case .needlessUpdate: metric == .updates
     case .keptAlive: [.registered, .peak].contains(metric)

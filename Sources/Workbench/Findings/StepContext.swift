@@ -32,6 +32,19 @@ package struct StepContext: Sendable {
     }
   }
 
+  /// That the step sorted its objects in memory, before it did anything else.
+  package struct Sorting: Sendable, Equatable {
+    /// Attributes that the store has, and to-one relationships on the way to them.
+    package var keys: [SortKey]
+    /// The greatest event number when it was done.
+    package var through: Int
+
+    package init(keys: [SortKey], through: Int) {
+      self.keys = keys
+      self.through = through
+    }
+  }
+
   /// The fetch that brought the objects the step reads; nil when a fetch did not bring them.
   package var fetch: FetchText?
   /// The objects the step was given.
@@ -46,6 +59,8 @@ package struct StepContext: Sendable {
   ///
   /// In the order of time, not overlapping; what lies in none of them is told by the entity's name.
   package var routes: [Route]
+  /// How the step sorted its objects in memory; nil when it did not.
+  package var sorting: Sorting?
   /// Whether the step made a Swift array of a batched result.
   package var makesArray = false
   /// Key paths of to-many relationships of which the step read the number and nothing else.

@@ -9,7 +9,7 @@ extension Verb {
       ]
     case .count: [.predicate, .limit, .offset, .pending, .subentities]
     case .touch, .delete: [.limit, .offset]
-    case .walk: [.limit, .offset, .every, .array]
+    case .walk: [.sort, .limit, .offset, .every, .array]
     case .insert, .batchInsert: [.times, .assignments]
     case .set: [.assignments, .limit, .offset]
     case .relate: [.assignments, .removals, .limit, .offset]
@@ -38,7 +38,7 @@ extension Verb {
       "fetch ENTITY [where \"…\"] [sort KEY-] [limit N] [batch N] [prefetch KEY] [as NAME]"
     case .count: "count ENTITY [where \"…\"]"
     case .touch: "touch NAME KEY… [limit N] [offset N]"
-    case .walk: "walk NAME [RELATIONSHIP] [limit N] [every N] [array yes]"
+    case .walk: "walk NAME [RELATIONSHIP] [sort KEY-] [limit N] [every N] [array yes]"
     case .insert: "insert ENTITY [times N] [with KEY VALUE, …] [as NAME]"
     case .set: "set NAME with KEY VALUE, … [limit N] [offset N]"
     case .relate: "relate NAME with RELATIONSHIP NAME | without RELATIONSHIP NAME"

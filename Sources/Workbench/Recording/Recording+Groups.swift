@@ -94,6 +94,7 @@ extension EventKind {
     case .prefetch: "prefetch"
     case .batchLoad: "page"
     case .batchRequest: "batch request"
+    case .merge: "merge"
     case .migrationStep: "migration step"
     case .rowCacheHit, .rowCacheMiss, .statement, .transaction, .notification, .storeOpening: nil
     }

@@ -1,7 +1,7 @@
 import ProfileEvents
 
 extension Recording {
-  /// The call stacks of fetches, saves, faults and batch requests, alike ones counted together, the
+  /// The call stacks of fetches, saves, merges, faults and batch requests, alike ones counted together, the
   /// most frequent first.
   ///
   /// Reads symbols: for reports, not while the measured work runs. Empty when none were recorded.
@@ -35,7 +35,7 @@ extension EventKind {
   /// Whether its stack says more than that of the event it happened inside of.
   fileprivate var hasStack: Bool {
     switch self {
-    case .fetch, .save, .objectFault, .relationshipFault, .batchRequest, .batchLoad: true
+    case .fetch, .save, .objectFault, .relationshipFault, .batchRequest, .batchLoad, .merge: true
     case .rowCacheHit, .rowCacheMiss, .prefetch, .statement, .transaction, .notification,
       .migrationStep, .storeOpening:
       false

@@ -82,6 +82,7 @@ extension EventKind {
       case .statement: ("statement", nil)
       case .transaction: ("transaction", nil)
       case .notification: ("notification", nil)
+      case .merge: ("merge", nil)
       case .migrationStep: ("migration step", nil)
       case .storeOpening: ("store opening", nil)
       }

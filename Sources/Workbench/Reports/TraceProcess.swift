@@ -129,8 +129,8 @@ struct TraceProcess {
     case .batchLoad: return "page\(subject)"
     case .batchRequest: return "batch request\(subject)"
     case .storeOpening: return "open store"
-    case .fetch, .save, .prefetch, .transaction, .notification, .migrationStep, .rowCacheHit,
-      .rowCacheMiss:
+    case .fetch, .save, .prefetch, .transaction, .notification, .merge, .migrationStep,
+      .rowCacheHit, .rowCacheMiss:
       return lane.kind.rawValue + subject
     }
   }

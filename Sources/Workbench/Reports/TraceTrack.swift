@@ -37,7 +37,8 @@ enum TraceTrack: Int, CaseIterable {
     case .prefetch, .batchLoad: [.loads]
     case .statement: [.statements]
     case .transaction: [.transactions]
-    case .batchRequest, .notification, .migrationStep, .storeOpening, .rowCacheHit, .rowCacheMiss:
+    case .batchRequest, .notification, .merge, .migrationStep, .storeOpening, .rowCacheHit,
+      .rowCacheMiss:
       [.others]
     }
   }

@@ -17,6 +17,7 @@ extension Session {
     if let problem = problems(of: step).first { throw problem }
     let fetch = held[step.subject]?.fetch
     routes = []
+    sorting = nil
     stack.setCallSite(step.location)
     let after = stack.recorder.mark
     let begin = MonotonicClock.now()
@@ -108,6 +109,7 @@ extension Session {
     var context = StepContext(
       fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached,
       routes: routes)
+    context.sorting = sorting
     if case .array(true)? = step.option(.array) { context.makesArray = true }
     let counted = step.reads.compactMap(Step.countedPath)
     context.counted = Set(counted).filter { path in
@@ -139,13 +141,15 @@ extension Session {
     var entities: [String]
   }
 
-  /// For each key path of a step, its relationships in their order.
+  /// For each key path that a step reads, or sorts in memory by, its relationships in their order.
   private func ways(of step: Step) -> [[Way]] {
+    var keyPaths = step.reads
+    if case .sort(let keys)? = step.option(.sort) { keyPaths += keys.map(\.keyPath) }
     guard let entity = held[step.subject].flatMap({ model.entitiesByName[$0.entity] }) else {
-      return step.reads.map { _ in [] }
+      return keyPaths.map { _ in [] }
     }
     let names = ModelNames(model)
-    return step.reads.map { keyPath in
+    return keyPaths.map { keyPath in
       let path = try? names.resolve(
         Step.countedPath(keyPath) ?? keyPath, from: entity, at: step.places.verb)
       var prefix: [String] = []

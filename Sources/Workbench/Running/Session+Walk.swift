@@ -3,13 +3,16 @@ import OpenCoreData
 extension Session {
   /// Goes through a result, or through what relationships of its objects lead to, and reads nothing.
   ///
-  /// Cost: of a batched result, one SELECT a page; of a relationship, its faults.
+  /// With `sort` the objects are put into that order in memory first, as by `sorted(using:)`.
+  /// Cost: of a batched result, one SELECT a page; of a relationship, its faults; of sorting, the faults of
+  /// all objects.
   func walk(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     let every = max(1, step.number(of: .every) ?? 1)
     let indexes = stride(from: range.lowerBound, to: range.upperBound, by: every)
     var objects = input.objects
     if case .array(true)? = step.option(.array) { objects = array(of: objects, input.context) }
+    if case .sort(let keys)? = step.option(.sort) { objects = sorted(objects, by: keys, input) }
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     var walked = 0
     var reached = 0
@@ -33,6 +36,20 @@ extension Session {
     case .objects: objects
     case .ids(let ids): .objects(ids.map { context.object(with: $0) })
     }
+  }
+
+  /// The objects in an order that is made in memory, and noted where a fetch could have made it.
+  private func sorted(
+    _ objects: StepObjects, by keys: [SortKey], _ input: StepInput
+  ) -> StepObjects {
+    let all = array(of: objects, input.context)
+    guard case .objects(let list) = all else { return all }
+    let ordered = list.sorted(using: keys.map(\.descriptor))
+    let entity = list.first?.entity
+    if keys.allSatisfy({ entity?.stores($0.keyPath) == true }) {
+      sorting = StepContext.Sorting(keys: keys, through: stack.recorder.mark)
+    }
+    return .objects(ordered)
   }
 
   /// Adds objects to to-many relationships, and takes objects out of them.
@@ -60,6 +77,24 @@ extension Session {
     let words = [(counts.added, "related"), (counts.removed, "taken out")]
       .filter { $0.0 > 0 }.map { "\(NumberText.counted($0.0, "object")) \($0.1)" }
     return words.isEmpty ? "nothing to relate" : words.joined(separator: ", ")
+  }
+}
+
+extension NSEntityDescription {
+  /// Whether a key path leads to an attribute that has a column.
+  fileprivate func stores(_ keyPath: String) -> Bool {
+    var entity: NSEntityDescription? = self
+    var last: NSPropertyDescription?
+    for name in keyPath.split(separator: ".") {
+      if let group = last as? NSCompositeAttributeDescription {
+        last = group.elements.first { $0.name == name }
+      } else {
+        last = entity?.propertiesByName[String(name)]
+        entity = (last as? NSRelationshipDescription)?.destinationEntity
+      }
+      if last?.isTransient != false { return false }
+    }
+    return last is NSAttributeDescription
   }
 }
 

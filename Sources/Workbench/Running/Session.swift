@@ -21,6 +21,8 @@ package final class Session {
   var raw: RawConnection?
   /// How the last step reached what it read, when that is not plain.
   var routes: [StepContext.Route] = []
+  /// How the last step sorted in memory what a fetch could have sorted.
+  var sorting: StepContext.Sorting?
   let interruption: StepInterruption
   private var sinks: [any EventSink] = []
 

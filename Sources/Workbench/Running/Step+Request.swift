@@ -18,9 +18,7 @@ extension Step {
       switch option {
       case .predicate(let format): request.predicate = try NSPredicate.parse(format, arguments: [])
       case .sort(let keys):
-        request.sortDescriptors = keys.map {
-          NSSortDescriptor(key: $0.keyPath, ascending: $0.isAscending)
-        }
+        request.sortDescriptors = keys.map(\.descriptor)
       case .limit(let number): request.fetchLimit = number
       case .offset(let number): request.fetchOffset = number
       case .batch(let number): request.fetchBatchSize = number
@@ -71,4 +69,9 @@ extension StepOption {
     default: [valueText]
     }
   }
+}
+
+extension SortKey {
+  /// What a request, or the sorting of an array, takes.
+  var descriptor: NSSortDescriptor { NSSortDescriptor(key: keyPath, ascending: isAscending) }
 }

@@ -56,6 +56,29 @@ struct MergeTests {
     }
   }
 
+  @Test(arguments: StoreKind.allCases)
+  func aMergeIsOneEventWithTheObjectsItTells(_ kind: StoreKind) throws {
+    let pair = try Pair(kind)
+    let events = EventList()
+    pair.reader.name = "reader"
+    let note = try pair.save { writer in
+      for id in pair.ids { writer.object(with: id).label = "new" }
+    }
+    pair.reader.persistentStoreCoordinator?.eventHub.add(events)
+    pair.reader.performAndWait { pair.reader.mergeChanges(fromContextDidSave: note) }
+    #expect(events.events.isEmpty, "nothing of it is registered")
+    try pair.reader.performAndWait {
+      let held = try pair.ids.prefix(2).map { try pair.reader.existingObject(with: $0) }
+      pair.reader.mergeChanges(fromContextDidSave: note)
+      #expect(held.allSatisfy { $0.isFault })
+    }
+    let merges = events.events.filter { $0.kind == .merge }
+    #expect(merges.map(\.rows) == [2])
+    #expect(merges.map(\.entity) == ["Person"] && merges.map(\.context) == ["reader"])
+    let posted = events.events.filter { $0.kind == .notification }
+    #expect(!posted.isEmpty && posted.allSatisfy { $0.parent == merges.first?.id })
+  }
+
   @Test(
     "S10-5, S10-6, S-G07 updates refresh what is registered and nothing else",
     arguments: StoreKind.allCases)

@@ -108,9 +108,13 @@ struct SaveOrderTests {
     if inWillSave { TracedItem.saving = mend } else { TracedItem.validating = mend }
     try context.performAndWait {
       let item = context.make("Item", ["name": "x"])
-      try context.save()
+      let saved = try costs(of: context) { try context.save() }
+      #expect(saved.saveRounds == 2)
       #expect(item.committedValues(forKeys: ["b"])["b"] as? Int32 == 7)
       #expect(TracedItem.trace.filter { $0 == "willSave x" }.count == 2)
+      item.setValue("y", forKey: "name")
+      let settled = try costs(of: stack.coordinator) { try context.save() }
+      #expect(settled.saveRounds == 1 && settled.saves == 1)
     }
     let other = stack.context()
     try other.performAndWait {

@@ -35,6 +35,17 @@ enum FindingsPage {
       \(table)
 
       \(sections)
+      ## What no rule says
+
+      What a program does with its objects once it has them, and what other threads do meanwhile, is in no
+      event. So there is no rule for these:
+
+      | advice | why it cannot be told | what shows it |
+      | --- | --- | --- |
+      | let SQLite add up (chapter 6) | to add the values of an attribute up, a program reads it of every object, and so does one that shows it | `numbers-alone.yml`: `result dictionaries` and `columns sum(…)` beside the objects |
+      | a `willSave` that sets equal values (chapter 7) | scenarios and the shell run objects without a class of the program's own | `saveRounds` of `costs(of:)` in the program's tests; an error 134070 names the object |
+      | two contexts that wait at one coordinator (chapter 8) | steps run one after the other, so that nobody waits; in a program, how long one waits differs from run to run | `faults(second)`, how often a context goes to the coordinator: `who-waits-at-the-coordinator.yml` |
+
       """
   }
 

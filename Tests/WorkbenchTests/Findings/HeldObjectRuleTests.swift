@@ -159,6 +159,37 @@ struct HeldObjectRuleTests {
     #expect(main(objects, queue: .background).isEmpty)
   }
 
+  @Test(arguments: [
+    ("ui", "main", 1_000, "fetch Mood in ui as shown", ["busy-main-queue(Mood)"]),
+    ("ui", "main", 999, "fetch Mood in ui as shown", []),
+    ("ui", "background", 1_000, "fetch Mood in ui as shown", []),
+    // What it has not registered does not concern it.
+    ("ui", "main", 1_000, "fetch Mood limit 20 in ui as shown", []),
+  ])
+  func aLargeMergeOnTheMainQueue(
+    context: String, queue: String, moods: Int, shown: String, names: [String]
+  ) throws {
+    let found = try findings(
+      [
+        "context \(context) queue \(queue)", shown, "fetch Mood as theirs",
+        "set theirs with latitude 1", "save as news", "merge news in \(context)",
+      ], moods: moods)
+    #expect(found.map(\.name) == names)
+    #expect(found.allSatisfy { $0.count == moods && $0.callSite?.line == 6 })
+  }
+
+  /// It runs within the step that saves, and is the other context's for all that.
+  @Test func aMergeThatComesByItself() throws {
+    let found = try findings(
+      [
+        "context ui queue main merges yes", "fetch Mood in ui as shown", "fetch Mood as theirs",
+        "set theirs with latitude 1", "save",
+      ], moods: 1_000)
+    #expect(found.map(\.name) == ["busy-main-queue(Mood)"])
+    #expect(found.map(\.what) == ["objects merged at once on the main queue"])
+    #expect(found.map { $0.callSite?.line } == [5])
+  }
+
   /// A save of a context as it would be told.
   private func main(_ objects: Int, queue: ContextQueue) -> [Finding] {
     let script = EventScript()
@@ -176,8 +207,8 @@ struct HeldObjectRuleTests {
     return Finding.Rule.findings(in: work)
   }
 
-  private func findings(_ lines: [String]) throws -> [Finding] {
-    let typed = try TypedSession(moods: 60)
+  private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
+    let typed = try TypedSession(moods: moods)
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)

@@ -67,6 +67,34 @@ struct WorkRuleTests {
     #expect(found.allSatisfy { $0.cure.step == "fetch Mood batch 20 as moods" })
   }
 
+  @Test(arguments: [
+    ("fetch Mood as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
+    ("fetch Mood as m", "walk m sort country.numericISO3166Code, date", ["sorted-in-memory(Mood)"]),
+    ("fetch Mood batch 20 as m", "walk m sort date-", ["sorted-in-memory(Mood)"]),
+    // Their values are there: comparing them costs hardly anything.
+    ("fetch Mood faults no as m", "walk m sort date-", []),
+    // Another part of the list would come first if the request sorted it.
+    ("fetch Mood limit 20 as m", "walk m sort date-", []),
+    ("fetch Mood sort date- as m", "walk m", ["fetch-to-count(Mood)"]),
+  ])
+  func whatTheRequestCouldHaveSorted(fetch: String, line: String, names: [String]) throws {
+    let found = try findings([fetch, line])
+    let sorted = found.filter { $0.rule == .sortedInMemory }
+    #expect(found.map(\.name).filter { !$0.hasPrefix("fault-storm") } == names)
+    #expect(sorted.allSatisfy { $0.cure.text.contains("request.sortDescriptors = [NSSort") })
+    let key = line.split(separator: "sort ").last.map(String.init)
+    #expect(sorted.allSatisfy { $0.cure.fetch?.values(of: "sort").joined(separator: ", ") == key })
+  }
+
+  /// A walk that goes on through a relationship fires the same faults without sorting.
+  @Test func onlyWhatComparingFiredIsCounted() throws {
+    let lines = ["fetch Country faults no as c", "walk c moods.country sort numericISO3166Code"]
+    let typed = try TypedSession(moods: 60)
+    let outcomes = try typed.run(lines)
+    #expect(outcomes.last?.costs.counters.faults ?? 0 > 60)
+    #expect(!outcomes.flatMap(\.findings).contains { $0.rule == .sortedInMemory })
+  }
+
   @Test func theCureTakesThePrefetchOut() throws {
     let finding = try #require(try findings([Self.prefetch, "touch moods date"]).first)
     #expect(finding.count == 20)

@@ -34,7 +34,7 @@ enum FetchToCount: WorkRule {
 extension Step {
   /// Whether it does nothing but go through a result from its first object to its last.
   fileprivate var goesThroughAll: Bool {
-    verb == .walk && reads.isEmpty
+    verb == .walk && reads.isEmpty && option(.sort) == nil
       && [.limit, .offset, .every].allSatisfy { number(of: $0) ?? 0 <= ($0 == .every ? 1 : 0) }
   }
 }

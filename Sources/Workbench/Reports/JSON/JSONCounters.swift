@@ -10,7 +10,8 @@ struct JSONCounters: Codable {
 
   private static var fields: [(name: String, path: WritableKeyPath<Counters, Int>)] {
     [
-      ("fetches", \.fetches), ("saves", \.saves), ("selects", \.selects), ("inserts", \.inserts),
+      ("fetches", \.fetches), ("saves", \.saves),
+      ("saveRounds", \.saveRounds), ("selects", \.selects), ("inserts", \.inserts),
       ("updates", \.updates), ("deletes", \.deletes), ("transactions", \.transactions),
       ("rows", \.rows), ("objectFaultHits", \.objectFaultHits),
       ("objectFaultMisses", \.objectFaultMisses),
