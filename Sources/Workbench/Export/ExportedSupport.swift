@@ -81,6 +81,19 @@ enum ExportedSupport {
       return []
     }
 
+    /// Objects in the order of keys, each with whether it ascends.
+    static func sorted(
+      _ objects: some Sequence<NSManagedObject>, by keys: [(String, Bool)]
+    ) -> [NSManagedObject] {
+      let descriptors = keys.map { NSSortDescriptor(key: $0.0, ascending: $0.1) }
+      #if canImport(CoreData)
+        let list = (Array(objects) as NSArray).sortedArray(using: descriptors)
+        return list.compactMap { $0 as? NSManagedObject }
+      #else
+        return objects.sorted(using: descriptors)
+      #endif
+    }
+
     /// The part of so many objects that a limit and an offset leave; a limit of 0 is none.
     static func part(of count: Int, offset: Int, limit: Int) -> Range<Int> {
       let start = min(offset, count)

@@ -109,9 +109,19 @@ extension ExportedVariant {
       body.lines.append("let list = \(list).map { $0 }")
       list = "list"
     }
+    var isIDs = elements.isIDs
+    if step.verb == .walk, case .sort(let keys)? = step.option(.sort) {
+      if isIDs { list += ".map { \(context).object(with: $0) }" }
+      isIDs = false
+      let keys = keys.map {
+        "(\(SwiftNames.literal($0.keyPath)), \($0.isAscending))"
+      }.joined(separator: ", ")
+      body.lines.append("let ordered = sorted(\(list), by: [\(keys)])")
+      list = "ordered"
+    }
     let every = step.number(of: .every) ?? 1
     let isPart = step.option(.limit) != nil || step.option(.offset) != nil || every > 1
-    var head = "for \(elements.isIDs ? "id" : "object") in \(list)"
+    var head = "for \(isIDs ? "id" : "object") in \(list)"
     var inner: [String] = []
     if isPart {
       let (offset, limit) = (step.number(of: .offset) ?? 0, step.number(of: .limit) ?? 0)
@@ -121,11 +131,11 @@ extension ExportedVariant {
         every > 1
         ? "stride(from: range.lowerBound, to: range.upperBound, by: \(every))" : "range"
       head = counting ? "for (place, index) in \(range).enumerated()" : "for index in \(range)"
-      inner.append("let \(elements.isIDs ? "id" : "object") = \(list)[index]")
+      inner.append("let \(isIDs ? "id" : "object") = \(list)[index]")
     } else if counting {
-      head = "for (place, \(elements.isIDs ? "id" : "object")) in \(list).enumerated()"
+      head = "for (place, \(isIDs ? "id" : "object")) in \(list).enumerated()"
     }
-    if elements.isIDs { inner.append("let object = \(context).object(with: id)") }
+    if isIDs { inner.append("let object = \(context).object(with: id)") }
     body.lines.append(head + " {")
     body.lines += (inner + work()).map { "  \($0)" }
     body.lines.append("}")

@@ -32,9 +32,9 @@ struct ExportedVariant {
   var known = KnownNames()
   var identifiers = SwiftIdentifiers(reserved: [
     "first", "main", "store", "model", "request", "object", "place", "index", "range", "id", "made",
-    "step", "failing", "settle", "read", "walk", "part", "cycling", "ids", "adopt", "changes",
-    "say",
-    "result", "save", "other",
+    "step", "failing", "settle", "read", "walk", "sorted", "part", "cycling", "ids", "adopt",
+    "changes", "say", "save", "other", "list", "ordered", "owners", "row", "values", "fetch",
+    "result", "token", "told",
   ])
   /// By the result's name.
   var variables: [String: Variable] = [:]
@@ -62,7 +62,7 @@ struct ExportedVariant {
     var body = ExportedVariant(model: model, depth: 0)
     for step in steps { body.write(step) }
     body.end()
-    if !variant.why.isEmpty { file.line("/// \(variant.why)") }
+    if !variant.why.isEmpty { file.comment(variant.why, marks: "///") }
     file.line("static func \(name)(")
     file.line(
       "  _ first: NSPersistentStoreCoordinator, _ store: URL, _ model: NSManagedObjectModel")
@@ -77,7 +77,7 @@ struct ExportedVariant {
 
   /// Writes a step, and knows afterwards what it named.
   private mutating func write(_ step: Step) {
-    lines.line("// \(step.location)   \(step.text)")
+    lines.comment("\(step.location)   \(step.text)")
     switch step.verb {
     case .context: makeContext(step)
     case .drop: drop(step)

@@ -86,11 +86,14 @@ package struct ScenarioExport {
 
   private func writeHead(to lines: inout SwiftLines) {
     let name = ScenarioExport.typed(scenario.fileName)
-    lines.add([
+    let head = [
       "\(ScenarioExport.marker) from \(scenario.path).", "//",
       "// \(scenario.name). Run it with Core Data's SQL log, and hold the log against the scenario:",
       "//", "//     swift run \(name) -com.apple.CoreData.SQLDebug 1 2> \(name).log",
       "//     cdprof log \(name).log --expect \(ScenarioExport.typed(scenario.path))", "",
+    ]
+    lines.add(head.map(SwiftLines.oneLine))
+    lines.add([
       "#if canImport(CoreData)", "  import CoreData", "#else", "  import OpenCoreData", "#endif",
       "",
     ])
@@ -101,7 +104,8 @@ package struct ScenarioExport {
     lines.block("static func run() throws") { lines in
       lines.add([
         "let folder = FileManager.default.temporaryDirectory",
-        "  .appendingPathComponent(\"\(scenario.fileName)-\\(UUID())\", isDirectory: true)",
+        "  .appendingPathComponent(\(SwiftNames.literal(scenario.fileName)) + \"-\\(UUID())\", "
+          + "isDirectory: true)",
         "try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)",
         "defer { try? FileManager.default.removeItem(at: folder) }", "let model = makeModel()",
         "let data = folder.appendingPathComponent(\"data.sqlite\")", "try makeData(data, model)",
@@ -125,7 +129,7 @@ package struct ScenarioExport {
   private func manifest(_ name: String) -> String {
     """
     // swift-tools-version: 6.0
-    \(ScenarioExport.marker) from \(scenario.path).
+    \(ScenarioExport.marker) from \(SwiftLines.oneLine(scenario.path)).
 
     import PackageDescription
 

@@ -12,6 +12,16 @@ struct SwiftLines {
     lines.append(text.isEmpty ? "" : String(repeating: "  ", count: depth) + text)
   }
 
+  /// A comment, on one line whatever the text holds: behind a line end its rest would be code.
+  mutating func comment(_ text: String, marks: String = "//") {
+    line("\(marks) \(SwiftLines.oneLine(text))")
+  }
+
+  /// A text whose line ends are blanks.
+  static func oneLine(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
   /// Lines as they are.
   mutating func add(_ texts: [String]) {
     for text in texts { line(text) }
