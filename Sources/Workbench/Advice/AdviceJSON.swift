@@ -52,13 +52,11 @@ package enum AdviceJSON {
     var bytes: Int?
   }
 
-  /// One object with sorted keys.
+  /// One object with sorted keys, and an end of line.
   ///
   /// - Throws: never in practice; the encoder's error.
   package static func data(_ advice: IndexAdvice) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return try encoder.encode(document(advice))
+    try JSONOutput.lines(document(advice))
   }
 
   /// The object, to be part of another one.

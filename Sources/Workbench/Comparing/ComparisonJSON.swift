@@ -7,15 +7,13 @@ package enum ComparisonJSON {
   /// - Parameter failures: why it fails, from a gate.
   /// - Throws: `EncodingError`, which no comparison can cause.
   package static func data(_ comparison: RunComparison, failures: [String]) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let document = Document(
-      title: comparison.title, holds: failures.isEmpty, failures: failures,
-      notes: comparison.notes, missing: comparison.missing, added: comparison.added,
-      variants: comparison.variants.map(Variant.init),
-      statements: comparison.statements.isEmpty
-        ? nil : comparison.statements.map(Statement.init))
-    return Data(JSONLayout.bytes(of: [UInt8](try encoder.encode(document))))
+    try JSONOutput.flat(
+      Document(
+        title: comparison.title, holds: failures.isEmpty, failures: failures,
+        notes: comparison.notes, missing: comparison.missing, added: comparison.added,
+        variants: comparison.variants.map(Variant.init),
+        statements: comparison.statements.isEmpty
+          ? nil : comparison.statements.map(Statement.init)))
   }
 
   private struct Document: Encodable {

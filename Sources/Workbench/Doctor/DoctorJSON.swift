@@ -4,11 +4,7 @@ package import Foundation
 package enum DoctorJSON {
   /// The text, with an end of line.
   package static func data(_ report: DoctorReport) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    var data = try encoder.encode(Document(report))
-    data.append(UInt8(ascii: "\n"))
-    return data
+    try JSONOutput.lines(Document(report))
   }
 
   private struct Document: Encodable {

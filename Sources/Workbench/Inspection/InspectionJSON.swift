@@ -4,11 +4,7 @@ package import Foundation
 package enum InspectionJSON {
   /// The text, with an end of line.
   package static func data(_ inspection: StoreInspection) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    var data = try encoder.encode(Document(inspection))
-    data.append(UInt8(ascii: "\n"))
-    return data
+    try JSONOutput.lines(Document(inspection))
   }
 
   private struct Document: Encodable {

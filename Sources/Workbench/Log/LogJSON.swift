@@ -11,10 +11,6 @@ package enum LogJSON {
     _ report: LogReport, judged: LogJudgement? = nil, advice: IndexAdvice? = nil,
     showsBinds: Bool = false
   ) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    var data = try encoder.encode(LogDocument(report, judged, advice, showsBinds: showsBinds))
-    data.append(UInt8(ascii: "\n"))
-    return data
+    try JSONOutput.lines(LogDocument(report, judged, advice, showsBinds: showsBinds))
   }
 }

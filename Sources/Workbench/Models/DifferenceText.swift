@@ -14,7 +14,7 @@ package enum DifferenceText {
 
   /// One object: `{"effect", "verdict", "differences": [{"kind", "subject", …}]}`.
   package static func json(_ comparison: ModelComparison) throws -> Data {
-    try ModelJSON.data(
+    try JSONOutput.lines(
       Document(
         effect: comparison.effect.rawValue, verdict: verdict(comparison),
         differences: comparison.differences.map(Difference.init)))

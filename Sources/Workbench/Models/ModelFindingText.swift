@@ -15,7 +15,7 @@ package enum ModelFindingText {
 
   /// One object: `{"findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
   package static func json(_ findings: [ModelFinding]) throws -> Data {
-    try ModelJSON.data(Document(findings: findings.map(Finding.init)))
+    try JSONOutput.lines(Document(findings: findings.map(Finding.init)))
   }
 
   private struct Document: Encodable {

@@ -9,8 +9,6 @@ package enum JSONReport {
   ///
   /// - Throws: `EncodingError`, which no value of a result can cause.
   package static func data(_ result: RunResult) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Data(JSONLayout.bytes(of: [UInt8](try encoder.encode(JSONDocument(result)))))
+    try JSONOutput.flat(JSONDocument(result))
   }
 }
