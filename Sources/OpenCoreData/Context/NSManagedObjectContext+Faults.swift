@@ -4,7 +4,8 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Fills a fault that was read.
   ///
-  /// One whose row is gone, or cannot be read, becomes deleted, or traps. One whose SELECT was stopped reads as empty.
+  /// One whose row is gone, or cannot be read, becomes deleted, or traps. One whose SELECT was stopped
+  /// reads as empty.
   final func fire(_ object: NSManagedObject) {
     do {
       if try fill(object) { return }
