@@ -5,7 +5,6 @@ import Testing
 @Suite("Classes with validation of their own")
 struct ValidationOverridesTests {
   private class Silent: NSManagedObject {
-    @Managed var name: String?
     override func willSave() {}
     override func validateForInsert() throws { try super.validateForInsert() }
   }
