@@ -6,8 +6,9 @@ extension NSManagedObjectContext {
   /// Begins a fetch and returns before it has run.
   ///
   /// Objects: the SELECT runs on another thread, in a snapshot of its own, and the context's queue is
-  /// free meanwhile; the objects are made on the queue. Other results, and fetches of a
-  /// child or of a pinned context, run on the queue later. Cost: as `fetch`, with one fetch and one SELECT in the counters once it has ended.
+  /// free meanwhile; the objects are made on the queue. Other results, and fetches of a child, of a
+  /// pinned context, over several stores or sorted by objects, run on the queue later. Cost: as
+  /// `fetch`, with one fetch and one SELECT in the counters once it has ended.
   /// - Throws: an error of the request itself; those of the fetch are the result's `operationError`.
   final func fetchAsynchronously<T>(
     _ request: NSAsynchronousFetchRequest<T>
@@ -17,7 +18,8 @@ extension NSManagedObjectContext {
     let result = NSAsynchronousFetchResult(request, context: self)
     let ending = AsynchronousEnding(result)
     guard parent == nil, pinnedToken == nil, plan.batchSize == 0, plan.includesPropertyValues,
-      fetch.resultType == .managedObjectResultType, let store = try onlyStore(of: plan)
+      fetch.resultType == .managedObjectResultType, let store = try onlyStore(of: plan),
+      !plan.isSortedByObjects(of: store)
     else {
       // The request is the caller's no more until its block has run.
       nonisolated(unsafe) let fetch = fetch

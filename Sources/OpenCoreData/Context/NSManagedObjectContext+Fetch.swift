@@ -9,7 +9,8 @@ extension NSManagedObjectContext {
   /// Cost: one SELECT, and one for each prefetched step; with a batch size one SELECT of keys and one
   /// for each page; all of that for each store that holds the entity. Rows: the matches, of several
   /// stores up to offset and limit of each. Faults: none, but those of destinations by which several
-  /// stores' objects are sorted.
+  /// stores' objects are sorted, and those of all matches where a store in memory is to sort by a
+  /// transient property.
   /// - Throws: an `NSError` for an unknown entity, a predicate that SQL cannot say, a damaged store.
   public final func fetch<T>(
     _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
@@ -54,7 +55,9 @@ extension NSManagedObjectContext {
   /// One fetch of objects, prefetches included, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
     if parent != nil { return try fetchThroughParent(plan) }
-    guard let store = try onlyStore(of: plan) else { return try fetchAcross(plan) }
+    guard let store = try onlyStore(of: plan), !plan.isSortedByObjects(of: store) else {
+      return try fetchAcross(plan)
+    }
     let plan = plan.at(store)
     return try fetching(plan, from: store) { reader in
       sweepBeforeLoad()
@@ -77,7 +80,9 @@ extension NSManagedObjectContext {
   }
 
   private func storedIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    guard let store = try onlyStore(of: plan) else { return try fetchIDsAcross(plan) }
+    guard let store = try onlyStore(of: plan), !plan.isSortedByObjects(of: store) else {
+      return try fetchIDsAcross(plan)
+    }
     let plan = plan.at(store)
     return try fetching(plan, from: store) { reader in
       let ids: [NSManagedObjectID]

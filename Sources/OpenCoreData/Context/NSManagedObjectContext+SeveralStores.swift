@@ -1,7 +1,8 @@
 import ManagedModel
 import ProfileEvents
 
-// Fetches over several stores: each is asked once, and what they give is put in one order.
+// Fetches over several stores: each is asked once, and what they give is put in one order. So is what
+// one store in memory gives when the order is by a transient property, which only objects have.
 
 extension NSManagedObjectContext {
   /// The one store that a fetch has to ask; nil when there are several, or none that may be asked.
@@ -40,9 +41,15 @@ extension NSManagedObjectContext {
     do {
       for store in try stores(of: plan) {
         var asked = plan.at(store)
-        // Any of its rows up to there may be among the wanted ones.
-        asked.limit = plan.limit > 0 ? plan.offset + plan.limit : 0
         asked.offset = 0
+        if plan.isSortedByObjects(of: store) {
+          // What is left says whether its keys are known; any of the rows may be a wanted one.
+          asked.sort.removeAll(where: plan.isTransient)
+          asked.limit = 0
+        } else {
+          // Any of its rows up to there may be among the wanted ones.
+          asked.limit = plan.limit > 0 ? plan.offset + plan.limit : 0
+        }
         parts.append(
           try read(store) { Part(plan: asked, reader: $0, rows: try $0.rows(asked, in: scope)) })
       }
@@ -88,7 +95,7 @@ extension NSManagedObjectContext {
     return kept.map { ($0.part, wanted[$0.part][$0.row] ?? 0) }
   }
 
-  /// Objects of several stores.
+  /// Objects of several stores, or of one whose rows do not say the order.
   final func fetchAcross(_ plan: FetchPlan) throws -> [NSManagedObject] {
     try fetching(plan) {
       sweepBeforeLoad()
@@ -108,7 +115,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The IDs of objects of several stores.
+  /// The IDs of objects of several stores, or of one whose rows do not say the order.
   ///
   /// Without property values too the rows are read: they say in which order the stores' objects stand.
   final func fetchIDsAcross(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
@@ -202,9 +209,10 @@ extension NSManagedObjectContext {
   }
 }
 
-/// A row of one of several stores, as sort descriptors see it.
+/// A row as sort descriptors see it.
 ///
-/// Attributes are read from the row; what lies behind a relationship from the context's objects.
+/// Stored attributes are read from the row; transient ones, and what lies behind a relationship, from
+/// the context's objects.
 private final class FetchedRecord: KeyValueReadable {
   let place: (part: Int, row: Int)
   private let fetched: FetchedRow

@@ -86,6 +86,26 @@ struct FetchPlan {
     return plan
   }
 
+  /// Whether a store leaves the order to the objects: one in memory whose rows are to be sorted by a
+  /// transient property, which no row has.
+  func isSortedByObjects(of store: RowStore) -> Bool {
+    !sort.isEmpty && store is MemoryStore && sort.contains(where: isTransient)
+  }
+
+  /// Whether a descriptor's key path leads over to-ones to a transient attribute.
+  func isTransient(_ descriptor: NSSortDescriptor) -> Bool {
+    guard var names = descriptor.key?.split(separator: ".").map(String.init),
+      let last = names.popLast()
+    else { return false }
+    var entity: NSEntityDescription? = entity
+    for name in names {
+      let relationship = entity?.relationshipsByName[name]
+      let leadsToOne = relationship.map { !$0.isToMany && !$0.isTransient } ?? false
+      entity = leadsToOne ? relationship?.destinationEntity : nil
+    }
+    return entity?.attributesByName[last]?.isTransient == true
+  }
+
   /// The classes of the objects the request may give.
   var classes: [NSManagedObject.Type] {
     let entities = includesSubentities ? entity.withSubentities : [entity]

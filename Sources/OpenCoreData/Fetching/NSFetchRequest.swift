@@ -46,7 +46,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// Which objects match; nil is all of them.
   open var predicate: NSPredicate?
 
-  /// The order of the result; nil leaves it to SQLite.
+  /// The order of the result; nil leaves it to the store.
+  ///
+  /// A transient property has no column: SQLite's store refuses it with 134060, a store in memory
+  /// fills the matches and asks them.
   open var sortDescriptors: [NSSortDescriptor]? {
     didSet { swiftSort = nil }
   }

@@ -39,7 +39,9 @@ extension PredicateTranslation {
       }
       if property.isTransient {
         throw TranslationError(
-          text, "\(entity.name).\(key) is transient: the store has no column for it.")
+          text,
+          "\(entity.name).\(key) is transient: the store has no column for it. "
+            + "Filter or sort the fetched objects instead.")
       }
       if let toMany = entity.toMany[key] {
         return .toMany(

@@ -34,7 +34,12 @@ final class MemoryReader: StoreReader {
     if let dictionary = plan.dictionary {
       return try dictionaries(plan, dictionary, in: scope).count
     }
-    return try matches(plan).count
+    var counted = plan
+    // No order changes the number. Where one would say which rows lie within the limits, its keys have
+    // to be known, as in SQL.
+    let isLimited = plan.limit > 0 || plan.offset > 0
+    counted.sort.removeAll { !isLimited || plan.isTransient($0) }
+    return try matches(counted).count
   }
 
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
