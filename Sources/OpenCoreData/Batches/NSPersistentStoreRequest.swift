@@ -6,7 +6,7 @@ import ManagedModel
 public enum NSPersistentStoreRequestType: UInt, Sendable {
   /// A fetch, or a request for history.
   case fetchRequestType = 1
-  /// A save.
+  /// A save; a context makes none of its `save()`, and executes none.
   case saveRequestType = 2
   /// A batch insertion.
   case batchInsertRequestType = 5
@@ -28,9 +28,10 @@ open class NSPersistentStoreRequest: NSObject {
 
   /// Carries the request out for a context, on its queue.
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    let instead = requestType == .saveRequestType ? " Save with the context's save()." : ""
     throw NSError.coreData(
       NSPersistentStoreUnsupportedRequestTypeError,
-      "\(type(of: self)) is no request that a context executes.")
+      "\(type(of: self)) is no request that a context executes.\(instead)")
   }
 
   /// Carries the request out and gives what it is about: of a fetch what was fetched, in an array.

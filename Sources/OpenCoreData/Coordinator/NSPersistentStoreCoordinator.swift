@@ -68,8 +68,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// store is only looked at: no byte in its folder changes.
   /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema.
   /// - Parameter configuration: The model's configuration whose entities the store holds; nil for all.
-  /// - Throws: 134080 with a sentence when the file is no usable store, or is one of this coordinator's
-  ///   already; 134100 when it was made with another model, 134020 when it lacks tables or columns,
+  /// - Throws: 134080 with a sentence when the file is no usable store, is one of this coordinator's
+  ///   already, or an option is none; 134100 when it was made with another model, 134020 when it lacks tables or columns,
   ///   134000 for another type of store, 134070 for a configuration that the model does not have.
   @discardableResult
   public func addPersistentStore(
@@ -221,7 +221,8 @@ extension RowStore {
     guard !isReadOnly else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
-        "The store was opened to be looked at (NSReadOnlyPersistentStoreOption): nothing is saved.")
+        "The store was opened to be looked at (NSReadOnlyPersistentStoreOption): nothing is saved.",
+        [NSAffectedStoresErrorKey: [self]])
     }
     return self
   }

@@ -57,6 +57,8 @@ public let NSPersistentStoreOpenError = 134080
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 /// The store was made with another version of the model.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
+/// Transactions behind a token of the history were deleted: what has changed since is not known.
+public let NSPersistentHistoryTokenExpiredError = 134301
 /// SQLite reported an error.
 public let NSSQLiteError = 134180
 

@@ -21,9 +21,12 @@ struct HistoryReading {
   }
 
   /// The transactions behind a place, in their order.
+  ///
+  /// - Throws: 134301 for a token behind which transactions were deleted.
   func transactions(
     after place: NSPersistentHistoryChangeRequest.Place, withChanges: Bool
   ) throws -> [NSPersistentHistoryTransaction] {
+    if case .token(let token?) = place { try check(token) }
     let (condition, bind) = HistoryReading.condition(place, ">", in: store.identifier)
     let filter = bind == nil ? "1" : condition
     let binds = [bind].compactMap { $0 }
@@ -45,6 +48,25 @@ struct HistoryReading {
         bundleID: row[3].string ?? "", processID: row[5].string ?? "", contextName: row[4].string,
         author: row[2].string, changes: withChanges ? changes[number] ?? [] : nil)
     }
+  }
+
+  /// Transactions are numbered in turn, so that a number that is missing behind the token's is that of
+  /// a deleted one.
+  private func check(_ token: NSPersistentHistoryToken) throws {
+    guard let last = token.transactions[store.identifier] else { return }
+    let rows = try connection.values("SELECT MIN(Z_PK) FROM ATRANSACTION")
+    let missing: Bool
+    if case .integer(let first)? = rows.first?.first {
+      missing = first > last + 1
+    } else {
+      missing = try store.lastTransaction(on: connection) ?? 0 > last
+    }
+    guard missing else { return }
+    throw NSError.coreData(
+      NSPersistentHistoryTokenExpiredError,
+      "Transactions behind \(last) were deleted from the history. Fetch anew what is needed, and go on "
+        + "from currentPersistentHistoryToken(fromStores:).",
+      [NSAffectedStoresErrorKey: [store]])
   }
 
   /// The changes of the transactions that a condition holds for, by transaction.

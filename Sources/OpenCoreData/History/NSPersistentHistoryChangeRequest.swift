@@ -37,6 +37,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   }
 
   /// Everything behind a token; nil is everything.
+  ///
+  /// Executing it throws 134301 when transactions behind the token were deleted.
   public class func fetchHistory(
     after token: NSPersistentHistoryToken?
   ) -> NSPersistentHistoryChangeRequest {
@@ -44,6 +46,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   }
 
   /// Everything behind a transaction; nil is everything.
+  ///
+  /// Executing it throws 134301 when transactions behind it were deleted.
   public class func fetchHistory(
     after transaction: NSPersistentHistoryTransaction?
   ) -> NSPersistentHistoryChangeRequest {

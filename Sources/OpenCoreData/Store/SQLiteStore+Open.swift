@@ -13,13 +13,15 @@ extension SQLiteStore {
     if exists || isReadOnly, let problem = StoreFileProblem.examine(path: url.path) {
       throw NSError.unusableStore(problem, url)
     }
+    let readers = try readerCount(options)
     do {
       tellOpening(of: url, to: hub)
       let derived = DerivedChanges()
       let access: Connection.Access = isReadOnly ? .looking : .writing
       let settings = connectionOptions(options, isNew: !exists)
-      let pool = try ConnectionPool(path: url.path, access: access, options: settings) {
-        connection throws(SQLiteError) in
+      let pool = try ConnectionPool(
+        path: url.path, access: access, options: settings, maximumReaders: readers
+      ) { connection throws(SQLiteError) in
         try StoreFunctions.register(on: connection) { derived.note($0) }
         connection.isTiming = false
       }
@@ -129,6 +131,22 @@ extension SQLiteStore {
   private static func maintain(_ connection: Connection, _ options: [AnyHashable: Any]?) throws {
     if options?[NSSQLiteManualVacuumOption] as? Bool == true { try connection.execute("VACUUM") }
     if options?[NSSQLiteAnalyzeOption] as? Bool == true { try connection.execute("ANALYZE") }
+  }
+
+  /// How many readers the options have the store keep.
+  ///
+  /// - Throws: 134080 for anything but a whole number above 0.
+  private static func readerCount(_ options: [AnyHashable: Any]?) throws -> Int {
+    guard let given = options?[NSPersistentStoreConnectionPoolMaxSizeKey] else {
+      return ConnectionPool.usualReaders
+    }
+    let count = given as? Int ?? (given as? NSNumber).flatMap { Int(exactly: $0.doubleValue) }
+    guard let count, count > 0 else {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "NSPersistentStoreConnectionPoolMaxSizeKey is '\(given)'. Give it a whole number above 0.")
+    }
+    return count
   }
 
   static func connectionOptions(

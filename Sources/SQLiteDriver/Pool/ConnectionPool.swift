@@ -11,6 +11,9 @@ package final class ConnectionPool: @unchecked Sendable {
   /// A closure of several lines must say `connection throws(SQLiteError) in`.
   package typealias Configure = @Sendable (Connection) throws(SQLiteError) -> Void
 
+  /// The readers that are kept where nobody says how many.
+  package static let usualReaders = 4
+
   package let path: String
   package let access: Connection.Access
   private let options: Connection.Options
@@ -58,7 +61,7 @@ package final class ConnectionPool: @unchecked Sendable {
   /// connections would have a database of its own.
   package init(
     path: String, access: Connection.Access, options: Connection.Options = .init(),
-    maximumReaders: Int = 4, configure: @escaping Configure = { _ in }
+    maximumReaders: Int = usualReaders, configure: @escaping Configure = { _ in }
   ) throws(SQLiteError) {
     precondition(path != ":memory:", "A pool needs a file; :memory: is private to a connection.")
     self.path = path

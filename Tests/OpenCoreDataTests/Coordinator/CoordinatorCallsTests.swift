@@ -114,6 +114,29 @@ struct CoordinatorCallsTests {
     #expect(answer?.count == 1)
   }
 
+  /// What Apple's framework hands to stores of an application's own.
+  private final class SaveRequest: NSPersistentStoreRequest {
+    override var requestType: NSPersistentStoreRequestType { .saveRequestType }
+  }
+
+  @Test("A request to save is refused by context and coordinator: save() is the way to save")
+  func saveRequests() throws {
+    let stack = try SharedStack(.memory, TestModels.company())
+    let context = stack.context()
+    context.performAndWait {
+      _ = context.make("Employee", ["name": "e"])
+      for error in [
+        thrownError { try context.execute(SaveRequest()) },
+        thrownError { _ = try stack.coordinator.execute(SaveRequest(), with: context) },
+      ] {
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+        #expect(error?.localizedDescription.contains("save()") == true)
+      }
+      #expect(context.hasChanges)
+    }
+  }
+
   @Test("A copied request asks for the same and is another")
   func copies() throws {
     let stack = try SharedStack(.memory, TestModels.company())

@@ -126,6 +126,44 @@ struct HistoryTests {
     }
   }
 
+  @Test("A token behind which transactions were deleted has expired: error 134301")
+  func expiry() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    try context.performAndWait {
+      var tokens: [NSPersistentHistoryToken?] = []
+      for _ in 0..<4 {
+        _ = context.make("Item")
+        try context.save()
+        tokens.append(stack.coordinator.currentPersistentHistoryToken(fromStores: nil))
+      }
+      func numbers(_ token: NSPersistentHistoryToken?) throws -> [Int64] {
+        try history(.fetchHistory(after: token), context).map(\.transactionNumber)
+      }
+      func expired(_ token: NSPersistentHistoryToken?) -> NSError? {
+        thrownError { _ = try numbers(token) }
+      }
+      // What is left begins with the third transaction.
+      try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: tokens[2]))
+      #expect(try numbers(tokens[1]) == [3, 4])
+      #expect(try numbers(nil) == [3, 4])
+      let error = try #require(expired(tokens[0]))
+      #expect(error.domain == NSCocoaErrorDomain)
+      #expect(error.code == NSPersistentHistoryTokenExpiredError)
+      #expect(error.code == 134301)
+      let affected = error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore]
+      #expect(affected == stack.coordinator.persistentStores)
+      // Nothing is left; behind the last nothing was.
+      try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date()))
+      #expect(try numbers(tokens[3]) == [])
+      #expect(expired(tokens[2])?.code == NSPersistentHistoryTokenExpiredError)
+      _ = context.make("Item")
+      try context.save()
+      #expect(try numbers(tokens[3]) == [5])
+      #expect(expired(tokens[2])?.code == NSPersistentHistoryTokenExpiredError)
+    }
+  }
+
   @Test("Batch requests are transactions too, written by INSERT … SELECT")
   func batches() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)

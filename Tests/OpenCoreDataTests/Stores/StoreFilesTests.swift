@@ -98,6 +98,35 @@ struct StoreFilesTests {
     #expect(!FileManager.default.fileExists(atPath: missing.path))
   }
 
+  @Test(
+    "A store keeps as many readers as NSPersistentStoreConnectionPoolMaxSizeKey says, and opens more",
+    arguments: [(nil, 4), (1, 1), (NSNumber(value: 6), 6)] as [((any Sendable)?, Int)])
+  func poolSize(option: (any Sendable)?, kept: Int) throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let context = try stack.coldContext(
+      options: option.map { [NSPersistentStoreConnectionPoolMaxSizeKey: $0] })
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let pool = try #require(coordinator.firstStore as? SQLiteStore).pool
+    let first = try (0..<8).map { _ in try pool.lease() }
+    for reader in first { pool.giveBack(reader) }
+    let second = try (0..<8).map { _ in try pool.lease() }
+    #expect(second.count { reader in first.contains { $0 === reader } } == kept)
+    for reader in second { pool.giveBack(reader) }
+  }
+
+  @Test(
+    "A size that is none is refused, and no file is made",
+    arguments: [0, -1, 2.5, "many"] as [any Sendable])
+  func badPoolSize(option: any Sendable) throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    let error = thrownError {
+      _ = try stack.coldContext(options: [NSPersistentStoreConnectionPoolMaxSizeKey: option])
+    }
+    #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSPersistentStoreOpenError)
+    #expect(error?.localizedDescription.contains("MaxSizeKey is '\(option)'") == true)
+    #expect(!FileManager.default.fileExists(atPath: stack.storeURL.path))
+  }
+
   @Test("S-H10 a removed store gives errors and no trap; another one takes its place")
   func removedStoresFail() throws {
     let stack = try TestStack(model: SchemaModels.library())
