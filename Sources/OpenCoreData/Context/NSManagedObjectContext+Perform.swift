@@ -69,7 +69,10 @@ extension NSManagedObjectContext {
   }
 
   private func run<T>(_ block: () throws -> T, atEnd: () -> Void) rethrows -> T {
-    if depth == 0 { runner.store(MonotonicClock.threadID(), ordering: .relaxed) }
+    if depth == 0 {
+      runner.store(MonotonicClock.threadID(), ordering: .relaxed)
+      askStaleness()
+    }
     depth += 1
     defer {
       if depth == 1 { atEnd() }

@@ -84,12 +84,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// How old a row of the row cache may be, in seconds: below 0, as by default, of any age; 0,
   /// never used; above 0, at most so old.
   ///
+  /// An override is asked when a block of the context begins: where it gave a number below 0 then, a
+  /// fault whose row was fetched does not ask again.
   /// Deviation: the book calls 0 "never stale".
   open var stalenessInterval: Double = -1 {
-    didSet { acceptsAnyAge = stalenessInterval < 0 }
+    didSet { askStaleness() }
   }
   /// Whether rows of the row cache are used however old they are.
   @exclusivity(unchecked) private(set) final var acceptsAnyAge = true
+
+  /// Asks `stalenessInterval`, which may be overridden, whether faults have to ask it.
+  final func askStaleness() {
+    acceptsAnyAge = stalenessInterval < 0
+  }
 
   /// Whether an object whose row is gone becomes deleted with nil values when its fault fires; with
   /// false, that traps.
@@ -217,6 +224,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   private func attach(_ coordinator: NSPersistentStoreCoordinator) {
     self.coordinator = coordinator
+    askStaleness()
     scope.hub = coordinator.eventHub
     family = coordinator.managedObjectModel.entities.first.map { EntityLayout.of($0).family }
     registry.prepare(

@@ -125,6 +125,48 @@ struct DeviationTests {
     }
   }
 
+  /// A context that says by itself how old rows may be.
+  private final class AgingContext: NSManagedObjectContext, @unchecked Sendable {
+    // used on its queue alone
+    var age = -1.0
+
+    override var stalenessInterval: Double {
+      get { age }
+      set { age = newValue }
+    }
+  }
+
+  @Test func overriddenStalenessIntervalIsAskedWhenABlockBegins() throws {
+    let stack = try TestStack.moody()
+    try stack.addMoods(1, countries: 1)
+    let context = AgingContext(concurrencyType: .privateQueueConcurrencyType)
+    context.age = 0
+    context.persistentStoreCoordinator = try stack.coldContext().persistentStoreCoordinator
+    func misses(_ before: () -> Void = {}) throws -> Int {
+      let mood = try #require(try Mood.fetch(in: context).first)
+      context.refresh(mood, mergeChanges: false)
+      // Now the fault has its row at hand.
+      _ = try Mood.fetch(in: context)
+      before()
+      return costs(of: context) { _ = mood.date }.misses
+    }
+    // Outside of a block: as it was when the context got its coordinator.
+    #expect(try misses() == 1)
+    context.age = -1
+    let negative = try context.performAndWait {
+      let found = [try misses(), try misses { context.age = 0 }]
+      context.age = -1
+      return found
+    }
+    #expect(negative == [0, 0])
+    context.age = 60
+    let positive = try context.performAndWait {
+      // One that gives 0 or more is asked each time.
+      [try misses(), try misses { context.age = 0 }, try misses { context.age = -1 }]
+    }
+    #expect(positive == [0, 1, 0])
+  }
+
   @Test func inverseIsSetAtOnceOnBothSides() throws {
     let stack = try TestStack.moody()
     let context = try stack.coldContext()

@@ -73,6 +73,10 @@ struct SeveralStoresSaveTests {
       let error = try #require(context.saveError())
       #expect(error.code == NSPersistentStoreSaveError && error.domain == NSCocoaErrorDomain)
       #expect(error.localizedDescription.contains("another store"))
+      // The store of the one, and that of the other.
+      #expect(error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] == two.stores)
+      #expect(
+        error.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] == [employee, department])
       #expect(context.insertedObjects == [employee])
       context.assign(employee, to: two.stores[1])
       try context.save()
