@@ -38,6 +38,18 @@ extension NSPredicate {
     }
   }
 
+  /// The key paths that begin at the object that is asked, in the order in which they are written.
+  ///
+  /// Those inside of a subquery, and those behind another value, begin elsewhere and are left out.
+  package var ownKeyPaths: [PredicateKeyPath] {
+    switch form {
+    case .compound(_, let predicates): predicates.flatMap(\.ownKeyPaths)
+    case .comparison(let comparison):
+      comparison.leftExpression.ownKeyPaths + comparison.rightExpression.ownKeyPaths
+    case .constant, .block, .unknown: []
+    }
+  }
+
   /// The placeholders that have no argument, in order.
   ///
   /// A predicate with any cannot be evaluated.
@@ -56,6 +68,16 @@ extension NSPredicate {
 }
 
 extension NSExpression {
+  fileprivate var ownKeyPaths: [PredicateKeyPath] {
+    switch node {
+    case .keyPath(let path): [path]
+    case .path(let operand, _): operand.ownKeyPaths
+    case .conditional(let predicate, let yes, let no):
+      predicate.ownKeyPaths + yes.ownKeyPaths + no.ownKeyPaths
+    default: node.children.flatMap(\.ownKeyPaths)
+    }
+  }
+
   /// Calls the body for this expression and then for all below, those of inner predicates too.
   package func forEachExpression(_ body: (NSExpression) -> Void) {
     body(self)

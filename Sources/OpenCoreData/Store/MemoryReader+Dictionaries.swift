@@ -15,7 +15,7 @@ extension MemoryReader {
         var seen: Set<[PredicateValue]> = []
         groups = groups.filter { seen.insert($0.values).inserted }
       }
-      try checkKeys()
+      try checkUnknownKey()
       let skipped = groups.dropFirst(plan.offset)
       return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.entries)
     } catch let error as PredicateEvaluationError {

@@ -5,7 +5,7 @@ final class MemoryReader: StoreReader {
   let store: RowStore
   let commit: UInt64
   let tables: MemoryTables
-  /// The first key that a predicate or sort descriptor asked for and that the entity does not have.
+  /// The first key that a row was asked for and does not have.
   var unknownKey: (key: String, entity: String)?
 
   init(store: RowStore, tables: MemoryTables, commit: UInt64) {
@@ -91,7 +91,7 @@ final class MemoryReader: StoreReader {
   private func matches(_ plan: FetchPlan) throws -> [MemoryRow] {
     var records = try records(plan)
     if !plan.sort.isEmpty { records = records.sorted(using: plan.sort.map { placed($0, plan) }) }
-    try checkKeys()
+    try checkUnknownKey()
     let skipped = records.dropFirst(plan.offset)
     return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.row)
   }
@@ -99,6 +99,7 @@ final class MemoryReader: StoreReader {
   /// What a fetch's predicate holds for, in the order of the keys.
   func records(_ plan: FetchPlan) throws -> [MemoryRecord] {
     unknownKey = nil
+    try checkKeys(of: plan)
     let rows = tables.rows[plan.layout.rootIndex].values
       .filter { plan.covers($0.layout) }
       .sorted { $0.primaryKey < $1.primaryKey }
@@ -111,13 +112,5 @@ final class MemoryReader: StoreReader {
       }
     }
     return records
-  }
-
-  /// Says which key was asked for that there is not.
-  func checkKeys() throws {
-    if let unknownKey {
-      throw NSError.fetch(
-        "The entity '\(unknownKey.entity)' has no persistent property '\(unknownKey.key)'.")
-    }
   }
 }

@@ -51,26 +51,11 @@ struct PredicateCheck {
   ///
   /// Those inside of `SUBQUERY` begin elsewhere and are left out.
   private static func keyPaths(of predicate: NSPredicate) -> [String] {
-    switch predicate.form {
-    case .compound(_, let predicates): predicates.flatMap { keyPaths(of: $0) }
-    case .comparison(let comparison):
-      keyPaths(of: comparison.leftExpression) + keyPaths(of: comparison.rightExpression)
-    case .constant, .block, .unknown: []
-    }
-  }
-
-  private static func keyPaths(of expression: NSExpression) -> [String] {
-    switch expression.node {
-    case .keyPath(let path):
+    predicate.ownKeyPaths.compactMap { path in
       // `%K` may be any key, and every object has an ID.
       let keys = path.keys.filter { $0.lowercased() != "self" }
       return keys.isEmpty || path.components.contains(.placeholder) || keys == ["objectID"]
-        ? [] : [keys.joined(separator: ".")]
-    case .subquery(let collection, _, _): return keyPaths(of: collection)
-    case .path(let operand, _): return keyPaths(of: operand)
-    case .conditional(let predicate, let yes, let no):
-      return keyPaths(of: predicate) + keyPaths(of: yes) + keyPaths(of: no)
-    default: return expression.node.children.flatMap { keyPaths(of: $0) }
+        ? nil : keys.joined(separator: ".")
     }
   }
 }

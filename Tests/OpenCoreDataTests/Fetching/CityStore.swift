@@ -4,14 +4,7 @@ import ProfileEvents
 
 /// The book's people and cities, a few of each, in a store of either type.
 final class CityStore {
-  enum Kind: CaseIterable {
-    case sqlite
-    case memory
-
-    var type: String { self == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType }
-  }
-
-  let kind: Kind
+  let kind: StoreKind
   let stack: TestStack
   let events = EventList()
   let context: NSManagedObjectContext
@@ -30,18 +23,15 @@ final class CityStore {
     "Deal": ["Al"],
   ]
 
-  init(_ kind: Kind) throws {
+  init(_ kind: StoreKind) throws {
     self.kind = kind
-    stack = try TestStack(model: Self.model())
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-    try coordinator.addPersistentStore(
-      ofType: kind.type, configurationName: nil, at: kind == .sqlite ? stack.storeURL : nil)
-    let filling = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    filling.persistentStoreCoordinator = coordinator
+    stack = try TestStack(kind, model: Self.model())
+    let filling = try stack.coldContext()
     try filling.performAndWait { try Self.fill(filling) }
-    coordinator.eventHub.add(events)
     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
+    // The same coordinator: nothing that the store was filled with is read anew.
+    context.persistentStoreCoordinator = filling.persistentStoreCoordinator
+    filling.persistentStoreCoordinator?.eventHub.add(events)
   }
 
   private static func model() -> NSManagedObjectModel {

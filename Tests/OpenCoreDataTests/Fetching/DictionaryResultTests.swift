@@ -13,13 +13,12 @@ struct DictionaryResultTests {
     let warehouse = Warehouse(seed: 11, count: 40)
     let events = EventList()
     let context: NSManagedObjectContext
-    let isSQLite: Bool
 
-    init(_ kind: CityStore.Kind) throws {
-      stack = try TestStack(model: Warehouse.model())
-      isSQLite = kind == .sqlite
+    init(_ kind: StoreKind) throws {
+      stack = try TestStack(kind, model: Warehouse.model())
       context = try warehouse.context(
-        kind.type, at: kind == .sqlite ? stack.storeURL : nil, sinks: [events])
+        kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType,
+        at: kind == .sqlite ? stack.storeURL : nil, sinks: [events])
     }
 
     func fetch(
@@ -34,8 +33,8 @@ struct DictionaryResultTests {
         let cost = try costs(of: context) { found = try context.fetch(request) }
         // One SELECT, no object, no fault, no row kept.
         #expect(cost.fetches == 1 && cost.faults == 0)
-        #expect(cost.selects == (isSQLite ? 1 : 0))
-        #expect(cost.rows == (isSQLite ? found.count : 0))
+        #expect(cost.selects == stack.statements(1))
+        #expect(cost.rows == stack.statements(found.count))
         #expect(context.registeredObjects.isEmpty)
         let count = try context.count(for: request)
         #expect(count == found.count)
@@ -62,8 +61,8 @@ struct DictionaryResultTests {
 
   @Test(
     "S6.28 only the named columns are read, nils are left out",
-    arguments: CityStore.Kind.allCases)
-  func namedProperties(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func namedProperties(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let weight = try #require(
       setup.stack.model.entitiesByName["Item"]?.propertiesByName["weight"])
@@ -95,8 +94,8 @@ struct DictionaryResultTests {
         of: ["number", "name", "count", "weight", "price", "added", "flag"]))
   }
 
-  @Test("Objects come as their IDs, of the entity they are of", arguments: CityStore.Kind.allCases)
-  func objectIDs(kind: CityStore.Kind) throws {
+  @Test("Objects come as their IDs, of the entity they are of", arguments: StoreKind.allCases)
+  func objectIDs(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let itself = NSExpressionDescription()
     itself.name = "id"
@@ -117,8 +116,8 @@ struct DictionaryResultTests {
 
   @Test(
     "S6.29, S-C08 an average by group is one SELECT with GROUP BY",
-    arguments: CityStore.Kind.allCases)
-  func grouped(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func grouped(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let average = Self.describe("average", "average:(weight)", .doubleAttributeType)
     let found = try setup.fetch(["owner.name", average]) { request in
@@ -142,8 +141,8 @@ struct DictionaryResultTests {
 
   @Test(
     "Functions over all rows, of attributes, to-manys and arithmetic",
-    arguments: CityStore.Kind.allCases)
-  func functions(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func functions(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let items = setup.warehouse.items
     let counts = items.compactMap(\.count)
@@ -186,8 +185,8 @@ struct DictionaryResultTests {
 
   @Test(
     "Groups are filtered, sorted and paged by what is computed",
-    arguments: CityStore.Kind.allCases)
-  func having(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func having(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let number = Self.describe("total", "count:(number)")
     let counts = Dictionary(grouping: setup.warehouse.items) { $0.name }.mapValues(\.count)
@@ -224,8 +223,8 @@ struct DictionaryResultTests {
 
   @Test(
     "Equal dictionaries come once when asked for; a join with ANY repeats none",
-    arguments: CityStore.Kind.allCases)
-  func distinct(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func distinct(kind: StoreKind) throws {
     let setup = try Setup(kind)
     let items = setup.warehouse.items.filter { $0.tags.contains { $0 >= "a" } }
     for isDistinct in [false, true] {

@@ -9,9 +9,11 @@ import Testing
 
 @Suite("Fetching")
 struct FetchTests {
-  @Test("S6.24 an ID fetch loads whole rows and makes no object")
-  func idFetch() throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.24 an ID fetch loads whole rows and makes no object",
+    arguments: StoreKind.allCases)
+  func idFetch(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -20,19 +22,22 @@ struct FetchTests {
       request.resultType = .managedObjectIDResultType
       var ids: [NSManagedObjectID] = []
       let cost = try costs(of: context) { ids = try context.fetch(request) }
-      #expect(cost.selects == 1 && cost.rows == 12)
+      #expect(cost.selects == stack.statements(1) && cost.rows == stack.statements(12))
       #expect(ids.count == 12)
       #expect(context.registeredObjects.isEmpty)
       #expect(try stack.cachedRows(context) == 12)
-      #expect(events.statements(.select).first?.contains("t0.ZDATE") == true)
+      let texts = events.statements(.select).filter { $0.contains("t0.ZDATE") }
+      #expect(texts.count == stack.statements(1))
       ids = []
       #expect(try stack.cachedRows(context) == 0)
     }
   }
 
-  @Test("S6.25 an ID fetch without values loads keys and caches nothing")
-  func idFetchWithoutValues() throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.25 an ID fetch without values loads keys and caches nothing",
+    arguments: StoreKind.allCases)
+  func idFetchWithoutValues(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -42,28 +47,32 @@ struct FetchTests {
       request.includesPropertyValues = false
       var ids: [NSManagedObjectID] = []
       let cost = try costs(of: context) { ids = try context.fetch(request) }
-      #expect(cost.selects == 1 && ids.count == 12)
-      #expect(events.statements(.select) == ["SELECT 0, t0.Z_PK FROM ZMOOD t0"])
+      #expect(cost.selects == stack.statements(1) && ids.count == 12)
+      #expect(events.statements(.select) == stack.texts("SELECT 0, t0.Z_PK FROM ZMOOD t0"))
       #expect(try stack.cachedRows(context) == 0)
     }
   }
 
-  @Test("S6.27 a count is one SELECT COUNT; counting a fetch loads everything")
-  func count() throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.27 a count is one SELECT COUNT; counting a fetch loads everything",
+    arguments: StoreKind.allCases)
+  func count(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
     try context.performAndWait {
       var count = 0
+      let one = stack.statements(1)
       let counting = try costs(of: context) { count = try Mood.count(in: context) }
-      #expect(count == 12 && counting.selects == 1 && counting.rows == 1)
+      #expect(count == 12 && counting.selects == one && counting.rows == one)
       let request = NSFetchRequest<NSNumber>(entityName: "Mood")
       request.resultType = .countResultType
       let fetching = try costs(of: context) { count = try context.fetch(request)[0].intValue }
-      #expect(count == 12 && fetching.selects == 1 && fetching.rows == 1)
+      #expect(count == 12 && fetching.selects == one && fetching.rows == one)
       #expect(
-        events.statements(.select) == ["SELECT COUNT(*) FROM ZMOOD", "SELECT COUNT(*) FROM ZMOOD"])
+        events.statements(.select)
+          == stack.texts("SELECT COUNT(*) FROM ZMOOD", "SELECT COUNT(*) FROM ZMOOD"))
       #expect(context.registeredObjects.isEmpty)
       #expect(try stack.cachedRows(context) == 0)
       let fetched = try Mood.fetch(in: context)
@@ -121,9 +130,11 @@ struct FetchTests {
     }
   }
 
-  @Test("S6.30 S6.32 S6.33 a batched fetch loads keys, then a page at a time")
-  func batches() throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.30 S6.32 S6.33 a batched fetch loads keys, then a page at a time",
+    arguments: StoreKind.allCases)
+  func batches(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(110, countries: 3)
     let events = EventList()
     let context = try stack.coldContext(sinks: [events])
@@ -136,31 +147,36 @@ struct FetchTests {
       var moods: BatchedFetchResult<Mood>?
       let execute = try costs(of: context) { moods = try context.fetchBatched(request) }
       let result = try #require(moods)
-      #expect(execute.selects == 1 && result.count == 110)
+      #expect(execute.selects == stack.statements(1) && result.count == 110)
       #expect(context.registeredObjects.isEmpty)
       #expect(try stack.cachedRows(context) == 0)
       #expect(
-        events.statements(.select).last
-          == "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE >= ? ORDER BY t0.ZDATE DESC")
+        events.statements(.select)
+          == stack.texts(
+            "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE >= ? ORDER BY t0.ZDATE DESC"))
 
       let first = costs(of: context) { for index in 0..<20 { _ = result[index].date } }
-      #expect(first.selects == 1 && first.rows == 20 && first.faults == 0)
+      #expect(first.faults == 0)
+      #expect(first.selects == stack.statements(1) && first.rows == stack.statements(20))
+      let page = "WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)   LIMIT 20"
       #expect(
-        events.statements(.select).last?.hasSuffix(
-          "WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)   LIMIT 20") == true)
-      #expect(costs(of: context) { _ = result[20].date }.selects == 1)
+        events.statements(.select).filter { $0.hasSuffix(page) }.count == stack.statements(1))
+      #expect(costs(of: context) { _ = result[20].date }.selects == stack.statements(1))
 
       let whole = costs(of: context) { for mood in result { _ = mood.date } }
-      #expect(whole.selects == 4 && whole.rows == 20 * 3 + 10)
+      #expect(whole.selects == stack.statements(4) && whole.rows == stack.statements(20 * 3 + 10))
       #expect(context.peakRegisteredCount(ofEntity: "Mood") == 100)
       let dates = result.map(\.date)
       #expect(dates == dates.sorted(by: >))
     }
   }
 
-  @Test("S6.33 walking all pages costs 1 + ceil(N / B) SELECTs", arguments: [(100, 20), (101, 20)])
-  func walkPages(count: Int, size: Int) throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.33 walking all pages costs 1 + ceil(N / B) SELECTs", arguments: [(100, 20), (101, 20)],
+    StoreKind.allCases)
+  func walkPages(batch: (count: Int, size: Int), kind: StoreKind) throws {
+    let (count, size) = batch
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(count, countries: 1)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -169,13 +185,15 @@ struct FetchTests {
         request.fetchBatchSize = size
         for mood in try context.fetchBatched(request) { _ = mood.objectID }
       }
-      #expect(cost.selects == 1 + (count + size - 1) / size)
+      #expect(cost.selects == stack.statements(1 + (count + size - 1) / size))
     }
   }
 
-  @Test("S6.44 registeredObject never asks the store")
-  func registeredObject() throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.44 registeredObject never asks the store",
+    arguments: StoreKind.allCases)
+  func registeredObject(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -191,9 +209,11 @@ struct FetchTests {
     }
   }
 
-  @Test("S6.46 existingObject costs nothing, one SELECT, or one SELECT and an error")
-  func existingObject() throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.46 existingObject costs nothing, one SELECT, or one SELECT and an error",
+    arguments: StoreKind.allCases)
+  func existingObject(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -212,7 +232,9 @@ struct FetchTests {
         return try #require(store.managedObjectID(forURIRepresentation: url))
       }
       let other = try id(moods[0].objectID == id(1) ? 2 : 1)
-      #expect(try costs(of: context) { _ = try context.existingObject(with: other) }.selects == 1)
+      #expect(
+        try costs(of: context) { _ = try context.existingObject(with: other) }.selects
+          == stack.statements(1))
       let bogus = try id(999)
       let missing = costs(of: context) {
         do {
@@ -223,13 +245,15 @@ struct FetchTests {
           #expect(error.code == NSManagedObjectReferentialIntegrityError)
         }
       }
-      #expect(missing.selects == 1)
+      #expect(missing.selects == stack.statements(1))
     }
   }
 
-  @Test("S6.47 the context keeps changed objects and lets clean ones go")
-  func weakRegistry() throws {
-    let stack = try TestStack.moody()
+  @Test(
+    "S6.47 the context keeps changed objects and lets clean ones go",
+    arguments: StoreKind.allCases)
+  func weakRegistry(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 1)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -273,10 +297,10 @@ struct FetchTests {
   }
 
   @Test(
-    "S6.07, S-C09, S-C10 unsaved changes are laid over a fetch, in its order, unless it says otherwise"
-  )
-  func pendingChanges() throws {
-    let stack = try TestStack.moody()
+    "S6.07, S-C09, S-C10 unsaved changes are laid over a fetch, in its order, unless it says otherwise",
+    arguments: StoreKind.allCases)
+  func pendingChanges(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
     try stack.addMoods(3, countries: 1)
     let context = try stack.coldContext()
     try context.performAndWait {
@@ -296,7 +320,7 @@ struct FetchTests {
       }
       var merged: [Mood] = []
       let cost = try costs(of: context) { merged = try fetch(true) }
-      #expect(cost.selects == 1 && merged == [new, all[0]])
+      #expect(cost.selects == stack.statements(1) && merged == [new, all[0]])
       #expect(try fetch(false) == [all[1], all[2]])
       #expect(try Mood.count(in: context) { $0.predicate = early } == 2)
     }
@@ -306,9 +330,12 @@ struct FetchTests {
     "A request that cannot be carried out is an NSError that names the next step",
     arguments: [
       ("Moods", nil, "no entity 'Moods'"), ("Mood", "country.iso3166Code == 1", "iso3166Code"),
-    ])
-  func badRequests(entity: String, predicate: String?, says: String) throws {
-    let stack = try TestStack.moody()
+    ], StoreKind.allCases)
+  func badRequests(
+    request: (entity: String, predicate: String?, says: String), kind: StoreKind
+  ) throws {
+    let (entity, predicate, says) = request
+    let stack = try TestStack.moody(kind)
     let context = try stack.coldContext()
     context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity)

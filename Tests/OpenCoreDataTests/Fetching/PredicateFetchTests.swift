@@ -81,8 +81,8 @@ struct PredicateFetchTests {
 
   @Test(
     "S12-9, S12-10, S12-11, S12-12, S12-20, S12-21, S12-29, S12-30, S12-31, S-C20, S-C24, S-C25 formats find their cities",
-    arguments: CityStore.Kind.allCases)
-  func formatsFindTheirCities(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func formatsFindTheirCities(kind: StoreKind) throws {
     let store = try CityStore(kind)
     for known in Self.cases {
       let predicate = NSPredicate(format: known.format, argumentArray: known.arguments)
@@ -187,8 +187,8 @@ struct PredicateFetchTests {
 
   @Test(
     "S-C19 a block and a method are refused by the file and run by memory",
-    arguments: CityStore.Kind.allCases)
-  func code(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func code(kind: StoreKind) throws {
     let store = try CityStore(kind)
     let block = NSPredicate { record, _ in
       (record as? any KeyValueReadable)?.value(forKey: "name") as? String == "Al"
@@ -208,15 +208,23 @@ struct PredicateFetchTests {
 
   @Test(
     "S12-32 an unknown key is an error that names it; the context goes on",
-    arguments: CityStore.Kind.allCases)
-  func unknownKeys(kind: CityStore.Kind) throws {
+    arguments: StoreKind.allCases)
+  func unknownKeys(kind: StoreKind) throws {
     let store = try CityStore(kind)
-    do {
-      _ = try store.names("Person", NSPredicate(format: "agee > 3"))
-      Issue.record("agee was found")
-    } catch let error as NSError {
-      #expect(error.localizedDescription.contains("agee"))
+    for format in [
+      "agee > 3", "age > 1000 AND agee > 3", "city.agee == 'x'", "ANY city.visitors.agee > 3",
+      "TERNARY(agee > 3, 1, 2) == 1", "SUBQUERY(city.residents, $one, $one.agee > 3).@count > 0",
+    ] {
+      let error = thrownError { _ = try store.names("Person", NSPredicate(format: format)) }
+      #expect(error?.localizedDescription.contains("agee") == true, "\(format)")
+      #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError, "\(format)")
     }
+    let error = thrownError {
+      _ = try store.names("Person", NSPredicate(format: "age > 1000")) {
+        $0.sortDescriptors = [NSSortDescriptor(key: "city.agee", ascending: true)]
+      }
+    }
+    #expect(error?.localizedDescription.contains("agee") == true)
     #expect(try store.names("Person", NSPredicate(format: "age == 40")) == ["Ann"])
   }
 }

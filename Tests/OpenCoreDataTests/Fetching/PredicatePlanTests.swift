@@ -87,7 +87,7 @@ struct PredicatePlanTests {
 
   @Test("S-C17, S8.10 the store sorts by every listed comparison, and refuses a block")
   func sortSelectors() throws {
-    for kind in CityStore.Kind.allCases {
+    for kind in StoreKind.allCases {
       let store = try CityStore(kind)
       for comparison in NSSortDescriptor.Comparison.allCases {
         let names = try store.names("City", nil) { request in

@@ -35,9 +35,9 @@ struct PropertySlotTests {
     }
   }
 
-  @Test(arguments: Loaded.allCases)
-  func slotsAgreeWithNamesInEveryState(loaded: Loaded) throws {
-    let stack = try TestStack(model: loaded.model())
+  @Test(arguments: Loaded.allCases, StoreKind.allCases)
+  func slotsAgreeWithNamesInEveryState(loaded: Loaded, kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: loaded.model())
     let context = try stack.coldContext()
     try context.performAndWait {
       let article = SlottedArticle(context: context)
@@ -78,9 +78,9 @@ struct PropertySlotTests {
     }
   }
 
-  @Test(arguments: Loaded.allCases)
-  func managedPropertiesAgreeWithNamesInEveryState(loaded: Loaded) throws {
-    let context = try TestStack(model: loaded.model()).coldContext()
+  @Test(arguments: Loaded.allCases, StoreKind.allCases)
+  func managedPropertiesAgreeWithNamesInEveryState(loaded: Loaded, kind: StoreKind) throws {
+    let context = try TestStack(kind, model: loaded.model()).coldContext()
     try context.performAndWait {
       let article = SlottedArticle(context: context)
       #expect(article.managedInteger == 0 && article.managedText == "")
@@ -106,10 +106,11 @@ struct PropertySlotTests {
     #expect(Row.headerSize == SlotGeometry.headerSize)
   }
 
-  @Test func objectOfAnotherEntityThanItsClassIsReadByName() throws {
+  @Test(arguments: StoreKind.allCases)
+  func objectOfAnotherEntityThanItsClassIsReadByName(kind: StoreKind) throws {
     let model = Loaded.asGenerated.model()
     let tag = try #require(model.entitiesByName["Tag"])
-    let context = try TestStack(model: model).coldContext()
+    let context = try TestStack(kind, model: model).coldContext()
     context.performAndWait {
       let object = SlottedArticle(entity: tag, insertInto: context)
       #expect(!object.state.hasFixedSlots)
@@ -120,8 +121,9 @@ struct PropertySlotTests {
     }
   }
 
-  @Test func textIsDecodedOnceAndChangesAreSeen() throws {
-    let context = try TestStack(model: Loaded.asGenerated.model()).coldContext()
+  @Test(arguments: StoreKind.allCases)
+  func textIsDecodedOnceAndChangesAreSeen(kind: StoreKind) throws {
+    let context = try TestStack(kind, model: Loaded.asGenerated.model()).coldContext()
     try context.performAndWait {
       let article = SlottedArticle(context: context)
       article.setAll(1)

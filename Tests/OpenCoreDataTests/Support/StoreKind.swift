@@ -1,6 +1,10 @@
 import OpenCoreData
 
 /// The stores that behaviour is tested on: what holds for one holds for the other.
+///
+/// A test takes both, with `arguments: StoreKind.allCases`, unless what it states is SQLite's own: a
+/// plan, a file, a log, a row that somebody else has written. Statements are stated for both, by
+/// `statements(_:)` and `texts(_:)` of the stack, which has none in memory.
 enum StoreKind: CaseIterable, Sendable {
   case sqlite, memory
 }

@@ -46,6 +46,11 @@ final class TestStack {
     kind == .sqlite ? count : 0
   }
 
+  /// The texts of statements, of which a store in memory runs none.
+  func texts(_ texts: String...) -> [String] {
+    kind == .sqlite ? texts : []
+  }
+
   /// A context that has nothing registered over a row cache that has nothing; of a new coordinator
   /// where there is a file.
   ///
