@@ -2,11 +2,15 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Carries out a batch request or a request for history, and gives its result.
+  /// Carries out a request: a batch, a look at the history, a fetch at once or asynchronously.
   ///
   /// Batch requests go past the context: see `NSBatchUpdateRequest` and its kin for what they cost and
-  /// leave out.
-  /// - Throws: 134091 for a kind of request that the store does not know, an error of the store.
+  /// leave out. A fetch costs what `fetch(_:)` does. On the context's queue.
+  /// - Returns: The request's own kind of result; of a fetch an `NSAsynchronousFetchResult`, whose
+  ///   `finalResult` an asynchronous one fills in later.
+  /// - Throws: 134091 for a kind of request that the store does not know, 134030 for a batch on a store
+  ///   that is looked at, 134301 for a token of the history that has expired, an error of the request or
+  ///   of the store.
   @discardableResult
   public final func execute(
     _ request: NSPersistentStoreRequest, file: String = #fileID, line: Int = #line

@@ -1,5 +1,4 @@
 import ManagedModel
-import Synchronization
 
 extension NSManagedObjectContext {
   /// Whether anything has been inserted, set or deleted since the last save.
@@ -24,7 +23,8 @@ extension NSManagedObjectContext {
 
   /// Inserts an object that was made without a context.
   ///
-  /// Calls `awakeFromInsert`. No statement.
+  /// Calls `awakeFromInsert`. No statement. Traps for an object that has a context, of an abstract entity
+  /// or of another model.
   public final func insert(_ object: NSManagedObject) {
     precondition(object.context == nil, "an object is inserted into one context, once")
     checkModel(of: object.layout)
@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
   ///
   /// An object that was never saved leaves the context with the next `processPendingChanges`. The
   /// delete rules of its relationships are carried out in `processPendingChanges`, which may fire
-  /// faults.
+  /// faults. No statement. Traps for an object of another context.
   public final func delete(_ object: NSManagedObject) {
     guard !object.isDeleted else { return }
     precondition(object.context === self, "an object is deleted in its own context")
@@ -167,14 +167,5 @@ extension NSManagedObjectContext {
     default:
       break
     }
-  }
-}
-
-/// Keys of objects that were never saved: below zero, never used twice in a process.
-enum TemporaryKeys {
-  private static let last = Atomic<Int64>(0)
-
-  static func next() -> Int64 {
-    last.subtract(1, ordering: .relaxed).newValue
   }
 }

@@ -7,7 +7,8 @@ extension NSManagedObjectContext {
   /// the row cache or, when that has no row, of the database. Otherwise it becomes a fault and unsaved
   /// changes are lost: one side of a relationship may then differ from the other. A new object, which
   /// has no values but its own, stays as it is. The next did-change tells the object as refreshed.
-  /// Cost: none for a clean object; the row stays cached while somebody holds the object.
+  /// Cost: none, but a SELECT for changes that are kept over a row that the row cache does not have; the
+  /// row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
     endBurst()

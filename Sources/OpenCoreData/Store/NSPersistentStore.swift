@@ -7,15 +7,16 @@ import ManagedModel
 /// Made by the coordinator; any thread may read its properties.
 public class NSPersistentStore: NSObject, @unchecked Sendable {
   // `metadata` and `url` change under the coordinator's lock alone
-  /// `NSSQLiteStoreType`.
+  /// `NSSQLiteStoreType` or `NSInMemoryStoreType`.
   public let type: String
-  /// The file.
+  /// The file; of a store in memory what it was added with, or nil.
   public internal(set) var url: URL?
-  /// The store's own identifier, part of each object's URI (`Z_UUID`).
+  /// The store's own identifier, part of each object's URI: `Z_UUID` of a file, a new one for each store
+  /// in memory.
   public let identifier: String
-  /// Whether saving to it fails; such a store's file is never changed by a single byte.
+  /// Whether saving to it is the error 134030; such a store's file is never changed by a single byte.
   public let isReadOnly: Bool
-  /// The model's configuration whose entities it holds; `PF_DEFAULT_CONFIGURATION_NAME` for all of them.
+  /// The model's configuration whose entities it holds; `PF_DEFAULT_CONFIGURATION_NAME` for all.
   public var configurationName: String { configuration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
   /// Nil for all entities.
   let configuration: String?

@@ -38,12 +38,6 @@ extension RowStore {
     }
   }
 
-  /// Puts fetched rows into the row cache for a new owner each.
-  final func cache(_ rows: [FetchedRow], commit: UInt64) {
-    let owning = [Bool](repeating: true, count: rows.count)
-    for row in install(rows, owning: owning, commit: commit) { row.release() }
-  }
-
   /// The distinct keys that a to-one leads to, as the cached rows of the sources say, in the order
   /// of the sources; of a generation's rows when one is named.
   final func destinationKeys(

@@ -100,15 +100,9 @@ extension SQLiteStore {
     writer.placed = try placedLinks(of: plan, on: connection, in: scope)
     for object in plan.inserted { try writer.insert(object) }
     for object in plan.updated { try writer.update(object) }
-    // All that was removed first: what one object gives up another may have taken.
-    for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
-    for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
-    try writePlaces(writer.placed, on: connection, in: scope)
+    try writeLinks(of: plan, writer, on: connection, in: scope)
     for object in plan.deleted { try writer.delete(object) }
-    for object in plan.locked { try writer.check(object) }
-    try writer.finish()
-    if hasUnsavedMetadata { try writeMetadata(on: connection) }
-    try recordHistory(of: plan, on: connection, in: scope)
+    try finish(plan, writer, on: connection, in: scope)
   }
 
   /// Writes a save in which values that must be unique change hands: rows that go and values that are
@@ -123,9 +117,26 @@ extension SQLiteStore {
     for object in plan.updated { try writer.park(object) }
     for object in plan.updated { try writer.update(object) }
     for object in plan.inserted { try writer.insert(object) }
+    try writeLinks(of: plan, writer, on: connection, in: scope)
+    try finish(plan, writer, on: connection, in: scope)
+  }
+
+  /// Writes join rows, columns of relationships without inverse, and places.
+  private func writeLinks(
+    of plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    // All that was removed first: what one object gives up another may have taken.
     for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
     try writePlaces(writer.placed, on: connection, in: scope)
+  }
+
+  /// Compares the rows of which nothing is written, and writes what goes with every save.
+  ///
+  /// - Throws: `ChangedRows` for rows that were not what they were.
+  private func finish(
+    _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
+  ) throws {
     for object in plan.locked { try writer.check(object) }
     try writer.finish()
     if hasUnsavedMetadata { try writeMetadata(on: connection) }
