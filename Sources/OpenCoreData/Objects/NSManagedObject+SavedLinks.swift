@@ -24,32 +24,50 @@ extension NSManagedObject {
       guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))],
         value.hasChanges
       else { continue }
-      if let inverse = relationship.inverseRelationship, !inverse.isToMany, !relationship.isOrdered
-      {
-        // The other end's row tells, which this side may have lost step with.
-        continue
-      }
-      let key = ToManyCache.Key(
-        rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
-      if relationship.inverseRelationship == nil, !value.added.isEmpty {
-        // A destination has one column for it: who takes it, takes it from another.
-        let taken = Set(value.added.map { RowKey($0.identity) })
-        links.removeEverywhere([relationship.name: taken], commit: commit)
-      }
-      if let list = value.list {
-        let identities = list.filter { !$0.isDeleted }.map {
-          FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey)
-        }
-        links.replace(key, by: identities, commit: commit)
-        continue
-      }
+      follow(relationship, value, in: &links, commit: commit)
+    }
+  }
+
+  /// Carries the saved changes of one to-many over to both ends of it, as far as the store has them.
+  private func follow(
+    _ relationship: NSRelationshipDescription, _ value: ToManyValue,
+    in links: inout some LinkTable & ~Copyable, commit: UInt64
+  ) {
+    let inverse = relationship.inverseRelationship
+    let isPaired = inverse?.isToMany == true
+    // What this side may have lost step with: the other end's row, or its pairs, tell.
+    let isTold = inverse != nil && !(isPaired && relationship.writesPairs)
+    if isTold, !relationship.isOrdered { return }
+    let key = ToManyKey(
+      rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
+    let added = value.added.filter { !$0.isDeleted }
+    if inverse == nil, !value.added.isEmpty {
+      // A destination has one column for it: who takes it, takes it from another.
+      let taken = Set(value.added.map { RowKey($0.identity) })
+      links.removeEverywhere([relationship.name: taken], commit: commit)
+    }
+    // Both ends note a pair. One that has forgotten it may have no row, and is not read then.
+    if isPaired, added.contains(where: { !$0.hasChanges }) { links.doubt(key) }
+    if let list = value.list {
+      links.replace(key, by: list.filter { !$0.isDeleted }.map(\.identity), commit: commit)
+    } else {
       for other in value.removed {
         links.edit(key, adding: nil, removing: other.primaryKey, commit: commit)
       }
-      for other in value.added where !other.isDeleted {
-        let identity = FetchedIdentity(layout: other.layout, primaryKey: other.primaryKey)
-        links.edit(key, adding: identity, removing: nil, commit: commit)
+      for other in added {
+        links.edit(key, adding: other.identity, removing: nil, commit: commit)
       }
+    }
+    guard let inverse, isPaired, inverse !== relationship, relationship.writesPairs else { return }
+    func inverseKey(_ other: NSManagedObject) -> ToManyKey {
+      ToManyKey(
+        rootIndex: other.layout.rootIndex, primaryKey: other.primaryKey, relationship: inverse.name)
+    }
+    for other in value.removed {
+      links.edit(inverseKey(other), adding: nil, removing: primaryKey, commit: commit)
+    }
+    for other in added {
+      links.edit(inverseKey(other), adding: identity, removing: nil, commit: commit)
     }
   }
 
@@ -87,5 +105,15 @@ extension SavePlan {
       for name in object.layout.listings { gone[name, default: []].insert(RowKey(object.identity)) }
     }
     if !gone.isEmpty { links.removeEverywhere(gone, commit: commit) }
+  }
+}
+
+extension NSRelationshipDescription {
+  /// Whether this end of a many-to-many writes the pairs, which both ends note: the ordered end, or the
+  /// one that comes first by name.
+  var writesPairs: Bool {
+    guard let inverse = inverseRelationship, inverse !== self else { return true }
+    if isOrdered != inverse.isOrdered { return isOrdered }
+    return (entity?.name ?? "", name) < (inverse.entity?.name ?? "", inverse.name)
   }
 }

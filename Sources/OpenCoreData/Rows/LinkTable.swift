@@ -4,6 +4,8 @@ protocol LinkTable: ~Copyable {
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)
   /// Takes over the saved list of an ordered relationship of one owner.
   mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64)
+  /// Says that some of what one owner was given may have no row.
+  mutating func doubt(_ key: ToManyKey)
   /// Takes rows out of relationships, which have names, of every owner.
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64)
 }

@@ -61,6 +61,11 @@ struct ToManyCache: ~Copyable, LinkTable {
     entries[key] = entry
   }
 
+  /// Forgets a relationship, so that the next fault asks the database.
+  mutating func doubt(_ key: Key) {
+    entries[key] = nil
+  }
+
   /// Says that what is known of one owner holds for its newly saved row too.
   mutating func adopt(version: Int64, rootIndex: Int, key: Int64) {
     guard !names.isEmpty,

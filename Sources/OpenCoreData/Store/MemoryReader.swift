@@ -55,10 +55,13 @@ final class MemoryReader: StoreReader {
   func destinations(
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
-    tables.links[
-      ToManyKey(
-        rootIndex: owner.layout.rootIndex, primaryKey: owner.primaryKey,
-        relationship: relationship.name)] ?? []
+    let key = ToManyKey(
+      rootIndex: owner.layout.rootIndex, primaryKey: owner.primaryKey,
+      relationship: relationship.name)
+    // As a join does, this leaves out a destination that was deleted before it was linked.
+    return (tables.links[key] ?? []).filter {
+      tables.row($0.layout.rootIndex, $0.primaryKey) != nil
+    }
   }
 
   func linkedRows(

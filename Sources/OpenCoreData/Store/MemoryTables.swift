@@ -40,6 +40,9 @@ struct MemoryTables: LinkTable, Sendable {
     links[key] = list
   }
 
+  /// Nothing: reading leaves out what has no row.
+  mutating func doubt(_ key: ToManyKey) {}
+
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
     for key in links.keys {
       guard let gone = rows[key.relationship] else { continue }

@@ -43,21 +43,10 @@ extension SQLiteStore {
     return layout.toMany.enumerated().compactMap { index, relationship in
       guard case .toMany(let value) = values[layout.holdingIndex(.toMany(index))],
         value.hasChanges, let mapped = entity(layout).toMany[relationship.name],
-        mapped.isManyToMany ? writesPairs(relationship) : relationship.inverseRelationship == nil
+        mapped.isManyToMany ? relationship.writesPairs : relationship.inverseRelationship == nil
       else { return nil }
       return (mapped, value)
     }
-  }
-
-  /// Both ends of a many-to-many note each pair; the ordered end writes it, or the one that comes
-  /// first by name.
-  private func writesPairs(_ relationship: NSRelationshipDescription) -> Bool {
-    guard let inverse = relationship.inverseRelationship, inverse !== relationship else {
-      return true
-    }
-    if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
-    let own = (relationship.entity?.name ?? "", relationship.name)
-    return own < (inverse.entity?.name ?? "", inverse.name)
   }
 
   private func pair(

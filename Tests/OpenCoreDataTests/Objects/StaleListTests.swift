@@ -125,4 +125,54 @@ struct StaleListTests {
       #expect(found.names == ["p1", "p2"])
     }
   }
+
+  @Test(
+    "A many-to-many is the same from both ends, although one end gave the change up before the save",
+    arguments: StoreKind.allCases)
+  func bothEnds(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let context = bed.context()
+    try context.performAndWait {
+      let tag = context.make("Tag", ["name": "x"])
+      let people = ids.map { context.object(with: $0) }
+      tag.setValue(Set([people[0]]), forKey: "workers")
+      try context.save()
+      #expect(read("tags", of: ids[0], in: bed.context()).names == ["x"])
+      #expect(read("tags", of: ids[1], in: bed.context()).names == [])
+      tag.setValue(Set([people[1]]), forKey: "workers")
+      for person in people { context.refresh(person, mergeChanges: false) }
+      try context.save()
+      #expect(read("workers", of: tag.objectID, in: bed.context()).names == ["p2"])
+      let cold = bed.context()
+      let found = ids.map { read("tags", of: $0, in: cold) }
+      #expect(found.map(\.names) == [[], ["x"]] && found.map(\.selects) == [0, 0])
+    }
+  }
+
+  @Test(
+    "A pair whose other end was deleted before it was saved is not read",
+    arguments: StoreKind.allCases)
+  func danglingPairs(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let (context, other) = (bed.context(), bed.context())
+    try context.performAndWait {
+      let tag = context.make("Tag", ["name": "x"])
+      try context.save()
+      #expect(read("workers", of: tag.objectID, in: bed.context()).names == [])
+      let people = ids.map { context.object(with: $0) }
+      tag.setValue(Set(people), forKey: "workers")
+      try other.performAndWait {
+        other.delete(other.object(with: ids[1]))
+        try other.save()
+      }
+      // The context that adds the pair forgets what it was doing to the other end.
+      context.refresh(people[1], mergeChanges: false)
+      try context.save()
+      context.refresh(tag, mergeChanges: false)
+      #expect(tag.set("workers") == [people[0]])
+      #expect(read("workers", of: tag.objectID, in: bed.context()).names == ["p1"])
+    }
+  }
 }

@@ -25,13 +25,18 @@ final class ReferenceStore {
   }
 
   /// Where a to-many leads.
+  ///
+  /// A pair is kept whose other end was deleted before the pair was saved, by a context that had lost
+  /// sight of it. It is not read: the framework joins the pairs with the rows they lead to.
   func destinations(of owner: Int, _ side: WorkshopModel.Side) -> Set<Int> {
+    let found: Set<Int>
     switch side.name {
-    case "tags": return Set(pairs.lazy.filter { $0.worker == owner }.map(\.tag))
-    case "workers": return Set(pairs.lazy.filter { $0.tag == owner }.map(\.worker))
+    case "tags": found = Set(pairs.lazy.filter { $0.worker == owner }.map(\.tag))
+    case "workers": found = Set(pairs.lazy.filter { $0.tag == owner }.map(\.worker))
     default:
       return Set(records.lazy.filter { $0.value.toOne[side.inverse] == owner }.map(\.key))
     }
+    return found.filter { records[$0] != nil }
   }
 
   func put(_ record: Record, _ serial: Int) {
