@@ -4,11 +4,19 @@ import OpenCoreData
 
 extension RandomWalk {
   /// Holds all that is registered, so that the reference knows what a fault is.
+  ///
+  /// An object whose row is gone has no changes, so its context holds it weakly as any clean one: what
+  /// was found gone and let go within a step is not registered by now, and the next that refers to
+  /// it makes a new fault, which has still to find out.
   func adoptRegistered() {
     context.registry.forEach { object in
       let serial = serial(object)
       here.held[serial] = object
       if reference.objects[serial] == nil { reference.objects[serial] = ReferenceObject() }
+    }
+    for (serial, object) in reference.objects
+    where object.isGone && !object.hasChanges && here.held[serial] == nil {
+      reference.objects[serial] = nil
     }
   }
 
@@ -26,6 +34,8 @@ extension RandomWalk {
       try expect(here.held[serial] != nil, true, "\(serial) is registered")
     }
     try expect(context.hasChanges, reference.hasChanges, "hasChanges")
+    // The to-ones that were read have registered what they lead to.
+    adoptRegistered()
   }
 
   private func compare(

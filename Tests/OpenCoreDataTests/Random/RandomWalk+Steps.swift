@@ -145,6 +145,7 @@ extension RandomWalk {
     /// What each group began with, and what the last ended with.
     var states = [reference.objects]
     func noteGroup() {
+      adoptRegistered()
       if manager.undoCount == states.count { states.append(reference.objects) }
     }
     log.append("{")

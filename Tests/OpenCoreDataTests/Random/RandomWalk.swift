@@ -92,8 +92,11 @@ final class RandomWalk {
     serials[RowName(object)] ?? -1
   }
 
-  func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+  func expect<Value: Equatable>(
+    _ found: Value, _ expected: Value, _ what: @autoclosure () -> String
+  ) throws {
     guard found != expected else { return }
+    let what = what()
     let serial = what.prefix(while: \.isNumber)
     // What was done to the object, or to all, each with its context.
     var (history, marker): ([String], String) = ([], "")
