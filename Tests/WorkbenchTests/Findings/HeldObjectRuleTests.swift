@@ -84,8 +84,7 @@ struct HeldObjectRuleTests {
       context, "fetch Mood as moods", "set moods with latitude 1", "save", "drop moods",
     ])
     #expect(found.map(\.cure.text) == [cure])
-    // The moods, and the countries that they lead to.
-    #expect(found.map(\.count) == [80])
+    #expect(found.map(\.count) == [60])
   }
 
   private static let held = ["fetch Mood faults no as moods"]
