@@ -50,7 +50,8 @@ enum ExportedSupport {
       for context in contexts + contexts.reversed() { context.performAndWait {} }
     }
 
-    /// Reads what a key path leads to, through every object of a to-many.
+    /// Reads what a key path leads to, through every object of a to-many; `@count` at its end reads the
+    /// number of a to-many alone.
     static func read(_ object: NSManagedObject, _ keys: String...) {
       read(object, keys[...])
     }
@@ -58,8 +59,10 @@ enum ExportedSupport {
     private static func read(_ object: NSManagedObject, _ keys: ArraySlice<String>) {
       guard let key = keys.first else { return }
       let value = object.value(forKey: key)
-      guard keys.count > 1 else { return }
-      for next in related(value) { read(next, keys.dropFirst()) }
+      guard let next = keys.dropFirst().first else { return }
+      let objects = related(value)
+      if next == "@count" { return }
+      for object in objects { read(object, keys.dropFirst()) }
     }
 
     /// Goes to what a path of relationships leads to, and reads nothing there.
