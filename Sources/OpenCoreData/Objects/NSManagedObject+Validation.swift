@@ -10,8 +10,8 @@ extension NSManagedObject {
     let hasOverrides = ValidationOverrides.mayExist(in: type(of: self))
     var failures: [NSError] = []
     let isPlain = !hasOverrides && !layout.hasTransformers
-    for index in isPlain ? layout.rules.demandingSlots : Array(layout.slots.indices)
-    where !isPlain || !isSeenToBeAllowed(at: index) {
+    for index in layout.slots.indices
+    where !isPlain || layout.rules.demands(.slot(index)) && !isSeenToBeAllowed(at: index) {
       if let failure = validate(.slot(index), layout.slotNames[index]) {
         failures.append(failure)
       }

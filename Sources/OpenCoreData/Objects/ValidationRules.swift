@@ -6,8 +6,6 @@ import ManagedModel
 final class ValidationRules: @unchecked Sendable {  // immutable; predicates are not changed
   /// Whether a slot's value is demanded or bounded, by the slot's number.
   private let slots: [SlotRule?]
-  /// The slots of which anything is demanded.
-  let demandingSlots: [Int]
   /// The same for to-many relationships, by their number.
   private let toMany: [CountRule?]
   /// The composite attributes, by their number.
@@ -31,15 +29,13 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     composites: [NSCompositeAttributeDescription]
   ) {
     self.composites = composites
-    let slotRules = slots.map { slot -> SlotRule? in
+    self.slots = slots.map { slot in
       let attribute = slot.property as? NSAttributeDescription
       let limits = attribute.map(ValueLimit.limits) ?? []
       let isNarrow = slot.kind == .int16 || slot.kind == .int32
       guard !slot.isOptional || !limits.isEmpty || isNarrow else { return nil }
       return SlotRule(kind: slot.kind, isMandatory: !slot.isOptional, limits: limits)
     }
-    self.slots = slotRules
-    demandingSlots = slotRules.indices.filter { slotRules[$0] != nil }
     self.toMany = toMany.map { relationship in
       guard !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
       else { return nil }

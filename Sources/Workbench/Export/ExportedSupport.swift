@@ -60,6 +60,7 @@ enum ExportedSupport {
       guard let key = keys.first else { return }
       let value = object.value(forKey: key)
       guard let next = keys.dropFirst().first else { return }
+      // To list the objects sends for them, on a Mac too.
       let objects = related(value)
       if next == "@count" { return }
       for object in objects { read(object, keys.dropFirst()) }

@@ -12,7 +12,9 @@ extension Session {
     let indexes = stride(from: range.lowerBound, to: range.upperBound, by: every)
     var objects = input.objects
     if case .array(true)? = step.option(.array) { objects = array(of: objects, input.context) }
-    if case .sort(let keys)? = step.option(.sort) { objects = sorted(objects, by: keys, input) }
+    if case .sort(let keys)? = step.option(.sort) {
+      objects = sorted(objects, by: keys, step, input)
+    }
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     var walked = 0
     var reached = 0
@@ -40,13 +42,19 @@ extension Session {
 
   /// The objects in an order that is made in memory, and noted where a fetch could have made it.
   private func sorted(
-    _ objects: StepObjects, by keys: [SortKey], _ input: StepInput
+    _ objects: StepObjects, by keys: [SortKey], _ step: Step, _ input: StepInput
   ) -> StepObjects {
     let all = array(of: objects, input.context)
     guard case .objects(let list) = all else { return all }
     let ordered = list.sorted(using: keys.map(\.descriptor))
-    let entity = list.first?.entity
-    if keys.allSatisfy({ entity?.stores($0.keyPath) == true }) {
+    let names = ModelNames(model)
+    let areStored = keys.allSatisfy { key in
+      guard let entity = list.first?.entity,
+        let path = try? names.resolve(key.keyPath, from: entity, at: step.places.verb)
+      else { return false }
+      return path.isStoredAttribute
+    }
+    if areStored {
       sorting = StepContext.Sorting(keys: keys, through: stack.recorder.mark)
     }
     return .objects(ordered)
@@ -80,21 +88,11 @@ extension Session {
   }
 }
 
-extension NSEntityDescription {
-  /// Whether a key path leads to an attribute that has a column.
-  fileprivate func stores(_ keyPath: String) -> Bool {
-    var entity: NSEntityDescription? = self
-    var last: NSPropertyDescription?
-    for name in keyPath.split(separator: ".") {
-      if let group = last as? NSCompositeAttributeDescription {
-        last = group.elements.first { $0.name == name }
-      } else {
-        last = entity?.propertiesByName[String(name)]
-        entity = (last as? NSRelationshipDescription)?.destinationEntity
-      }
-      if last?.isTransient != false { return false }
-    }
-    return last is NSAttributeDescription
+extension ResolvedPath {
+  /// Whether it leads to an attribute that has a column, or columns.
+  fileprivate var isStoredAttribute: Bool {
+    last is NSAttributeDescription && last?.isTransient == false
+      && steps.allSatisfy { !$0.isTransient }
   }
 }
 
