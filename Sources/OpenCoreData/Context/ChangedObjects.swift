@@ -6,6 +6,8 @@ struct ChangedObjects {
   private var marked: [NSManagedObject] = []
   /// Objects in `marked` whose mark was taken away; they are held until `compact`.
   private var unmarked: Set<ObjectIdentifier> = []
+  /// The marked objects as a set that was asked for; nil once another is marked or unmarked.
+  private var known: Set<NSManagedObject>?
 
   init(_ flag: ObjectState) {
     self.flag = flag
@@ -18,7 +20,21 @@ struct ChangedObjects {
     unmarked.isEmpty ? marked : marked.filter { $0.state.contains(flag) }
   }
 
-  var members: Set<NSManagedObject> { Set(array) }
+  /// The marked objects as a set, which is kept until the next change.
+  var members: Set<NSManagedObject> {
+    mutating get {
+      if let known { return known }
+      let members = Set(array)
+      known = members
+      return members
+    }
+  }
+
+  /// The marked objects that the next save does not delete, in the order of marking.
+  var undeleted: [NSManagedObject] {
+    let all = array
+    return all.contains { $0.isDeleted } ? all.filter { !$0.isDeleted } : all
+  }
 
   func contains(_ object: NSManagedObject) -> Bool {
     object.state.contains(flag)
@@ -34,6 +50,7 @@ struct ChangedObjects {
     if !unmarked.isEmpty, unmarked.contains(ObjectIdentifier(object)) { compact() }
     object.state.insert(flag)
     marked.append(object)
+    known = nil
     return true
   }
 
@@ -42,6 +59,7 @@ struct ChangedObjects {
     guard object.state.contains(flag) else { return }
     object.state.remove(flag)
     unmarked.insert(ObjectIdentifier(object))
+    known = nil
   }
 
   /// Lets go of the objects whose mark was taken away.
@@ -58,5 +76,6 @@ struct ChangedObjects {
     for object in marked { object.state.remove(flag) }
     marked.removeAll()
     unmarked.removeAll()
+    known = nil
   }
 }

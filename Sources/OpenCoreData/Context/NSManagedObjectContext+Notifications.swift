@@ -11,12 +11,15 @@ extension NSManagedObjectContext {
 
   /// Tells that a save is done: did-save with objects, did-save with IDs, and the contexts that merge
   /// by themselves.
+  ///
+  /// - Parameter insertions: `inserted` as a set.
   final func announceSave(
-    inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]
+    inserted: [NSManagedObject], _ insertions: Set<NSManagedObject>, updated: [NSManagedObject],
+    deleted: [NSManagedObject]
   ) {
     advanceGeneration()
     var objects: [AnyHashable: Any] = [
-      NSInsertedObjectsKey: Set(inserted), NSUpdatedObjectsKey: Set(updated),
+      NSInsertedObjectsKey: insertions, NSUpdatedObjectsKey: Set(updated),
       NSDeletedObjectsKey: Set(deleted),
     ]
     var identities: [AnyHashable: Any] = [
@@ -38,7 +41,13 @@ extension NSManagedObjectContext {
   final func objectIDs(of objects: some Sequence<NSManagedObject>) -> Set<NSManagedObjectID> {
     var ids: Set<NSManagedObjectID> = []
     ids.reserveCapacity(objects.underestimatedCount)
-    for object in objects { ids.insert(objectID(of: object.identity)) }
+    var last: (layout: EntityLayout, handle: StoreHandle?)?
+    for object in objects {
+      let layout = object.layout
+      if last?.layout !== layout { last = (layout, store(at: layout.place)?.handle) }
+      let handle = object.primaryKey > 0 ? last?.handle : nil
+      ids.insert(NSManagedObjectID(layout: layout, primaryKey: object.primaryKey, handle: handle))
+    }
     return ids
   }
 

@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
     changes.deleted.insert(object)
     changes.unpropagated.append(object)
     changes.eventDeleted.insert(object)
-    changes.serial += 1
+    changeCount += 1
   }
 
   /// Carries deletions through relationships and posts did-change, if there is anything to tell.
@@ -67,7 +67,7 @@ extension NSManagedObjectContext {
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
     registerUndo()
     guard changes.hasEvents else { return }
-    let (inserted, updated) = (changes.eventInserted.members, changes.eventUpdated.members)
+    let (inserted, updated) = (changes.eventInsertions, changes.eventUpdated.members)
     let userInfo: [AnyHashable: Any] = [
       NSInsertedObjectsKey: inserted,
       NSUpdatedObjectsKey: updated,
@@ -86,13 +86,13 @@ extension NSManagedObjectContext {
     object.state.formUnion(faultState.subtracting(.fault))
     changes.inserted.insert(object)
     changes.eventInserted.insert(object)
-    changes.serial += 1
+    changeCount += 1
     recorder?.noteInsertion(of: object)
   }
 
-  /// Notes that a property of an object is being set.
+  /// Notes that a property of an object is being set, of which that may not have been noted before.
   final func noteChange(of object: NSManagedObject) {
-    changes.serial += 1
+    changeCount += 1
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
       recorder?.remember(object)
       // What an earlier event has left is what the changes of this one are told from.

@@ -43,6 +43,7 @@ extension NSManagedObjectContext {
     advanceGeneration()
     forgetUndo()
     changes.removeAll()
+    changeCount += 1
     let hadObjects = registry.count > 0
     promotedKeys = [:]
     disown(registry.removeAll())
@@ -62,6 +63,7 @@ extension NSManagedObjectContext {
     let inserted = changes.inserted.array
     let saved = changes.all.filter { !$0.isInserted }
     changes.removeAll()
+    changeCount += 1
     for object in saved {
       object.turnIntoFault()
       changes.eventRefreshed.insert(object)

@@ -27,8 +27,9 @@ extension NSManagedObjectContext {
       let event = scope.begin(.save)
       let plan: SavePlan
       let displaced: [NSManagedObject]
+      let insertions: Set<NSManagedObject>
       do {
-        (plan, displaced) = try writeChanges()
+        (plan, insertions, displaced) = try writeChanges()
       } catch {
         scope.abandon(event)
         throw error
@@ -42,7 +43,8 @@ extension NSManagedObjectContext {
       for object in plan.written { object.didSave() }
       for object in plan.deleted { object.didSave() }
       announceSave(
-        inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted + displaced)
+        inserted: plan.inserted, insertions, updated: plan.updated,
+        deleted: plan.deleted + displaced)
       for object in plan.deleted { object.dropRelated() }
     }
   }
@@ -67,16 +69,16 @@ extension NSManagedObjectContext {
     var restless: NSManagedObject?
     for round in 1...NSManagedObjectContext.mostRounds {
       if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
-      let before = changes.serial
+      let before = changeCount
       try validateChanges()
       for object in changes.all {
-        let serial = changes.serial
+        let count = changeCount
         object.willSave()
-        if round == NSManagedObjectContext.mostRounds, changes.serial != serial {
+        if round == NSManagedObjectContext.mostRounds, changeCount != count {
           restless = object
         }
       }
-      let isSettled = changes.serial == before
+      let isSettled = changeCount == before
       processPendingChanges()
       if isSettled { return round }
     }
@@ -95,21 +97,19 @@ extension NSManagedObjectContext {
         do { try validate(object) } catch { failures.append(error as NSError) }
       }
     }
-    check(changes.inserted.array.filter { !$0.isDeleted }) { try $0.validateForInsert() }
-    check(changes.updated.array.filter { !$0.isDeleted && !$0.isInserted }) {
-      try $0.validateForUpdate()
-    }
+    check(changes.inserted.undeleted) { try $0.validateForInsert() }
+    check(changes.updated.undeleted.filter { !$0.isInserted }) { try $0.validateForUpdate() }
     check(changes.deleted.array) { try $0.validateForDelete() }
-    check((changes.inserted.array + changes.updated.array).filter { !$0.isDeleted }) {
-      try $0.validateReferences()
-    }
+    let (inserted, updated) = (changes.inserted.undeleted, changes.updated.undeleted)
+    check(inserted) { try $0.validateReferences() }
+    check(updated) { try $0.validateReferences() }
     try NSError.throwValidation(failures)
   }
 
   /// What a save would write at present.
   final func savePlan() -> SavePlan {
     SavePlan(
-      inserted: changes.inserted.array.filter { !$0.isDeleted },
+      inserted: changes.inserted.undeleted,
       // Transient properties alone are nothing to write.
       updated: changes.updated.array.filter {
         $0.state.isDisjoint(with: [.deleted, .inaccessible, .inserted, .transientOnly])

@@ -7,8 +7,11 @@ extension NSManagedObjectContext {
 
   /// Writes what is pending, as often as the merge policy settles a conflict.
   ///
-  /// - Returns: What was written, and the new objects that went because of a constraint.
-  final func writeChanges() throws -> (SavePlan, displaced: [NSManagedObject]) {
+  /// - Returns: What was written, the new objects among it as a set, and those that went because of a
+  ///   constraint.
+  final func writeChanges() throws -> (
+    SavePlan, insertions: Set<NSManagedObject>, displaced: [NSManagedObject]
+  ) {
     var keys: [ObjectIdentifier: Int64] = [:]
     for attempt in 1...NSManagedObjectContext.mostAttempts {
       let plan = savePlan()
@@ -20,8 +23,9 @@ extension NSManagedObjectContext {
           if !plan.isEmpty { try write(plan, &keys) }
         }
         let displaced = changes.displaced
+        let insertions = changes.insertions(plan.inserted)
         changes.removeAll()
-        return (plan, displaced)
+        return (plan, insertions, displaced)
       } catch let error as SaveConflicts {
         let conflicts = error.conflicts.map(NSMergeConflict.init)
         guard attempt < NSManagedObjectContext.mostAttempts else {
@@ -40,7 +44,7 @@ extension NSManagedObjectContext {
       processPendingChanges()
       endBurst()
     }
-    return (SavePlan(), [])
+    return (SavePlan(), [], [])
   }
 
   private var policy: NSMergePolicy {

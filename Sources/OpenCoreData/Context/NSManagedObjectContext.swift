@@ -79,6 +79,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   var otherBursts: [any StoreReader] = []
   /// What has changed since the last save, and since the last notification.
   var changes = PendingChanges()
+  /// Counted up by each change, so that a round of `willSave` can tell whether it changed anything.
+  @exclusivity(unchecked) final var changeCount = 0
   var coordinator: NSPersistentStoreCoordinator?
 
   /// How old a row of the row cache may be, in seconds: below 0, as by default, of any age; 0,

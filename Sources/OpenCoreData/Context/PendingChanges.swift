@@ -8,8 +8,6 @@ struct PendingChanges {
   var inserted = ChangedObjects(.inserted)
   var updated = ChangedObjects(.updated)
   var deleted = ChangedObjects(.deleted)
-  /// Counted up by each change, so that a round of `willSave` can tell whether it changed anything.
-  var serial = 0
   /// Deletions not yet carried through their relationships.
   var unpropagated: [NSManagedObject] = []
   /// Objects whose version the next save compares although nothing of them is written.
@@ -29,6 +27,19 @@ struct PendingChanges {
   func isInEvent(_ object: NSManagedObject) -> Bool {
     !object.state.isDisjoint(with: [.eventInserted, .eventUpdated])
       || posted.contains { $0.contains(object) }
+  }
+
+  /// The objects inserted since the last notification.
+  var eventInsertions: Set<NSManagedObject> {
+    mutating get {
+      // Most often no earlier event has inserted any, and the save tells of the same.
+      eventInserted.array.isSame(as: inserted.array) ? inserted.members : eventInserted.members
+    }
+  }
+
+  /// Some of the inserted objects as a set, which is at hand where they are all of them.
+  mutating func insertions(_ objects: [NSManagedObject]) -> Set<NSManagedObject> {
+    objects.isSame(as: inserted.array) ? inserted.members : Set(objects)
   }
 
   /// Every changed object once.
@@ -60,7 +71,6 @@ struct PendingChanges {
     unpropagated = []
     locked = []
     displaced = []
-    serial += 1
   }
 
   /// Forgets what was changed of one object.
@@ -68,7 +78,6 @@ struct PendingChanges {
     updated.remove(object)
     deleted.remove(object)
     locked.removeAll { $0 === object }
-    serial += 1
   }
 
   /// Lets go of objects that are not changed any more.
@@ -88,5 +97,13 @@ struct PendingChanges {
     eventUpdated.removeAll()
     eventDeleted.removeAll()
     eventRefreshed.removeAll()
+  }
+}
+
+extension [NSManagedObject] {
+  /// Whether both are the same objects in the same order.
+  fileprivate func isSame(as other: [NSManagedObject]) -> Bool {
+    // References side by side: comparing them so counts none.
+    withUnsafeBytes { first in other.withUnsafeBytes { first.elementsEqual($0) } }
   }
 }

@@ -3,6 +3,10 @@ import ManagedModel
 extension NSManagedObject {
   /// Tells the context that a property is being set.
   final func noteChange() {
+    if state.isNotedChange {
+      context?.changeCount += 1
+      return
+    }
     guard state.isDisjoint(with: [.awaking, .transientOnly, .inaccessible]) else {
       return noteUnusualChange()
     }

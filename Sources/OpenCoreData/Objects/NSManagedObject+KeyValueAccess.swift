@@ -186,7 +186,10 @@ extension NSManagedObject: KeyValueReadable {
 
   /// The values beside the row, made at first need.
   final var storage: ObjectValues {
-    if let values { return values }
+    @inline(__always) get { values ?? makeStorage() }
+  }
+
+  private func makeStorage() -> ObjectValues {
     let made = ObjectValues(count: layout.placeCount)
     values = made
     return made
@@ -237,7 +240,8 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Replaces a slot's value; reading looks beside the row from now on.
   final func change(_ value: HeldValue, at index: Int) {
-    storage.change(value, at: index)
     state.insert(.overridden)
+    // Without a count of what is held: letting go of the old value is the last thing it does.
+    Unmanaged.passUnretained(storage)._withUnsafeGuaranteedRef { $0.change(value, at: index) }
   }
 }

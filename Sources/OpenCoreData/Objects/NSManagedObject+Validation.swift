@@ -10,9 +10,8 @@ extension NSManagedObject {
     let hasOverrides = ValidationOverrides.mayExist(in: type(of: self))
     var failures: [NSError] = []
     let isPlain = !hasOverrides && !layout.hasTransformers
-    for index in layout.slots.indices
-    where !isPlain || layout.rules.demands(.slot(index)) && !isSeenToBeAllowed(at: index) {
-      if let failure = validate(.slot(index), layout.slotNames[index]) {
+    for slot in layout.slots where !isPlain || !layout.rules.seesNoFault(slot, of: self) {
+      if let failure = validate(.slot(slot.index), layout.slotNames[slot.index]) {
         failures.append(failure)
       }
     }
@@ -25,14 +24,6 @@ extension NSManagedObject {
       if let failure = validate(.toMany(index), relationship.name) { failures.append(failure) }
     }
     try NSError.throwValidation(failures)
-  }
-
-  /// Whether a slot's value is seen at once to break no rule of the model.
-  private func isSeenToBeAllowed(at index: Int) -> Bool {
-    if let values, values.isChanged(index) {
-      return layout.rules.allows(values[index], slot: index)
-    }
-    return layout.rules.allows(.raw(row.rawValue(layout.slots[index])), slot: index)
   }
 
   private func validate(_ place: PropertyPlace, _ key: String) -> NSError? {
@@ -132,7 +123,7 @@ extension NSManagedObject {
   /// Error 1550 for each changed relationship that leads to an object of no context: one that was
   /// deleted, or never inserted.
   final func validateReferences() throws {
-    guard values != nil else { return }
+    guard let values else { return }
     var failures: [NSError] = []
     func check(_ object: NSManagedObject, _ name: String) {
       guard object.context == nil else { return }
@@ -141,13 +132,11 @@ extension NSManagedObject {
           NSManagedObjectValidationError, object: self, key: name, value: object,
           message: "\(name) leads to an object that is not, or no longer, in a context."))
     }
-    for slot in layout.slots where slot.kind.isToOne {
-      if case .object(let object)? = values?[slot.index], values?.isChanged(slot.index) == true {
-        check(object, slot.name)
-      }
+    for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
+      if case .object(let object) = values[slot.index] { check(object, slot.name) }
     }
     for (index, relationship) in layout.toMany.enumerated() {
-      if case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] {
+      if case .toMany(let value) = values[layout.holdingIndex(.toMany(index))] {
         for object in value.added { check(object, relationship.name) }
       }
     }

@@ -15,10 +15,14 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   /// Prefix of the temporary identities of this process.
   private static let process = UUID().uuidString
 
-  init(layout: EntityLayout, primaryKey: Int64, store: NSPersistentStore?) {
+  convenience init(layout: EntityLayout, primaryKey: Int64, store: NSPersistentStore?) {
+    self.init(layout: layout, primaryKey: primaryKey, handle: store?.handle)
+  }
+
+  init(layout: EntityLayout, primaryKey: Int64, handle: StoreHandle?) {
     self.layout = layout
     self.primaryKey = primaryKey
-    self.handle = store?.handle
+    self.handle = handle
     self.rowOwner = nil
   }
 
@@ -70,10 +74,8 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
 
   /// Follows `isEqual`.
   public override var hash: Int {
-    var hasher = Hasher()
-    hasher.combine(primaryKey)
-    hasher.combine(layout.rootIndex)
-    return hasher.finalize()
+    // Sets and dictionaries hash it once more.
+    Int(truncatingIfNeeded: primaryKey) ^ layout.rootIndex << 48
   }
 
   /// The entity and the URI, as Apple's framework prints them.

@@ -48,6 +48,12 @@ struct ObjectState: OptionSet, Sendable {
   /// What an object is for good.
   static let lasting: ObjectState = [.fixedSlots, .guarded]
 
+  /// Whether setting a property once more is nothing new to the context.
+  var isNotedChange: Bool {
+    !isDisjoint(with: [.inserted, .updated]) && !isDisjoint(with: [.eventInserted, .eventUpdated])
+      && isDisjoint(with: [.awaking, .transientOnly, .inaccessible])
+  }
+
   static let changed: ObjectState = [.inserted, .updated, .deleted]
   static let noted: ObjectState = [
     .eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed,

@@ -41,7 +41,15 @@ final class ObjectValues {
     return .none
   }
 
+  /// Where the changed value of that place lies, until it is changed again; nil when it is the row's.
+  @inline(__always)
+  func changedValue(_ index: Int) -> UnsafePointer<HeldValue>? {
+    guard changed.contains(index), let held else { return nil }
+    return UnsafePointer(held + index)
+  }
+
   /// Whether the value at that place differs from the row's.
+  @inline(__always)
   func isChanged(_ index: Int) -> Bool {
     changed.contains(index)
   }
@@ -65,9 +73,11 @@ final class ObjectValues {
   }
 
   /// Takes a value that replaces the row's.
+  ///
+  /// The old value is let go last: nothing here is used after what its `deinit` may do.
   func change(_ value: HeldValue, at index: Int) {
-    hold(value, at: index)
     changed.insert(index)
+    hold(value, at: index)
   }
 
   /// Remembers what has been changed so far, because an event begins.
@@ -138,7 +148,7 @@ final class ObjectValues {
 
   private func hold(_ value: HeldValue, at index: Int) {
     checkPlace(index)
-    texts?[index] = nil
+    if let texts { texts[index] = nil }
     let values = held ?? makeHeld()
     values[index] = value
   }

@@ -9,17 +9,27 @@ struct PlaceSet {
     first == 0 && more.allSatisfy { $0 == 0 }
   }
 
+  @inline(__always)
   func contains(_ place: Int) -> Bool {
-    if place < 64 { return first >> UInt64(place) & 1 != 0 }
+    if place < 64 { return first &>> UInt64(place) & 1 != 0 }
+    return containsBeyond(place)
+  }
+
+  private func containsBeyond(_ place: Int) -> Bool {
     let word = place / 64 - 1
     return word < more.count && more[word] >> UInt64(place % 64) & 1 != 0
   }
 
+  @inline(__always)
   mutating func insert(_ place: Int) {
     if place < 64 {
-      first |= 1 << UInt64(place)
-      return
+      first |= 1 &<< UInt64(place)
+    } else {
+      insertBeyond(place)
     }
+  }
+
+  private mutating func insertBeyond(_ place: Int) {
     let word = place / 64 - 1
     while more.count <= word { more.append(0) }
     more[word] |= 1 << UInt64(place % 64)

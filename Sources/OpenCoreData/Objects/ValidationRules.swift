@@ -6,6 +6,8 @@ import ManagedModel
 final class ValidationRules: @unchecked Sendable {  // immutable; predicates are not changed
   /// Whether a slot's value is demanded or bounded, by the slot's number.
   private let slots: [SlotRule?]
+  /// The limits of a slot's value, by the slot's number.
+  private let limits: [[ValueLimit]]
   /// The same for to-many relationships, by their number.
   private let toMany: [CountRule?]
   /// The composite attributes, by their number.
@@ -14,7 +16,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private struct SlotRule {
     let kind: RowSlot.Kind
     let isMandatory: Bool
-    let limits: [ValueLimit]
+    let hasLimits: Bool
   }
 
   private struct CountRule {
@@ -29,12 +31,15 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     composites: [NSCompositeAttributeDescription]
   ) {
     self.composites = composites
+    let limits = slots.map { slot in
+      (slot.property as? NSAttributeDescription).map(ValueLimit.limits) ?? []
+    }
+    self.limits = limits
     self.slots = slots.map { slot in
-      let attribute = slot.property as? NSAttributeDescription
-      let limits = attribute.map(ValueLimit.limits) ?? []
+      let hasLimits = !limits[slot.index].isEmpty
       let isNarrow = slot.kind == .int16 || slot.kind == .int32
-      guard !slot.isOptional || !limits.isEmpty || isNarrow else { return nil }
-      return SlotRule(kind: slot.kind, isMandatory: !slot.isOptional, limits: limits)
+      guard !slot.isOptional || hasLimits || isNarrow else { return nil }
+      return SlotRule(kind: slot.kind, isMandatory: !slot.isOptional, hasLimits: hasLimits)
     }
     self.toMany = toMany.map { relationship in
       guard !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
@@ -56,13 +61,19 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     }
   }
 
-  /// Whether a slot's value is seen at once to break no rule.
+  /// Whether a slot's value of a filled object is seen at once to break no rule.
   ///
   /// False where `check` has to look: what is missing, too wide, or has limits.
-  func allows(_ value: HeldValue, slot index: Int) -> Bool {
-    guard let rule = slots[index] else { return true }
-    guard rule.limits.isEmpty else { return false }
-    switch value {
+  @inline(__always)
+  func seesNoFault(_ slot: RowSlot, of object: NSManagedObject) -> Bool {
+    guard let rule = slots[slot.index] else { return true }
+    guard !rule.hasLimits else { return false }
+    guard let changed = object.values?.changedValue(slot.index) else {
+      let row = object.row
+      if row.isNull(slot) { return !rule.isMandatory }
+      return rule.kind.narrowRange?.contains(row.int64(slot)) ?? true
+    }
+    switch changed.pointee {
     case .null, .raw(.null): return !rule.isMandatory
     case .raw(.int64(let number)): return rule.kind.narrowRange?.contains(number) ?? true
     case .raw, .object: return true
@@ -76,7 +87,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   func check(_ value: Any?, forKey key: String, of object: NSManagedObject) throws {
     switch object.layout.place(of: key) {
     case .slot(let index):
-      if let rule = slots[index] { try check(value, by: rule, key, object) }
+      if let rule = slots[index] { try check(value, by: rule, limits[index], key, object) }
     case .toMany(let index):
       if let rule = toMany[index] { try check(value, by: rule, key, object) }
     case .composite(let index): try check(value, by: composites[index], object)
@@ -103,7 +114,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   }
 
   private func check(
-    _ value: Any?, by rule: SlotRule, _ key: String, _ object: NSManagedObject
+    _ value: Any?, by rule: SlotRule, _ limits: [ValueLimit], _ key: String,
+    _ object: NSManagedObject
   ) throws {
     guard let value, type(of: value) != NSNull.self else {
       guard rule.isMandatory else { return }
@@ -112,7 +124,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
         message: "\(key) is a required value.")
     }
     if let failure = widthFailure(value, rule.kind, key, object) { throw failure }
-    let failures = rule.limits.filter { !$0.allows(value) }.map { limit in
+    let failures = limits.filter { !$0.allows(value) }.map { limit in
       NSError.validation(
         limit.code, object: object, key: key, value: value, predicate: limit.predicate,
         message: limit.message ?? "\(key) is \(value), but it must satisfy \(limit.predicate).")

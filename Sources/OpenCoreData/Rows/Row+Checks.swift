@@ -2,8 +2,6 @@
 ///
 /// Compiled away unless `CHECKED_ROWS` is defined.
 extension Row {
-  static let alignment = 8
-
   #if CHECKED_ROWS
     static let guardSize = 16
     private static let alive: UInt64 = 0xA11F_E0C0_FFEE_0001

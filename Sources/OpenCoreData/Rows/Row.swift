@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// One immutable row of an entity in raw memory, shared by the row cache, snapshots and objects.
@@ -24,8 +25,10 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
 
   /// Copies finished bytes into a row of its own with a count of one.
   init(copying bytes: UnsafeRawBufferPointer, immortal: Bool) {
-    base = UnsafeMutableRawPointer.allocate(
-      byteCount: bytes.count + Row.guardSize, alignment: Row.alignment)
+    guard let base = malloc(bytes.count + Row.guardSize) else {
+      preconditionFailure("there is no memory for a row of \(bytes.count) bytes")
+    }
+    self.base = base
     if let source = bytes.baseAddress {
       base.copyMemory(from: source, byteCount: bytes.count)
     }
@@ -113,13 +116,13 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     check()
     guard count.pointee.load(ordering: .relaxed) >= 0 else { return }
     if count.pointee.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 {
-      free()
+      deallocate()
     }
   }
 
   /// Frees a row that is not counted; its layout does so when it goes.
   func freeImmortal() {
-    free()
+    deallocate()
   }
 
   private var count: UnsafeMutablePointer<Atomic<Int32>> {
@@ -130,8 +133,8 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     (base + 12).assumingMemoryBound(to: Atomic<UInt32>.self)
   }
 
-  private func free() {
+  private func deallocate() {
     markDead()
-    base.deallocate()
+    free(base)
   }
 }

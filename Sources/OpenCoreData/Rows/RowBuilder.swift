@@ -99,6 +99,29 @@ struct RowBuilder: ~Copyable {
     }
   }
 
+  /// The row that an object is saved with: its values, changed or not, and the version after the one it
+  /// has.
+  ///
+  /// Counted once, which the caller owns.
+  mutating func row(of object: NSManagedObject) -> Row {
+    reset()
+    let row = object.row
+    let values = object.values
+    for slot in slots {
+      guard let changed = values?.changedValue(slot.index) else {
+        copy(slot, of: row)
+        continue
+      }
+      switch changed.pointee {
+      case .null, .raw(.null): break
+      case .raw(.int64(let number)): set(number, at: slot)
+      case .raw(.double(let number)): set(number, at: slot)
+      default: set(object.rawValue(slot), at: slot)
+      }
+    }
+    return finish(version: object.isInserted ? 1 : row.version &+ 1)
+  }
+
   mutating func setNull(_ slot: RowSlot) {
     let offset = Row.headerSize + (slot.index >> 6) * 8
     let word = buffer.load(fromByteOffset: offset, as: UInt64.self)

@@ -101,10 +101,12 @@ extension RowStore {
       if !shared.toMany.isEmpty { plan.leaveLists(in: &shared.toMany, commit: commit) }
       return zip(plan.written, rows).map { object, row in
         let rootIndex = object.layout.rootIndex
-        if object.isInserted { shared.rows.own(rootIndex: rootIndex, key: object.primaryKey) }
         shared.toMany.adopt(version: row.version, rootIndex: rootIndex, key: object.primaryKey)
-        return shared.rows.install(
-          row, rootIndex: rootIndex, key: object.primaryKey, commit: commit, timestamp: timestamp)
+        return object.isInserted
+          ? shared.rows.own(
+            row, rootIndex: rootIndex, key: object.primaryKey, commit: commit, timestamp: timestamp)
+          : shared.rows.install(
+            row, rootIndex: rootIndex, key: object.primaryKey, commit: commit, timestamp: timestamp)
       }
     }
   }
@@ -120,18 +122,7 @@ extension RowStore {
       let layout = objects[start].layout
       var builder = RowBuilder(layout: layout)
       while start < objects.count, objects[start].layout === layout {
-        let object = objects[start]
-        builder.reset()
-        let values = object.values
-        for slot in layout.slots {
-          if values?.isChanged(slot.index) == true {
-            builder.set(object.rawValue(slot), at: slot)
-          } else {
-            builder.copy(slot, of: object.row)
-          }
-        }
-        rows.append(
-          builder.finish(version: object.isInserted ? 1 : object.row.version &+ 1))
+        rows.append(builder.row(of: objects[start]))
         start += 1
       }
     }

@@ -2,7 +2,8 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// Writes the rows of one save, each with one statement whose values are bound without a copy.
+/// Writes the rows of one save, each with one statement whose values are bound where they lie in the row
+/// that the object gets.
 ///
 /// Lives as long as the transaction. A run of objects of one shape uses one prepared statement, looked
 /// up once. Rows whose version is another than expected are collected; `finish` throws them.
@@ -15,15 +16,20 @@ final class RowWriter {
   private var updating: (slots: [Int], prepared: Prepared)?
   private var deleting: Prepared?
   private var changed: [NSManagedObject] = []
+  private var insertedRows: [Row] = []
+  private var updatedRows: [Row] = []
   /// The places in ordered relationships; those that are written with a row are taken from here.
   var placed = PlacedLinks()
 
   /// A statement of one shape for the objects of one entity.
+  ///
+  /// Texts and bytes stay bound where they lie, so it goes before the rows do.
   private final class Prepared {
     let layout: EntityLayout
     let entity: SQLEntity
     let shape: RowStatement
     let statement: Statement
+    var builder: RowBuilder
 
     init(_ layout: EntityLayout, _ entity: SQLEntity, _ shape: RowStatement, _ on: Connection)
       throws
@@ -32,6 +38,11 @@ final class RowWriter {
       self.entity = entity
       self.shape = shape
       statement = try on.statement(shape.sql)
+      builder = RowBuilder(layout: layout)
+    }
+
+    deinit {
+      statement.reset()
     }
   }
 
@@ -45,17 +56,34 @@ final class RowWriter {
     self.scope = scope
   }
 
+  deinit {
+    (inserting, updating, deleting) = (nil, nil, nil)
+    for row in takeRows() { row.release() }
+  }
+
+  /// The rows of the objects written, the inserted ones first, each with a count for the caller.
+  func takeRows() -> [Row] {
+    defer { (insertedRows, updatedRows) = ([], []) }
+    return insertedRows + updatedRows
+  }
+
   /// Inserts the row of a new object.
   func insert(_ object: NSManagedObject) throws {
-    try insert(object, version: 1)
+    let prepared = try insertion(object)
+    let row = prepared.builder.row(of: object)
+    insertedRows.append(row)
+    try run(prepared, object, row, kind: .insert)
   }
 
   /// Updates a row, or inserts it again when it is to be restored.
   func update(_ object: NSManagedObject) throws {
-    let version = object.row.version
     if object.state.contains(.restored) {
+      let prepared = try insertion(object)
+      let row = prepared.builder.row(of: object)
+      updatedRows.append(row)
       guard try !exists(object) else { return changed.append(object) }
-      return try insert(object, version: version &+ 1)
+      try run(prepared, object, row, kind: .insert)
+      return
     }
     let slots =
       object.state.contains(.overwritten)
@@ -66,6 +94,7 @@ final class RowWriter {
     {
       prepared = updating.prepared
     } else {
+      updating = nil
       let entity = store.entity(object.layout)
       prepared = try Prepared(
         object.layout, entity,
@@ -73,9 +102,9 @@ final class RowWriter {
         connection)
       updating = (slots, prepared)
     }
-    let count = try run(
-      prepared, object, version: version &+ 1, locked: version, kind: .update)
-    if count != 1 { changed.append(object) }
+    let row = prepared.builder.row(of: object)
+    updatedRows.append(row)
+    if try run(prepared, object, row, kind: .update) != 1 { changed.append(object) }
   }
 
   /// Deletes a row with its pairs; one that is gone already is as it should be.
@@ -92,11 +121,11 @@ final class RowWriter {
     if let deleting, deleting.layout === object.layout {
       prepared = deleting
     } else {
+      deleting = nil
       prepared = try Prepared(object.layout, entity, store.statements.delete(entity), connection)
       deleting = prepared
     }
-    let count = try run(
-      prepared, object, version: 0, locked: object.row.version, kind: .delete)
+    let count = try run(prepared, object, object.row, kind: .delete)
     if count != 1, try exists(object) { changed.append(object) }
   }
 
@@ -126,16 +155,16 @@ final class RowWriter {
     if !changed.isEmpty { throw ChangedRows(objects: changed) }
   }
 
-  private func insert(_ object: NSManagedObject, version: Int64) throws {
-    let prepared: Prepared
-    if let inserting, inserting.layout === object.layout {
-      prepared = inserting
-    } else {
-      let entity = store.entity(object.layout)
-      prepared = try Prepared(object.layout, entity, store.statements.insert(entity), connection)
-      inserting = prepared
-    }
-    _ = try run(prepared, object, version: version, locked: 0, kind: .insert)
+  /// The INSERT of an object's entity.
+  private func insertion(_ object: NSManagedObject) throws -> Prepared {
+    if let inserting, inserting.layout === object.layout { return inserting }
+    // First, for the text may be the same.
+    inserting = nil
+    let entity = store.entity(object.layout)
+    let prepared = try Prepared(
+      object.layout, entity, store.statements.insert(entity), connection)
+    inserting = prepared
+    return prepared
   }
 
   private func exists(_ object: NSManagedObject) throws -> Bool {
@@ -151,48 +180,54 @@ final class RowWriter {
   }
 
   /// Binds, runs, counts and tells one statement.
+  ///
+  /// - Parameter row: The values to write, which stay where they are until the save is done.
   /// - Returns: The number of rows changed.
+  @discardableResult
   private func run(
-    _ prepared: Prepared, _ object: NSManagedObject, version: Int64, locked: Int64,
-    kind: StatementKind
+    _ prepared: Prepared, _ object: NSManagedObject, _ row: Row, kind: StatementKind
   ) throws -> Int {
     let statement = prepared.statement
     let event = scope.begin(.statement)
     let before = event == nil ? nil : scope.work(of: statement)
     defer {
-      statement.reset()
+      statement.rewind()
       store.count(kind, in: scope)
       scope.end(event) { event in
         event.entity = prepared.entity.name
         event.statement = store.record(
           prepared.shape.sql,
-          scope.hub.detail.contains(.binds)
-            ? binds(prepared, object, version: version, locked: locked) : [],
-          0, kind, scope)
+          scope.hub.detail.contains(.binds) ? binds(prepared, object, row) : [], 0, kind, scope)
         event.statement?.work = before.map { statement.work - $0 }
       }
     }
-    statement.reset()
     var index: Int32 = 0
     for parameter in prepared.shape.parameters {
       index += 1
       switch parameter {
       case .primaryKey: try statement.bind(object.primaryKey, at: index)
       case .entityNumber: try statement.bind(prepared.entity.number, at: index)
-      case .version: try statement.bind(version, at: index)
-      case .lockedVersion: try statement.bind(locked, at: index)
+      case .version: try statement.bind(row.version, at: index)
+      case .lockedVersion: try statement.bind(object.row.version, at: index)
       case .slot(let slot):
         if let reference = outside.reference(of: object, slot) {
           try reference.withUnsafeBytes { try statement.bindBlob($0, at: index) }
         } else {
-          try object.bind(slot, to: statement, at: index)
+          try statement.bind(prepared.layout.slots[slot], of: row, at: index)
         }
       case .entity(ofSlot: let slot):
-        if case .toOne(_, let number) = object.rawValue(object.layout.slots[slot]) {
-          try statement.bind(number, at: index)
+        let slot = prepared.layout.slots[slot]
+        if row.isNull(slot) {
+          try statement.bindNull(at: index)
+        } else {
+          try statement.bind(row.entityNumber(slot), at: index)
         }
       case .order(ofSlot: let slot):
-        if let place = placed.take(object, slot: slot) { try statement.bind(place, at: index) }
+        if let place = placed.take(object, slot: slot) {
+          try statement.bind(place, at: index)
+        } else {
+          try statement.bindNull(at: index)
+        }
       }
     }
     while try statement.step() {}
@@ -200,20 +235,18 @@ final class RowWriter {
   }
 
   /// The values as they are bound, for a sink that asks for them.
-  private func binds(
-    _ prepared: Prepared, _ object: NSManagedObject, version: Int64, locked: Int64
-  ) -> [SQLiteValue] {
+  private func binds(_ prepared: Prepared, _ object: NSManagedObject, _ row: Row) -> [SQLiteValue] {
     prepared.shape.parameters.map { parameter in
       switch parameter {
       case .primaryKey: .integer(object.primaryKey)
       case .entityNumber: .integer(Int64(prepared.entity.number))
-      case .version: .integer(version)
-      case .lockedVersion: .integer(locked)
+      case .version: .integer(row.version)
+      case .lockedVersion: .integer(object.row.version)
       case .slot(let index):
         outside.reference(of: object, index).map { .blob(Array($0)) }
-          ?? object.rawValue(object.layout.slots[index]).sqliteValue
+          ?? row.rawValue(prepared.layout.slots[index]).sqliteValue
       case .entity(ofSlot: let index):
-        object.rawValue(object.layout.slots[index]).destinationEntityNumber
+        row.rawValue(prepared.layout.slots[index]).destinationEntityNumber
       case .order(ofSlot: let slot):
         placed.place(of: object, slot: slot).map { .integer($0) } ?? .null
       }
@@ -221,30 +254,17 @@ final class RowWriter {
   }
 }
 
-extension NSManagedObject {
-  /// Binds a slot's value; nil needs no call, since a reset statement has nothing bound.
-  fileprivate func bind(_ index: Int, to statement: Statement, at position: Int32) throws {
-    let slot = layout.slots[index]
-    if values?.isChanged(index) == true {
-      switch rawValue(slot) {
-      case .null: break
-      case .int64(let value): try statement.bind(value, at: position)
-      case .double(let value): try statement.bind(value, at: position)
-      case .text(let text): try statement.bind(text, at: position)
-      case .bytes(let data):
-        try data.withUnsafeBytes { try statement.bindBlob($0, at: position) }
-      case .toOne(let key, _): try statement.bind(key, at: position)
-      }
-      return
-    }
-    guard !row.isNull(slot) else { return }
+extension Statement {
+  /// Binds a slot's value in a row, which must stay until the statement is reset.
+  fileprivate func bind(_ slot: RowSlot, of row: Row, at position: Int32) throws {
+    guard !row.isNull(slot) else { return try bindNull(at: position) }
     switch slot.kind {
     case .int16, .int32, .int64, .bool, .toOne, .toOnePolymorphic:
-      try statement.bind(row.int64(slot), at: position)
-    case .double, .float, .date: try statement.bind(row.double(slot), at: position)
-    case .string, .uri, .decimal: try statement.bindText(row.bytes(slot), at: position)
+      try bind(row.int64(slot), at: position)
+    case .double, .float, .date: try bind(row.double(slot), at: position)
+    case .string, .uri, .decimal: try bindTextInPlace(row.bytes(slot), at: position)
     case .data, .uuid, .transformable, .external:
-      try statement.bindBlob(row.bytes(slot), at: position)
+      try bindBlobInPlace(row.bytes(slot), at: position)
     }
   }
 }

@@ -27,27 +27,31 @@ extension SQLiteStore {
   ) throws -> [Row] {
     try pool.withWriter { connection in
       defer { _ = derived.take() }
+      var rows: [Row]
       do {
         do {
+          let writer = RowWriter(self, connection, outside, scope)
           try transaction(on: connection, in: scope) {
-            try write(plan, outside, on: connection, in: scope)
+            try write(plan, writer, on: connection, in: scope)
             try beforeCommit()
           }
+          rows = writer.takeRows()
         } catch let error as SQLiteError where error.code == .constraintUnique {
           try throwViolations(of: plan, on: connection, in: scope)
           // Nothing is there twice in the end: values change hands within this save.
+          let writer = RowWriter(self, connection, outside, scope)
           try transaction(on: connection, in: scope) {
             _ = derived.take()
-            try rewrite(plan, outside, on: connection, in: scope)
+            try rewrite(plan, writer, on: connection, in: scope)
             try beforeCommit()
           }
+          rows = writer.takeRows()
         }
       } catch let changed as ChangedRows {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
       hasUnsavedMetadata = false
       let commit = countCommit()
-      var rows = newRows(of: plan.written)
       outside.name(in: &rows, of: plan.written)
       let remembered = remember(plan, rows: rows, commit: commit)
       remember(derived.take(), commit: commit)
@@ -93,10 +97,8 @@ extension SQLiteStore {
   }
 
   private func write(
-    _ plan: SavePlan, _ outside: ExternalWrites, on connection: Connection,
-    in scope: ProfileScope
+    _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
-    let writer = RowWriter(self, connection, outside, scope)
     writer.placed = try placedLinks(of: plan, on: connection, in: scope)
     for object in plan.inserted { try writer.insert(object) }
     for object in plan.updated { try writer.update(object) }
@@ -108,10 +110,8 @@ extension SQLiteStore {
   /// Writes a save in which values that must be unique change hands: rows that go and values that are
   /// given up come first.
   private func rewrite(
-    _ plan: SavePlan, _ outside: ExternalWrites, on connection: Connection,
-    in scope: ProfileScope
+    _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
-    let writer = RowWriter(self, connection, outside, scope)
     writer.placed = try placedLinks(of: plan, on: connection, in: scope)
     for object in plan.deleted { try writer.delete(object) }
     for object in plan.updated { try writer.park(object) }

@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
       snapshot.object.awake(fromSnapshotEvents: isBack ? .undoDeletion : .undoUpdate)
     }
     for object in unit.appeared { object.awake(fromSnapshotEvents: .undoInsertion) }
-    changes.serial += 1
+    changeCount += 1
     undoManager?.registerUndo(withTarget: self) { $0.takeBack(opposite) }
   }
 

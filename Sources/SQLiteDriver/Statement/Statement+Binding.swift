@@ -1,7 +1,7 @@
 import CSQLite
 
-// Texts and bytes are copied by SQLite with their known length, so they may hold zero bytes and
-// may go away at once. Indexes count from 1. Binding fails for an index the text does not have,
+// Texts and bytes are bound with their known length, so they may hold zero bytes. SQLite copies them,
+// unless they are bound in place, so they may go away at once. Indexes count from 1. Binding fails for an index the text does not have,
 // and while the statement stands in the middle of its rows.
 extension Statement {
   /// Binds a value of any kind.
@@ -45,6 +45,15 @@ extension Statement {
     try check(cdprof_bind_text(handle, index, start, UInt64(bytes.count)))
   }
 
+  /// Binds a text by its UTF-8, which must stay where it is until another value is bound there or the
+  /// statement is reset.
+  package func bindTextInPlace(
+    _ bytes: UnsafeRawBufferPointer, at index: Int32
+  ) throws(SQLiteError) {
+    let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    try check(cdprof_bind_text_in_place(handle, index, start, UInt64(bytes.count)))
+  }
+
   /// Binds NULL.
   package func bindNull(at index: Int32) throws(SQLiteError) {
     try check(sqlite3_bind_null(handle, index))
@@ -53,6 +62,15 @@ extension Statement {
   /// Binds bytes; none at all is an empty value, not NULL.
   package func bindBlob(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
     try check(cdprof_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count)))
+  }
+
+  /// Binds bytes, which must stay where they are until another value is bound there or the statement is
+  /// reset.
+  package func bindBlobInPlace(
+    _ bytes: UnsafeRawBufferPointer, at index: Int32
+  ) throws(SQLiteError) {
+    try check(
+      cdprof_bind_blob_in_place(handle, index, bytes.baseAddress, UInt64(bytes.count)))
   }
 
   private func bindBytes(_ bytes: [UInt8], at index: Int32) -> Int32 {

@@ -66,6 +66,14 @@ package final class Statement {
   /// Ends the run, lets go of locks and rows and clears all values.
   package func reset() {
     guard state != .clean else { return }
+    rewind()
+    sqlite3_clear_bindings(handle)
+    state = .clean
+  }
+
+  /// Ends the run and lets go of locks and rows; what is bound stays bound, for a run that binds every
+  /// value anew.
+  package func rewind() {
     if clock.isRunning, !isBetweenRuns {
       let start = MonotonicClock.now()
       sqlite3_reset(handle)
@@ -73,9 +81,8 @@ package final class Statement {
     } else {
       sqlite3_reset(handle)
     }
-    sqlite3_clear_bindings(handle)
     isBetweenRuns = true
-    state = .clean
+    state = .inUse
   }
 
   /// Nanoseconds inside `step()` and `reset()` in this run, or in the last one when none has begun.
