@@ -56,6 +56,31 @@ struct StatementTests {
     #expect(try connection.statement(sql) === outer, "stepped to the end")
   }
 
+  @Test func whatIsBoundInPlaceStaysBoundUntilTheReset() throws {
+    let connection = try memory()
+    let statement = try connection.statement("INSERT INTO t(v) VALUES(?)")
+    let bytes = Array("a\0ä".utf8)
+    try bytes.withUnsafeBytes { text in
+      try statement.bindTextInPlace(text, at: 1)
+      #expect(try !statement.step())
+      statement.rewind()
+      #expect(try !statement.step(), "the same value once more")
+      statement.rewind()
+      try statement.bindBlobInPlace(text, at: 1)
+      #expect(try !statement.step())
+      statement.rewind()
+      try statement.bindBlobInPlace(UnsafeRawBufferPointer(start: nil, count: 0), at: 1)
+      #expect(try !statement.step())
+      statement.reset()
+    }
+    #expect(try !statement.step(), "nothing is bound")
+    statement.reset()
+    #expect(
+      try connection.values("SELECT v FROM t ORDER BY id") == [
+        [.text("a\0ä")], [.text("a\0ä")], [.blob(bytes)], [.blob([])], [.null],
+      ])
+  }
+
   @Test func aDroppedStatementIsHandedOutCleanAgain() throws {
     let connection = try memory()
     try connection.execute("INSERT INTO t(v) VALUES(1), (2)")
