@@ -66,21 +66,27 @@ extension SQLiteStore {
       }
     }
     try bind(statement)
-    if event != nil, scope.hub.detail.contains(.rows), query.givesObjects {
-      var list: [StatementRecord.FoundObject] = []
-      defer { found = list }
-      while try statement.step() {
-        rows += 1
-        list.append(foundObject(statement, query.projection))
-        try body(statement)
-      }
+    guard event != nil, scope.hub.detail.contains(.rows), query.givesObjects else {
+      try forEachRow(of: statement, counting: &rows, body)
       return rows
     }
+    var list: [StatementRecord.FoundObject] = []
+    defer { found = list }
+    try forEachRow(of: statement, counting: &rows) { statement in
+      list.append(foundObject(statement, query.projection))
+      try body(statement)
+    }
+    return rows
+  }
+
+  @inline(__always)
+  private func forEachRow(
+    of statement: Statement, counting rows: inout Int, _ body: (Statement) throws -> Void
+  ) throws {
     while try statement.step() {
       rows += 1
       try body(statement)
     }
-    return rows
   }
 
   /// Runs a statement that changes rows, or that begins or ends a transaction.
