@@ -59,7 +59,11 @@ struct SQLDebugLines {
       guard let select else { return }
       total(of: select, in: event)
       annotate("Prefetching with key '\(event.relationship ?? "")'.  Got \(event.rows) rows.")
+    case .transaction:
+      // A save's own SELECT is no fetch: it has SQLite's time and no total one.
+      if let select { explain(select) }
     case .save:
+      if let select { explain(select) }
       own(
         "save execution time: \(SQLDebugLines.seconds(event.duration)) for \(event.rows) objects.")
     default:
