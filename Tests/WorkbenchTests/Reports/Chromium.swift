@@ -25,8 +25,8 @@ struct Chromium {
   /// What the page wrote to the console, errors included.
   let console: [String]
 
-  /// Opens a page in a profile of its own.
-  init(opening page: String) throws {
+  /// Opens a page in a profile of its own, in a window of some width.
+  init(opening page: String, width: Int = 1_200) throws {
     guard let path = Chromium.path else { throw Missing() }
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("cdprof-chromium-\(UUID().uuidString)")
@@ -40,6 +40,7 @@ struct Chromium {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = [
       "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+      "--window-size=\(width),844",
       "--user-data-dir=\(folder.appendingPathComponent("profile").path)", "--dump-dom",
       file.absoluteString,
     ]

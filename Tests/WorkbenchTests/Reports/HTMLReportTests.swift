@@ -157,6 +157,33 @@ import Testing
     }
   }
 
+  /// On a phone the numbers of a card stand in lines; dots stand between two of one line.
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func noLineOfACardBeginsWithADot() throws {
+    let script = """
+      <script>
+      const told = {begin: 0, between: 0};
+      for (const row of document.querySelectorAll(".board tbody tr")) {
+        const edge = row.getBoundingClientRect().left - 3;
+        let line = null;
+        for (const cell of [...row.querySelectorAll("td.num:not(.lead)")].sort((one, other) =>
+          getComputedStyle(one).order - getComputedStyle(other).order)) {
+          const dot = getComputedStyle(cell, "::before");
+          const box = cell.getBoundingClientRect();
+          const place = dot.position === "absolute" ? box.left + parseFloat(dot.left) + 5 : box.left;
+          if (dot.content.includes("·") && place > edge) told[box.top === line ? "between" : "begin"]++;
+          line = box.top;
+        }
+      }
+      document.title = `${told.begin} at the beginning, ${told.between} between`;
+      </script>
+      """
+    let shown = try Chromium(opening: HTMLReport.page(FaultLesson.full) + script, width: 390)
+    let title = try #require(
+      shown.elements.firstMatch(of: /<title>(\d+) at the beginning, (\d+) b/))
+    #expect(title.1 == "0" && Int(title.2) ?? 0 >= 18, "\(title.0)")
+  }
+
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func aScriptErrorWouldBeSeen() throws {
     let shown = try Chromium(opening: "<!doctype html><script>undefined.wrong()</script>")
