@@ -40,10 +40,3 @@ struct BuildOrder {
     }
   }
 }
-
-extension NSEntityDescription {
-  /// The names of the entities whose objects are of this entity: itself and all below it.
-  var concreteEntityNames: [String] {
-    (isAbstract ? [] : [name ?? ""]) + subentities.flatMap(\.concreteEntityNames)
-  }
-}

@@ -8,14 +8,20 @@ package struct Cure: Sendable, Equatable {
   package var advice: String
   /// The fetch as it should be; nil when no fetch step can say it.
   package var fetch: FetchText?
+  /// An option that the step behind the finding no longer needs; nil when that step stays as it is.
+  ///
+  /// It serves to find the cured work among the variants, and is in no report.
+  package var spares: OptionWord?
 
   package init(
-    now: String? = nil, swift: [String] = [], advice: String = "", fetch: FetchText? = nil
+    now: String? = nil, swift: [String] = [], advice: String = "", fetch: FetchText? = nil,
+    spares: OptionWord? = nil
   ) {
     self.now = now
     self.swift = swift
     self.advice = advice
     self.fetch = fetch
+    self.spares = spares
   }
 
   /// The step to type instead, as one shell line.

@@ -173,13 +173,6 @@ extension Session {
   }
 }
 
-extension NSEntityDescription {
-  /// The name of the entity and of all below it.
-  fileprivate var namesWithSubentities: [String] {
-    [name ?? ""] + subentities.flatMap(\.namesWithSubentities)
-  }
-}
-
 extension ObjectReference {
   /// The reference of a saved object's ID; nil for a temporary one.
   fileprivate init?(_ id: NSManagedObjectID) {

@@ -17,8 +17,8 @@ enum FindingsPage {
 
       A finding says that work costs more than it should: which rule, on what, from which line, how often,
       the SQL that repeats, and the cure as code. `tried` is the count that the cure gave when it was run
-      here: by another variant that does the same with the cured fetch, or on a copy of the store for an
-      index. Otherwise it says `not tried`. Findings of one name from one line are one.
+      here: by another variant that does the same with the cured fetch (and without the sort in memory that
+      the cure spares), or on a copy of the store for an index. Otherwise it says `not tried`. Findings of one name from one line are one.
 
       A scenario lists the findings it wants, exactly; where it lists none, none may fire. What is known
       and meant is silenced for the whole file, by rule or by rule and subject:
@@ -26,6 +26,10 @@ enum FindingsPage {
       ```yaml
       silence: [unused-prefetch, fault-storm(Mood.country)]
       ```
+
+      The subject of `ineffective-prefetch`, `unused-prefetch` and `count-per-row` is a relationship,
+      `Mood.country`; that of `fault-storm` the relationship that was gone through, or the entity where objects
+      of a fetch were read; that of every other rule an entity.
 
       The rules speak of what they can see for certain and are silent otherwise. Where an expectation is
       missed and a finding explains the surplus, the sentence behind it begins with `likely:`.

@@ -43,6 +43,26 @@ struct ScenarioFindingTests {
     }
   }
 
+  /// Another variant sorts by the request and goes through the list as it comes.
+  @Test func aSortThatTheRequestMadeInAnotherVariantWasTried() throws {
+    let result = try run(
+      text(
+        moods: 100,
+        """
+        steps: [{fetch: Mood, as: m}]
+        variants:
+          - {name: hand, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: hand from pages, set: {m.batch: 20}, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: other part, set: {m.sort: date-}, then: [{walk: m, limit: 6}]}
+          - {name: request, set: {m.sort: date-}, then: [{walk: m, limit: 5}]}
+          - {name: pages, set: {m.sort: date-, m.batch: 20}, then: [{walk: m, limit: 5}]}
+        """))
+    #expect(
+      result.variants.map { $0.findings.map(\.triedText) } == [
+        ["tried: 100 → 0 faults (request)"], ["tried: 6 → 2 SELECTs (pages)"], [], [], [],
+      ])
+  }
+
   @Test func aSmallTableIsNoFinding() throws {
     let step = "steps: [{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}]"
     #expect(try run(text(moods: 200, step)).variants[0].findings.isEmpty)

@@ -33,7 +33,8 @@ enum SortedInMemory: StepRule {
         callSite: (arePages ? pages : faults).first?.callSite,
         what: arePages ? "pages loaded to sort in memory" : "faults fired to sort in memory",
         cure: Cure(
-          swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: cured))
+          swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: cured,
+          spares: .sort))
     ]
   }
 }

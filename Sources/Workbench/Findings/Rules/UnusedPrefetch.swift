@@ -68,10 +68,6 @@ enum UnusedPrefetch: WorkRule {
     guard event.kind == .objectFault, let entity = event.object?.entity ?? event.entity else {
       return false
     }
-    return relationship.destinationEntity.map { names(of: $0).contains(entity) } ?? true
-  }
-
-  private static func names(of entity: NSEntityDescription) -> [String] {
-    [entity.name ?? ""] + entity.subentities.flatMap(names)
+    return relationship.destinationEntity.map { $0.namesWithSubentities.contains(entity) } ?? true
   }
 }
