@@ -18,4 +18,6 @@ package struct LogBudget: Sendable {
   package var scope: LawScope
   /// Whether it is a scenario, whose variants are the sections: what no log tells is then left out.
   package var isScenario: Bool
+  /// Findings that the scenario keeps quiet.
+  package var silence: [Silence] = []
 }

@@ -11,16 +11,20 @@ package enum LogBudgetReader {
 
   /// Reads and checks all of a file.
   ///
-  /// - Parameter model: the model for a file that names none.
+  /// - Parameters:
+  ///   - model: the model for a file that names none.
+  ///   - scale: what `scale` stands for in a scenario; a budget has the rows that it says.
   /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `NSError` when the file cannot be
   ///   read.
-  package static func read(path: String, model: NSManagedObjectModel?) throws -> LogBudget {
+  package static func read(
+    path: String, model: NSManagedObjectModel?, scale: Int = 1
+  ) throws -> LogBudget {
     let url = URL(fileURLWithPath: path)
     let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
     let document = YAMLDocument(text: text, file: path)
     let root = document.root(of: text)
     guard root?.mapping?.contains(where: { $0.key.string == "sections" }) == true else {
-      return try budget(of: ScenarioReader.read(url, path: path))
+      return try budget(of: ScenarioReader.read(url, path: path), scale)
     }
     let budget = root.flatMap { self.budget(of: $0, document, url, model) }
     guard let budget, document.diagnostics.isEmpty else {
@@ -29,16 +33,17 @@ package enum LogBudgetReader {
     return budget
   }
 
-  /// A scenario's variants as sections, at scale 1.
-  private static func budget(of scenario: Scenario) throws -> LogBudget {
+  /// A scenario's variants as sections.
+  private static func budget(of scenario: Scenario, _ scale: Int) throws -> LogBudget {
     LogBudget(
       path: scenario.path, model: scenario.model,
       sections: scenario.variants.map {
         LogBudget.Section(name: $0.name, expect: $0.expect, line: $0.line)
       },
       scope: LawScope(
-        rows: DataPlan.totals(try scenario.data.counts(scale: 1), in: scenario.model), scale: 1),
-      isScenario: true)
+        rows: DataPlan.totals(try scenario.data.counts(scale: scale), in: scenario.model),
+        scale: scale),
+      isScenario: true, silence: scenario.silence)
   }
 
   private static func budget(

@@ -107,7 +107,10 @@ struct LogBytes: Hashable, Sendable {
 
 extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-  var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == 0x0D }
+  /// A space, a tab, a carriage return, or the NUL that some tools leave in a log.
+  var isBlank: Bool {
+    self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == 0x0D || self == 0
+  }
   var isUpper: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
   var isLower: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
   /// A letter, a digit, `_`, or a byte of a letter beyond ASCII.

@@ -113,10 +113,14 @@ package struct LogJudge {
   /// How a log may name a storm: it shows the objects that were faults, not the way that led to them.
   ///
   /// `fault-storm(Mood.country)` is `fault-storm(Country)` there, unless the relationship itself was
-  /// the fault.
+  /// the fault. What was read of a list that was sent for is not told: `count-per-row(Country.moods)` is
+  /// the storm of that relationship.
   private func names(inLogsOf finding: String) -> Set<String> {
     guard let opening = finding.firstIndex(of: "(") else { return [finding] }
     let rule = finding[..<opening]
+    if rule == Finding.Rule.countPerRow.rawValue {
+      return ["\(LogStorm.Kind.faultStorm.rawValue)\(finding[opening...])"]
+    }
     let subject = finding[opening...].dropFirst().dropLast().split(separator: ".").map(String.init)
     var entity = subject.first.flatMap { budget.model.entitiesByName[$0] }
     for key in subject.dropFirst() {
@@ -128,21 +132,28 @@ package struct LogJudge {
   /// The storms of a section against its `findings`; left out, none may be there.
   private func storms(of section: LogBudget.Section, on found: LogSection) -> ExpectationResult? {
     let rules = Set(Finding.Rule.allCases.map(\.rawValue))
-    let storms = found.storms.filter { rules.contains($0.kind.rawValue) }
-    let expected = (section.expect.findings?.names ?? []).map(\.text)
-      .filter { name in LogStorm.Kind.allCases.contains { name.hasPrefix("\($0.rawValue)(") } }
+    let silenced = budget.silence.map { silence in
+      silence.subject.map { self.names(inLogsOf: "\(silence.rule)(\($0))") } ?? [silence.rule]
+    }
+    let storms = found.storms.filter { storm in
+      rules.contains(storm.kind.rawValue)
+        && !silenced.contains { $0.contains(storm.name) || $0.contains(storm.kind.rawValue) }
+    }
+    let told = LogStorm.Kind.allCases.map(\.rawValue) + [Finding.Rule.countPerRow.rawValue]
+    let expected = (section.expect.findings?.names ?? []).filter { told.contains($0.rule.text) }
+      .map(\.text)
     if section.expect.findings == nil, storms.isEmpty { return nil }
     let names = storms.map(\.name).reduce(into: [String]()) {
       if !$0.contains($1) { $0.append($1) }
     }
-    let told = expected.map(names(inLogsOf:))
-    let missing = zip(expected, told).filter { $1.isDisjoint(with: names) }.map(\.0)
+    let meant = expected.map(names(inLogsOf:))
+    let missing = zip(expected, meant).filter { $1.isDisjoint(with: names) }.map(\.0)
     // What a prefetch was to bring and did not is fetched one by one, which is all that a log shows.
     let ineffective = (section.expect.findings?.names ?? [])
       .filter { $0.rule.text == Finding.Rule.ineffectivePrefetch.rawValue }
       .map { self.names(inLogsOf: "\(LogStorm.Kind.faultStorm.rawValue)(\($0.subject.text))") }
     let surplus = storms.filter { storm in
-      !(told + ineffective).contains { $0.contains(storm.name) }
+      !(meant + ineffective).contains { $0.contains(storm.name) }
     }
     return ExpectationResult(
       metric: "findings", law: expected.isEmpty ? "none" : expected.joined(separator: ", "),

@@ -11,6 +11,10 @@ extension LogKind {
       || text.starts(with: "fetch using ")
     {
       self = .fetchResult
+    } else if text.starts(with: "-executeRequest: encountered exception") {
+      self = .error
+    } else if text.starts(with: "Failed to load optimized model") {
+      self = .setUp
     } else if text.starts(with: "count request ") {
       self = .countResult
     } else if LogKind.isPlanRow(text) {
@@ -74,6 +78,8 @@ extension LogKind {
     ("migration", .migration),
     ("Beginning lightweight migration", .migration),
     ("Beginning migration", .migration),
+    ("Finished lightweight migration", .migration),
+    ("Finished migration", .migration),
     ("Incompatible version schema", .migration),
     ("store version hashes", .migration),
     ("current version hashes", .migration),

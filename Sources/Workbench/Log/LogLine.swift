@@ -6,15 +6,20 @@ struct LogLine {
   var text: LogBytes
   /// What stands before the message.
   private var prefix: LogBytes
+  /// Whether it has the message of a JSON record that stands over several lines.
+  let beginsRecord: Bool
 
   /// Takes a line apart.
   init(_ bytes: ArraySlice<UInt8>) {
     var line = LogBytes(bytes)
     if bytes.contains(0x1B) { line = line.withoutColours }
     let record = LogRecord(line)
+    beginsRecord = record != nil && line.withoutIndent.first == UInt8(ascii: "\"")
     if let record { line = record.message }
     text = line
     prefix = line
+    // The format of a record's message is no message.
+    if record == nil, LogRecord.isKey(line) { return }
     if let found = LogLine.marked(line) ?? LogLine.categorised(line) ?? LogLine.bare(line) {
       message = (found.logClass, found.text.trimmed)
       prefix = LogBytes(line.bytes[..<found.start])

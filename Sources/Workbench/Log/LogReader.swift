@@ -5,6 +5,8 @@ package struct LogReader {
   private var unrecognised = LogSamples(limit: 50)
   /// The message that the next line may continue.
   private var open: LogMessage?
+  /// Whether the lines are those of a record that stands over several.
+  private var isInRecord = false
   /// Whether plan rows may come without a class.
   private var isExplaining = false
 
@@ -30,6 +32,11 @@ package struct LogReader {
   package mutating func take(_ bytes: ArraySlice<UInt8>) {
     report.lines += 1
     let line = LogLine(bytes)
+    if line.beginsRecord {
+      isInRecord = true
+    } else if line.message != nil || bytes.first == UInt8(ascii: "}") {
+      isInRecord = false
+    }
     guard let (logClass, text) = line.message else {
       takeUnmarked(line)
       return
@@ -103,6 +110,9 @@ package struct LogReader {
       kind = .blank
     } else if LogReader.isMetadata(text) {
       kind = .metadata
+    } else if isInRecord, !line.beginsRecord {
+      complete(by: text)
+      kind = .app
     } else if open?.accepts(text) == true {
       open?.add(text)
       kind = .continuation
@@ -120,6 +130,15 @@ package struct LogReader {
       pass()
     }
     report.kinds[kind, default: 0] += 1
+  }
+
+  /// A further key of the record whose message is open, which may be its time or its thread.
+  private mutating func complete(by key: LogBytes) {
+    if let time = LogRecord.time(key), open?.time.text.isEmpty == true {
+      open?.time = time
+      note(time)
+    }
+    if let thread = LogRecord.thread(key), open?.lane.isEmpty == true { open?.lane = thread }
   }
 
   /// An app's line: a message that lacks its end may still go on behind a few of them.

@@ -20,6 +20,27 @@ struct LogRecord {
     prefix = LogBytes(thread.map { "\(time) [\(process):\($0)]" } ?? time)
   }
 
+  /// Whether a line is a key of a record that stands over several lines, with its value.
+  static func isKey(_ line: LogBytes) -> Bool {
+    let start = line.withoutIndent
+    guard start.first == UInt8(ascii: "\"") else { return false }
+    let rest = LogBytes(start.bytes.dropFirst().drop(while: \.isWord))
+    guard rest.first == UInt8(ascii: "\""), rest.count + 1 < start.count else { return false }
+    return LogBytes(rest.bytes.dropFirst()).withoutIndent.first == UInt8(ascii: ":")
+  }
+
+  /// The time of such a line; nil when it has another key.
+  static func time(_ line: LogBytes) -> LogTime? {
+    line.withoutIndent.starts(with: "\"timestamp\"")
+      ? string(of: "\"timestamp\"", in: line).map { LogTime(in: LogBytes($0)) } : nil
+  }
+
+  /// The thread of such a line; nil when it has another key.
+  static func thread(_ line: LogBytes) -> String? {
+    line.withoutIndent.starts(with: "\"threadID\"")
+      ? value(of: "\"threadID\"", in: line)?.leadingNumber.map(String.init) : nil
+  }
+
   /// What stands behind a key and its colon.
   private static func value(of key: StaticString, in line: LogBytes) -> LogBytes? {
     guard let rest = line.after(key)?.withoutIndent, rest.first == UInt8(ascii: ":") else {

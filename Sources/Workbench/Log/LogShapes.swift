@@ -13,6 +13,8 @@ struct LogShapes {
     var isCount: Bool
     var isPage: Bool
     var readsLinks: Bool
+    /// Whether the log says `<private>` in its place.
+    var isHidden: Bool
     var verb: SQLText.Verb?
   }
 
@@ -57,6 +59,7 @@ struct LogShapes {
     traits.append(
       Traits(
         isCount: statement.isCount, isPage: statement.isPage, readsLinks: statement.readsLinks,
+        isHidden: statement.verb == nil && statement.text.contains("<private>"),
         verb: statement.verb))
     return all.count - 1
   }

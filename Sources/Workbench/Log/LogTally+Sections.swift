@@ -20,11 +20,17 @@ extension LogTally {
   }
 
   /// Counts what waits for its next line: nothing of it comes any more.
+  ///
+  /// A fetch has a total time. A SELECT that SQLite has answered and that has none, while later ones
+  /// have, was sent by a save or a merge for itself; behind the last one the log may be cut off.
   mutating func settle() {
     for name in lanes.keys.sorted() {
       guard var lane = lanes[name] else { continue }
       confirm(&lane)
-      for open in lane.nesting.abandon() { fetched(open, 0) }
+      for open in lane.nesting.abandon()
+      where open.connection == nil || !tellsTotals || open.line > lane.settledLine {
+        fetched(open, 0)
+      }
       lanes[name] = lane
     }
   }

@@ -13,31 +13,51 @@ extension LogTally {
     lane.last = index
     lane.wantsBinds = shapes[index].binds.isEmpty
     let table = shapes[index].table
+    let open = LogNesting.Open(
+      statement: index, line: message.line, time: message.time, isCount: traits.isCount, ordinal: 0)
+    lane.hidden = traits.isHidden ? open : nil
+    guard !traits.isHidden else { return }
     switch shapes[index].kind {
-    case .select:
-      ordinal += 1
-      count { $0.costs.count(.selects, table: table) }
-      let lost = lane.nesting.begin(
-        LogNesting.Open(
-          statement: index, line: message.line, time: message.time, isCount: traits.isCount,
-          ordinal: ordinal))
-      if let lost { fetched(lost, 0) }
-    case .insert: change(.inserts, table, &lane)
-    case .update: change(.updates, table, &lane)
-    case .delete: change(.deletes, table, &lane)
-    case .transaction: transaction(traits.verb, &lane)
+    case .select: begin(open, &lane)
+    case .insert: change(.inserts, table, message.line, &lane)
+    case .update: change(.updates, table, message.line, &lane)
+    case .delete: change(.deletes, table, message.line, &lane)
+    case .transaction: transaction(traits.verb, message.line, &lane)
     case .housekeeping: break
     }
   }
 
-  private mutating func change(_ metric: Metric, _ table: String?, _ lane: inout Lane) {
+  /// A SELECT begins.
+  private mutating func begin(_ open: LogNesting.Open, _ lane: inout Lane) {
+    var open = open
+    ordinal += 1
+    open.ordinal = ordinal
+    let table = shapes[open.statement].table
+    count { $0.costs.count(.selects, table: table) }
+    if let lost = lane.nesting.begin(open) { fetched(lost, 0) }
+  }
+
+  /// The time of a fetch comes behind a statement that the log hides: that was a SELECT.
+  private mutating func reveal(_ lane: inout Lane, isCount: Bool) {
+    guard var open = lane.hidden else { return }
+    lane.hidden = nil
+    open.isCount = isCount
+    shapes[open.statement].kind = .select
+    begin(open, &lane)
+  }
+
+  private mutating func change(
+    _ metric: Metric, _ table: String?, _ line: Int, _ lane: inout Lane
+  ) {
+    lane.settledLine = line
     for open in lane.nesting.abandonUnanswered() { fetched(open, 0) }
     lane.hasWritten = true
     count { $0.costs.count(metric, table: table) }
   }
 
   /// A save is a transaction that has changed rows of entities; a batch request looks the same.
-  private mutating func transaction(_ verb: SQLText.Verb?, _ lane: inout Lane) {
+  private mutating func transaction(_ verb: SQLText.Verb?, _ line: Int, _ lane: inout Lane) {
+    lane.settledLine = line
     switch verb {
     case .commit, .end:
       count { $0.costs.count(.transactions, table: nil) }
@@ -57,6 +77,7 @@ extension LogTally {
   mutating func answer(_ text: LogBytes, _ lane: inout Lane) {
     guard let time = LogTally.microseconds(text) else { return }
     confirm(&lane)
+    reveal(&lane, isCount: false)
     guard let open = lane.nesting.answer(time) else {
       unmatched += 1
       return
@@ -80,6 +101,9 @@ extension LogTally {
   mutating func close(_ message: LogMessage, isCount: Bool, _ lane: inout Lane) {
     guard let time = LogTally.microseconds(message.text) else { return }
     confirm(&lane)
+    reveal(&lane, isCount: isCount)
+    lane.settledLine = message.line
+    tellsTotals = true
     guard let closed = lane.nesting.close(time, isCount: isCount) else {
       unmatched += 1
       return

@@ -7,6 +7,10 @@ struct LogTally {
     var nesting = LogNesting()
     /// The statement run last, whatever it was.
     var last: Int?
+    /// The statement run last where the log says `<private>`: a fetch, if the time of one follows.
+    var hidden: LogNesting.Open?
+    /// The line of the last total time, change, end of a transaction or save: no SELECT before it is cut off there.
+    var settledLine = 0
     /// Whether the values bound to it are still to be noted.
     var wantsBinds = false
     /// Whether a write transaction is open.
@@ -35,6 +39,8 @@ struct LogTally {
   /// Whether the log has lines for faults that the row cache fills.
   var tellsHits = false
   var saveTimes = LogTimes()
+  /// Whether the log has the total times of fetches.
+  var tellsTotals = false
   /// Times that no statement was open for.
   var unmatched = 0
   /// SELECTs on rows so far.
@@ -66,7 +72,9 @@ struct LogTally {
     case .plan: plan(message.logClass == .cdprof ? message.text.after("plan: ") : message.text)
     case .connecting: connect(message.text)
     case .rowCacheHit: hit(message.text)
-    case .saveTime: save(message.text)
+    case .saveTime:
+      lane.settledLine = message.line
+      save(message.text)
     case .ours: tellsHits = tellsHits || message.text.contains("row-cache hits")
     case .error, .warning, .fault: complaints.add(message)
     default: break

@@ -73,6 +73,50 @@ struct LogBudgetTests {
     #expect(try !holds("fault-storm(Mood.country), fault-storm(Mood)"))
   }
 
+  /// What was read of a list that was sent for is in no log.
+  @Test(arguments: [
+    ("count-per-row(Country.moods)", true), ("fault-storm(Country.moods)", true),
+    ("count-per-row(Continent.countries)", false), ("", false),
+  ])
+  func listsThatWereCountedAreAStorm(finding: String, holds: Bool) throws {
+    let lists = (1...12).map { key in
+      LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY = ?", rows: 5)
+        + "CoreData: annotation: to-many relationship fault \"moods\" for objectID 0xa7 "
+        + "<x-coredata://0/Country/p\(key)> fulfilled from database.  Got 5 rows\n"
+    }
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(finding)]}}]")
+    let report = LogTexts.report("cdprof: begin list\n" + lists.joined())
+    let results = try LogJudge(budget: budget).judgement(of: report).results[0]
+    #expect(results?.last?.metric == "findings" && results?.last?.holds == holds)
+  }
+
+  /// A scenario's `silence` holds for its log too.
+  @Test(arguments: [
+    ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),
+    ("[fetch-loop]", false),
+  ])
+  func whatAScenarioSilencesIsNoSurplus(silence: String, holds: Bool) throws {
+    let budget = try budget(
+      """
+      name: Silent
+      model: Moody
+      data: {Country: {count: 12}, Mood: {count: 12, country: cycle}}
+      silence: \(silence)
+      steps: [{fetch: Mood, as: m}]
+      variants: [{name: list, expect: {selects: 12}}]
+      """)
+    let results = try LogJudge(budget: budget).judgement(of: LogTexts.report(Self.log)).results[0]
+    #expect(results?.allSatisfy(\.holds) == holds)
+  }
+
+  /// The laws of a scenario whose program was exported at a scale.
+  @Test func aScenarioIsABudgetAtAnyScale() throws {
+    let scenario = ScenarioFiles.folder.appendingPathComponent("08-performance/who-sorts.yml")
+    let budget = try LogBudgetReader.read(path: scenario.path, model: nil, scale: 10)
+    #expect(budget.scope.rows["Mood"] == 1_000 && budget.scope.scale == 10)
+  }
+
   /// What is wrong with a budget is told before a log is read.
   @Test(arguments: [
     ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "no log says `peak`"),

@@ -53,6 +53,7 @@ struct LogLineTests {
   @Test(arguments: [
     "sql: connected to the server", "we use CoreData: yes", "error: no network",
     "annotation: pin dropped", "MyCoreData: sql: SELECT 1", "saved: 20 | temporary IDs: 0",
+    #"  "formatString" : "CoreData: sql: %{public}@","#,
     "debug: view did load", "2023-05-01 12:00:00.1 App[1:2] error: no network",
   ])
   func anAppsOwnPrintsAreNotCoreDatas(text: String) {
@@ -70,6 +71,9 @@ struct LogLineTests {
       (.annotation, "Disconnecting from sqlite database.", .disconnecting),
       (.annotation, "PostSaveMaintenance: wal_checkpoint(TRUNCATE)", .maintenance),
       (.annotation, "options:", .setUp),
+      (.annotation, "Failed to load optimized model at path '/x/M.omo'", .setUp),
+      (.annotation, "Finished lightweight migration on connection", .migration),
+      (.annotation, "-executeRequest: encountered exception = no such table", .error),
       (.annotation, "something that nobody has seen", nil),
       (.details, #"SQLite bind[0] = "s""#, .bind),
       (.details, "SQLite bind[3] = (int64)5", .bind),

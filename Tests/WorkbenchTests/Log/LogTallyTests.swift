@@ -31,6 +31,91 @@ struct LogTallyTests {
     #expect(report.unmatchedTimes == 0)
   }
 
+  /// What the system's log hides is a SELECT where the time of a fetch follows.
+  @Test func aHiddenStatementIsWhatItsTimesSay() {
+    let report = LogTexts.report(
+      "CoreData: sql: <private>\n" + LogTexts.fetch("<private>", rows: 3)
+        + LogTexts.fetch("<private>", rows: 1)
+        + "CoreData: annotation: fault fulfilled from database for : <private>\n"
+        + "CoreData: sql: <private>\nCoreData: sql: <private>\n"
+        + "CoreData: annotation: total count request execution time: 0.0004s for count of 9.\n")
+    #expect(report.statements.map(\.sql) == ["<private>"])
+    #expect(report.statements[0].calls == 5 && report.statements[0].kind == .select)
+    #expect(report.statements[0].times.total == 800 && report.unmatchedTimes == 0)
+    #expect(report.costs.all == [.selects: 3, .rows: 5, .fetches: 2, .misses: 1])
+  }
+
+  /// A fetch has a total time; what a save asks for itself has SQLite's alone.
+  @Test func aSavesOwnSelectIsNoFetch() {
+    let own = [
+      "sql: BEGIN EXCLUSIVE",
+      "sql: SELECT t0.Z_PK, t0.Z_FOK_LIST FROM ZITEM t0 WHERE  t0.ZLIST = ?",
+      "annotation: sql connection fetch time: 0.0001s",
+      "sql: UPDATE ZITEM SET Z_FOK_LIST = ? WHERE Z_PK=?", "sql: COMMIT",
+    ]
+    let save = own.map { "CoreData: \($0)\n" }.joined()
+    let fetch = LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
+    let report = LogTexts.report(fetch + save)
+    #expect(report.costs.all[.selects] == 2 && report.costs.all[.fetches] == 1)
+    // A conflict is looked at behind the ROLLBACK; our log says then what the save took.
+    let lost =
+      save.replacingOccurrences(of: "COMMIT", with: "ROLLBACK")
+      + own[1...2].map {
+        "CoreData: \($0)\n"
+      }.joined()
+    #expect(LogTexts.report(fetch + lost).costs.all[.fetches] == 2, "it may have been cut off")
+    let told = lost + "cdprof: annotation: save execution time: 0.0044s for 0 objects.\n"
+    #expect(LogTexts.report(fetch + told).costs.all[.fetches] == 1)
+    // Behind the last line there may have been more.
+    let cut = LogTexts.report(
+      fetch + save + fetch.split(separator: "\n").prefix(2).joined(separator: "\n"))
+    #expect(cut.costs.all[.fetches] == 2)
+    // A log without any such times says nothing about them.
+    let bare = LogTexts.report("CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0\n" + save)
+    #expect(bare.costs.all[.fetches] == 2)
+  }
+
+  /// `log show --style json` has a key a line: the thread and the time stand below the message.
+  @Test func aRecordOverSeveralLinesHasItsThreadAndTime() {
+    func record(_ text: String, _ thread: Int) -> String {
+      """
+      {
+        "eventMessage" : "CoreData: \(text)",
+        "formatString" : "CoreData: sql: %{public}@",
+        "threadID" : \(thread),
+        "backtrace" : {
+          "frames" : [
+            {
+              "imageOffset" : 12
+            }
+          ]
+        },
+        "timestamp" : "2024-03-01 10:00:0\(thread).500000+0100",
+        "processID" : 5
+      },\n
+      """
+    }
+    let report = LogTexts.report(
+      "[" + record("sql: SELECT 0, t0.Z_PK FROM ZA t0", 1)
+        + record("sql: SELECT 0, t0.Z_PK FROM ZB t0", 2)
+        + record("annotation: sql connection fetch time: 0.0001s", 1)
+        + record("annotation: total fetch execution time: 0.0010s for 5 rows.", 1)
+        + record("annotation: total fetch execution time: 0.0020s for 7 rows.", 2))
+    #expect(report.statements.map(\.rows) == [5, 7])
+    #expect(report.statements.map(\.times.total) == [1_000, 2_000])
+    #expect(report.firstTime == "2024-03-01 10:00:01.500000+0100")
+    #expect(report.lastTime == "2024-03-01 10:00:02.500000+0100")
+    #expect(report.kinds[.sql] == 2 && report.kinds[.continuation] == nil)
+    #expect(report.kinds.values.reduce(0, +) == report.lines)
+  }
+
+  @Test func aNULAtTheEndMakesNoOtherStatement() {
+    let sql = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZA t0"
+    let report = LogTexts.report("\(sql)\0\n\(sql)\n\0\0\n")
+    #expect(report.statements.map(\.calls) == [2] && !report.statements[0].isCut)
+    #expect(report.kinds == [.sql: 2, .blank: 1])
+  }
+
   @Test func threadsAreToldApart() {
     let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
     let b = "2024-01-01 10:00:00.000 App[1:200] CoreData:"

@@ -26,6 +26,7 @@ struct OwnLogTests {
   private static let scenarios = [
     "mood-list.yml", "06-fetching/to-many.yml", "06-fetching/batches.yml",
     "07-saving/what-a-save-sends.yml", "11-conflicts/five-policies.yml",
+    "08-performance/ordered-relationship.yml",
   ]
 
   @Test(
