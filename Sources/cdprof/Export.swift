@@ -20,14 +20,18 @@ struct Export: Executable {
   @Option(help: ArgumentHelp("The folder to write a package to.", valueName: "dir"))
   var out: String?
 
+  @Option(help: ArgumentHelp("The number that `scale` stands for in the scenario.", valueName: "n"))
+  var scale = 1
+
   func validate() throws {
+    guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
     guard swift else { throw ValidationError("Say --swift: no other language is written.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
     try InputRefusal.checkFile(scenario)
     let read = try ScenarioReader.read(URL(fileURLWithPath: scenario), path: scenario)
-    let export = try ScenarioExport(read)
+    let export = try ScenarioExport(read, scale: scale)
     guard let out else {
       console.say(Data(export.program.utf8))
       return .success

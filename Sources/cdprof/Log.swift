@@ -31,11 +31,23 @@ struct Log: Executable {
       valueName: "file"))
   var expect: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The number that `scale` stood for when the log's program was exported.",
+      valueName: "n"))
+  var scale: Int?
+
   @ArgumentParser.Flag(help: "Print the values that the log says were bound.")
   var showBinds = false
 
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")
   var json = false
+
+  func validate() throws {
+    guard let scale else { return }
+    guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
+    guard expect != nil else { throw ValidationError("--scale is for the laws of --expect.") }
+  }
 
   func execute(_ console: Console) throws -> ExitStatus {
     // A wrong path or budget costs nothing before a long log is read.
@@ -43,7 +55,9 @@ struct Log: Executable {
     if let storeURL { try InputRefusal.check(storeURL) }
     let found = try (model ?? store).map { try FoundModel(path: $0).model }
     if let expect { try InputRefusal.checkFile(expect) }
-    let budget = try expect.map { try LogBudgetReader.read(path: $0, model: found) }
+    let budget = try expect.map {
+      try LogBudgetReader.read(path: $0, model: found, scale: scale ?? 1)
+    }
     var report = try LogReader.read(file)
     if let model = found ?? budget?.model { report.name(by: LogTables(model)) }
     if let storeURL { try report.explain(on: storeURL) }

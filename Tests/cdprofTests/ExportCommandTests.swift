@@ -24,17 +24,8 @@ struct ExportCommandTests {
 
   /// Scenarios of which a log tells one number otherwise, with the line that says so.
   private static let toldOtherwise = [
-    // SELECTs that the framework runs for itself look like fetches.
-    "08-performance/ordered-relationship.yml":
-      "✗ shown from the playlist · fetches   expected 3   found 4",
-    "11-conflicts/one-of-a-kind.yml": "✗ rollback · fetches   expected 2   found 3",
-    // What was read of a list that was sent for is not said: its number may have been all.
-    "06-fetching/numbers-alone.yml":
-      "✗ a number for each country · findings   expected none   found fault-storm(Country.moods)",
-    "08-performance/a-kept-count.yml":
-      "✗ counted from the relationship · findings   expected none   found fault-storm(Team.members)",
-    // A row that is asked for in vain, by two contexts, looks like a storm of one.
-    "11-conflicts/a-row-that-went.yml": "✗ read too early · findings   expected none",
+    // A log has no call sites: six faults here and six there are twelve.
+    "11-conflicts/a-row-that-went.yml": "✗ read too early · findings   expected none"
   ]
 
   @Test func faultsIsAProgramWhoseLogHolds() throws {
@@ -120,6 +111,18 @@ struct ExportCommandTests {
         #expect(judged.status == 0, "\(name): \(judged.output)\(judged.errors)")
       }
     }
+  }
+
+  /// What differs between two scales is the number of rows, and the line that says how to judge.
+  @Test func aProgramMakesTheRowsOfItsScale() throws {
+    let arguments = ["export", PackageFiles.scenario("08-performance/who-sorts.yml"), "--swift"]
+    let small = try program.run(arguments).output
+    let large = try program.run(arguments + ["--scale", "10"]).output
+    let differences = zip(small.split(separator: "\n"), large.split(separator: "\n"))
+      .filter { $0 != $1 }.map { String($1) }
+    #expect(differences.count == 2)
+    #expect(differences.first?.hasSuffix("08-performance/who-sorts.yml --scale 10") == true)
+    #expect(differences.last?.contains("rows.insert(1000, \"Mood\")") == true, "\(differences)")
   }
 
   @Test func aPackageIsWrittenAndNobodyElsesFileReplaced() throws {

@@ -62,6 +62,15 @@ struct LogCommandTests {
     let advised = try program.run(["log", log, "--store", "runs/mood-list.sqlite"])
     #expect(advised.status == 0)
     #expect(advised.output.contains(" tried on a copy of the store"))
+    for (words, message) in [
+      (["fetch Moood"], "did you mean `Mood`?\n  fetch Moood\n        ^^^^^"),
+      (["fetch Mood where"], "`where` needs a predicate\n  fetch Mood where\n             ^^^^^"),
+      (["--sql", "DELETE FROM ZMOOD"], "this is none: DELETE FROM ZMOOD\ngive the SELECT"),
+    ] {
+      let refused = try program.run(["advise", "runs/mood-list.sqlite"] + words)
+      #expect(refused.status == 65 && refused.output.isEmpty)
+      #expect(refused.errors.contains(message), "\(refused.errors)")
+    }
     #expect(program.leftovers.isEmpty)
   }
 

@@ -26,7 +26,9 @@ package struct AdvisedStatement: Sendable, Equatable {
   }
 
   /// Whether it reads, so that an index may help it.
-  var reads: Bool { sql.hasPrefix("SELECT ") }
+  var reads: Bool {
+    sql.drop(while: \.isWhitespace).prefix(7).uppercased().hasPrefix("SELECT")
+  }
 
   /// The statements of several recordings, those of one text counted together.
   package static func all(in shapes: [StatementShape]) -> [AdvisedStatement] {

@@ -21,16 +21,28 @@ package enum WorkToAdvise {
   /// - Parameters:
   ///   - lines: Steps as the shell takes them; without any, redundant indexes alone are found.
   ///   - sql: SELECT statements to look at beside them, as captured from a log.
-  /// - Throws: `InputRefusal`, `LanguageProblem`, `StepFailure`, `SQLiteError`.
+  /// - Throws: `InputRefusal`; `ShellFailure` for a step that cannot be understood and for a statement that
+  ///   is no SELECT; `StepFailure`, `SQLiteError`.
   package static func advice(
     forStore url: URL, lines: [String], sql: [String] = []
   ) throws -> IndexAdvice {
     try InputRefusal.check(url)
     var statements = sql.map { AdvisedStatement(sql: $0, count: 1) }
+    for statement in statements where !statement.reads {
+      throw ShellFailure(
+        "indexes are tried for SELECTs, and this is none: \(statement.sql)",
+        nextStep: "give the SELECT, or run a step that makes it")
+    }
     if !lines.isEmpty {
       let session = try Session(storeURL: url, model: nil, readOnly: true)
       for (index, line) in lines.enumerated() {
-        _ = try session.run(try ShellLine.parse(line, number: index + 1))
+        do {
+          _ = try session.run(try ShellLine.parse(line, number: index + 1))
+        } catch let problem as LanguageProblem {
+          throw ShellFailure(problem, in: line)
+        } catch let error as LineError {
+          throw ShellFailure(error.problem, in: line)
+        }
       }
       statements += AdvisedStatement.all(in: session.recording.statementShapes)
     }

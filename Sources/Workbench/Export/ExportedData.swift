@@ -10,13 +10,13 @@ struct ExportedData {
 
   /// - Throws: `LawError` for a count without a value.
   init(
-    _ plans: [EntityPlan], of plan: DataPlan, model: NSManagedObjectModel
+    _ plans: [EntityPlan], of plan: DataPlan, model: NSManagedObjectModel, scale: Int
   ) throws(LawError) {
     self.model = model
     self.plans = plans
     seed = plan.seed
     counts = Dictionary(
-      try plan.counts(scale: 1).map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
+      try plan.counts(scale: scale).map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
   }
 
   /// The function `makeData`.

@@ -15,21 +15,24 @@ package struct ScenarioExport {
 
   private let scenario: Scenario
   private let data: ExportedData
+  private let scale: Int
   /// `FaultsProgram`: the type that has all of it.
   package let typeName: String
 
   /// Checks that every step, the model and the data have a counterpart.
   ///
+  /// - Parameter scale: what `scale` stands for in the counts of rows.
   /// - Throws: `ScenarioDiagnostics` with everything that has none; `LawError` for a count without a
   ///   value.
-  package init(_ scenario: Scenario) throws {
+  package init(_ scenario: Scenario, scale: Int = 1) throws {
     let check = ExportCheck(scenario)
     guard check.diagnostics.isEmpty else { throw ScenarioDiagnostics(check.diagnostics) }
     self.scenario = scenario
+    self.scale = scale
     typeName = SwiftIdentifiers.type(scenario.fileName) + "Program"
     var plans: [EntityPlan] = []
     if case .generated(let made) = scenario.data.source { plans = made }
-    data = try ExportedData(plans, of: scenario.data, model: scenario.model)
+    data = try ExportedData(plans, of: scenario.data, model: scenario.model, scale: scale)
   }
 
   /// The program's only file, `main.swift`.
@@ -90,7 +93,8 @@ package struct ScenarioExport {
       "\(ScenarioExport.marker) from \(scenario.path).", "//",
       "// \(scenario.name). Run it with Core Data's SQL log, and hold the log against the scenario:",
       "//", "//     swift run \(name) -com.apple.CoreData.SQLDebug 1 2> \(name).log",
-      "//     cdprof log \(name).log --expect \(ScenarioExport.typed(scenario.path))", "",
+      "//     cdprof log \(name).log --expect \(ScenarioExport.typed(scenario.path))"
+        + (scale == 1 ? "" : " --scale \(scale)"), "",
     ]
     lines.add(head.map(SwiftLines.oneLine))
     lines.add([

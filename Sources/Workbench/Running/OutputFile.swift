@@ -57,8 +57,14 @@ enum OutputFile {
       return try body()
     } catch {
       let error = error as NSError
+      // What is missing on the way to a file that is to be written is no missing input.
+      let isMissing =
+        error.domain == NSCocoaErrorDomain
+        && [CocoaError.Code.fileNoSuchFile, .fileReadNoSuchFile, .fileReadNoPermission]
+          .contains { $0.rawValue == error.code }
       throw NSError(
-        domain: error.domain, code: error.code,
+        domain: error.domain,
+        code: isMissing ? CocoaError.Code.fileWriteUnknown.rawValue : error.code,
         userInfo: [
           NSLocalizedDescriptionKey:
             "\(url.relativePath) cannot be \(deed): \(error.localizedDescription)",
