@@ -18,6 +18,8 @@ static inline void cdprof_readline_begin(const char *name, int (*next_byte)(FILE
   rl_catch_sigwinch = 0;
   rl_attempted_completion_function = complete;
   rl_completer_word_break_characters = " \t\n,[]\"'";
+  /* A word inside of a text is not its end: the text is left open behind it. */
+  rl_basic_quote_characters = "";
   using_history();
 }
 

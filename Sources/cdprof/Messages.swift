@@ -79,7 +79,7 @@ enum Messages {
     "the store carries no model that can be read: names of properties are guesses"
 
   static let stillRunning =
-    "what runs now cannot be cut off; press Ctrl-C once more to leave the shell at once"
+    "not stopped yet; press Ctrl-C once more to leave the shell at once"
 
   static let more = "— space: next page · enter: next line · q: enough —"
 }

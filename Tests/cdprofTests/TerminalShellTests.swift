@@ -26,6 +26,18 @@ struct TerminalShellTests {
     #expect(program.leftovers.isEmpty)
   }
 
+  /// A predicate goes on behind the key path that Tab completed in it.
+  @Test func tabInsideOfAPredicateLeavesItOpen() throws {
+    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    #expect(session.wait(for: "cdprof> ") != nil)
+    session.type("fetch Country where \"numericISO31\t> 0\" limit 7 as c\n")
+    #expect(session.wait(for: "  c: 7 Country") != nil)
+    session.type("fetch Mood sort dat\t-\n")
+    #expect(session.wait(for: "  5,000 Mood") != nil)
+    session.type("quit\n")
+    #expect(session.status() == 0)
+  }
+
   @Test func controlCThrowsTheLineAwayNotTheShell() throws {
     let session = try TerminalSession(program, ["shell"])
     #expect(session.wait(for: "cdprof> ") != nil)

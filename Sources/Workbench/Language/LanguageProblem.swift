@@ -22,8 +22,13 @@ package struct LanguageProblem: Error, Sendable, Equatable {
     self.nextStep = nextStep
   }
 
-  /// The message with the word that was probably meant.
+  /// The message with the word that was probably meant; of a message that quotes a very long word, the
+  /// beginning.
   package var question: String {
-    suggestion.map { "\(message); did you mean `\($0)`?" } ?? message
+    let limit = LanguageProblem.longestMessage
+    let message = message.count > limit ? "\(message.prefix(limit))…" : message
+    return suggestion.map { "\(message); did you mean `\($0)`?" } ?? message
   }
+
+  private static let longestMessage = 240
 }

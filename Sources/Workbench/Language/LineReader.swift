@@ -22,13 +22,24 @@ struct LineReader {
     if known?.subject != Verb.Subject.none, !isAtKeyword {
       form.subject = nextWord()
     }
-    if known?.pathsKey != nil {
+    if let key = known?.pathsKey {
+      if isWritten(key) { position += 1 }
       form.reads = reads()
     }
     while position < tokens.count {
       form.entries.append(try entry())
     }
     return form
+  }
+
+  /// Whether the key paths have YAML's word in front, `touch moods read date`: it says nothing here.
+  ///
+  /// Alone, or with a comma behind it, it is a key path itself.
+  private func isWritten(_ key: String) -> Bool {
+    guard case .word(let word)? = current, !word.isQuoted, word.text == key,
+      position + 1 < tokens.count, case .word(let next) = tokens[position + 1]
+    else { return false }
+    return next.isQuoted || !LineWords.keywords.contains(next.text)
   }
 
   private mutating func reads() -> [Word] {

@@ -60,6 +60,8 @@ package struct Step: Sendable {
     if verb.subject != .none {
       parts.append(verb.subject == .text ? subjectText : LineWords.plain(subject))
     }
+    // A property of the name of YAML's word would be taken for that word.
+    if let first = reads.first, first == verb.pathsKey { parts.append(first) }
     parts += reads.map(LineWords.plain)
     parts += options.map { "\($0.word.rawValue) \($0.valueText)" }
     if let name {

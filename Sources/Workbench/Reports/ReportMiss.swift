@@ -52,7 +52,7 @@ extension ReportMiss.Line {
     let text = expectation.expectedText
     self.init(
       metric: expectation.metric, law: expectation.law == text ? nil : expectation.law,
-      expected: text, found: expectation.found.description,
+      expected: text, found: expectation.foundText,
       location: expectation.location.description)
   }
 }

@@ -66,7 +66,7 @@ struct ReportVariant {
     expectations = variant.expectations.map { expectation in
       Expectation(
         metric: expectation.metric, law: expectation.lawText, value: expectation.expectedText,
-        found: expectation.found.description, holds: expectation.holds,
+        found: expectation.foundText, holds: expectation.holds,
         mark: expectation.source.label, location: expectation.location.description)
     }
     steps = variant.steps.map(ReportVariant.step)

@@ -43,9 +43,22 @@ package struct ExpectationResult: Sendable, Equatable {
     self.differences = differences
   }
 
+  /// In the place of a metric: the error code with which a step must fail, 0 for none.
+  package static let fails = "fails"
+
+  /// What was found, for a person: `5,061`, `no error`.
+  package var foundText: String {
+    guard metric == ExpectationResult.fails, case .number(let code) = found else {
+      return found.description
+    }
+    return code == 0 ? "no error" : String(code)
+  }
+
   /// What was asked for with its comparison: `5,061`, `at most 100`.
   package var expectedText: String {
-    switch relation {
+    // A code is a name and no number.
+    if metric == ExpectationResult.fails { return law }
+    return switch relation {
     case .equal, .between, .plan: expected.description
     case .atMost: "at most \(expected)"
     case .atLeast: "at least \(expected)"

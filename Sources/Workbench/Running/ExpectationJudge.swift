@@ -73,7 +73,7 @@ struct ExpectationJudge {
   func result(ofFailing outcome: StepOutcome) -> ExpectationResult? {
     guard let code = outcome.step.fails else { return nil }
     return ExpectationResult(
-      metric: "fails", law: String(code), relation: .equal, expected: .number(code),
+      metric: ExpectationResult.fails, law: String(code), relation: .equal, expected: .number(code),
       found: .number(outcome.failureCode ?? 0), holds: outcome.holds, source: .derived,
       location: outcome.step.location,
       differences: outcome.holds ? [] : ["\(outcome.step.text): \(outcome.summary)"])

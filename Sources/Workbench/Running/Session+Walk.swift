@@ -13,7 +13,7 @@ extension Session {
     var objects = input.objects
     if case .array(true)? = step.option(.array) { objects = array(of: objects, input.context) }
     if case .sort(let keys)? = step.option(.sort) {
-      objects = sorted(objects, by: keys, step, input)
+      objects = try sorted(objects, by: keys, step, input)
     }
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     var walked = 0
@@ -43,10 +43,19 @@ extension Session {
   /// The objects in an order that is made in memory, and noted where a fetch could have made it.
   private func sorted(
     _ objects: StepObjects, by keys: [SortKey], _ step: Step, _ input: StepInput
-  ) -> StepObjects {
+  ) throws -> StepObjects {
     let all = array(of: objects, input.context)
     guard case .objects(let list) = all else { return all }
-    let ordered = list.sorted(using: keys.map(\.descriptor))
+    let descriptors = keys.map(\.descriptor)
+    // As `sorted(using:)` does it, but for Ctrl-C.
+    let ordered = try list.enumerated().sorted { left, right in
+      try interruption.check()
+      for descriptor in descriptors {
+        let order = descriptor.compare(left.element, to: right.element)
+        if order != .orderedSame { return order == .orderedAscending }
+      }
+      return left.offset < right.offset
+    }.map(\.element)
     let names = ModelNames(model)
     let areStored = keys.allSatisfy { key in
       guard let entity = list.first?.entity,

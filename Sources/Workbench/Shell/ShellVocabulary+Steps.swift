@@ -40,7 +40,8 @@ extension ShellVocabulary {
     }
     switch option.kind {
     case .sortKeys, .keyPaths, .columns:
-      let paths = keyPaths(last, of: entity(of: verb, words)) { option.takes($0) }
+      var paths = keyPaths(last, of: entity(of: verb, words)) { option.takes($0) }
+      if option == .sort, !last.isEmpty { paths += paths.map { "\($0)-" } }
       return values.isEmpty ? paths : paths + unused
     case .assignments:
       guard values.count.isMultiple(of: 2) else {

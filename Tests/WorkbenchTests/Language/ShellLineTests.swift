@@ -27,6 +27,10 @@ struct ShellLineTests {
     ),
     ("count Mood where TRUEPREDICATE", "count Mood where \"TRUEPREDICATE\""),
     ("touch m country.updatedAt", "touch m country.updatedAt"),
+    ("touch m read date, country.name limit 1", "touch m date country.name limit 1"),
+    ("touch m read", "touch m read read"),
+    ("touch m read, name", "touch m read read name"),
+    ("walk countries through moods", "walk countries moods"),
     (
       "touch moods date, country.name \"limit\" limit 1",
       "touch moods date country.name \"limit\" limit 1"

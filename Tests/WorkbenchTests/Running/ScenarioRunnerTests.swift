@@ -90,6 +90,7 @@ struct ScenarioRunnerTests {
         && expectations[5].found == .names(["fault-storm(Mood.country)"]))
     #expect(expectations[6].location.line == 6)
     #expect(expectations[7].found == .number(0))
+    #expect(expectations[7].expectedText == "1570" && expectations[7].foundText == "no error")
   }
 
   @Test

@@ -174,16 +174,17 @@ struct ShellEngineTests {
     #expect(try Data(contentsOf: foreign).isEmpty)
   }
 
-  @Test func aStepIsInterruptedBetweenTwoObjects() throws {
+  @Test(arguments: ["touch m date", "walk m sort date-"])
+  func aStepIsInterruptedBetweenTwoObjects(step: String) throws {
     let shell = try ShellSession(small)
     shell.type("fetch Mood values no as m")
     let asking = InterruptingSink(shell.engine.interruption, afterFaults: 3)
     shell.engine.session?.add(asking)
-    let failure = try #require(shell.type("touch m date").failure)
-    #expect(failure.message.hasPrefix("`touch m date` was interrupted"))
+    let failure = try #require(shell.type(step).failure)
+    #expect(failure.message.hasPrefix("`\(step)` was interrupted"))
     shell.engine.session?.remove(asking)
     #expect(shell.type("stats").lines.contains("  misses              3"))
-    #expect(shell.type("touch m date").failure == nil, "it was about one step alone")
+    #expect(shell.type(step).failure == nil, "it was about one step alone")
     let file = folder.file("interrupted.yml")
     #expect(shell.type("save scenario \(file.path)").failure?.message.contains("run again") == true)
     shell.type("reset", "count Mood")
@@ -267,12 +268,19 @@ struct ShellEngineTests {
     #expect(shell.type("count Mood").failure == nil)
   }
 
+  @Test func aVeryLongWordIsNotToldWhole() throws {
+    let shell = try ShellSession(small)
+    let failure = try #require(shell.type(String(repeating: "x", count: 5_000)).failure)
+    #expect(failure.text().count < 800 && failure.text().contains("there is no command or verb"))
+  }
+
   /// What is typed before Tab, and what it may become.
   @Test(arguments: [
     ("fe", ["fetch"]), ("sa", ["save", "save scenario", "save store"]),
     ("fetch Mo", ["Mood"]), ("fetch Mood s", ["sort", "subentities"]),
-    ("fetch Mood values ", ["no", "yes"]), ("fetch Mood sort da", ["date"]),
-    ("fetch Mood sort date, country.u", ["country.updatedAt"]), ("touch m", ["m"]),
+    ("fetch Mood values ", ["no", "yes"]), ("fetch Mood sort da", ["date", "date-"]),
+    ("fetch Mood sort date, country.u", ["country.updatedAt", "country.updatedAt-"]),
+    ("touch m", ["m"]),
     ("touch m country.numericI", ["country.numericISO3166Code"]), ("touch m date li", ["limit"]),
     ("entities C", ["Continent", "Country"]), ("help exp", ["explain"]),
     ("fetch Nothing so", ["sort"]),
