@@ -15,6 +15,18 @@ struct QueryPlanTests {
     return try connection.explainQueryPlan(sql)
   }
 
+  /// A partial index serves the values for which its condition holds.
+  @Test(arguments: [([77], "ZCOUNTRY77"), ([78], nil), ([], nil), ([77, 1, 2], "ZCOUNTRY77")])
+  func valuesDecideAboutAPartialIndex(values: [Int64], index: String?) throws {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    try connection.execute(
+      "CREATE TABLE ZMOOD(Z_PK INTEGER PRIMARY KEY, ZCOUNTRY INTEGER, ZNOTE VARCHAR);"
+        + "CREATE INDEX ZCOUNTRY77 ON ZMOOD(ZNOTE) WHERE ZCOUNTRY = 77")
+    let plan = try connection.explainQueryPlan(
+      "SELECT * FROM ZMOOD t0 WHERE t0.ZCOUNTRY = ?", binds: values.map(SQLiteValue.integer))
+    #expect(plan.indexes == (index.map { [$0] } ?? []))
+  }
+
   @Test func isDrawnAsTheShellOfSQLiteDrawsIt() throws {
     let plan = try plan(
       """

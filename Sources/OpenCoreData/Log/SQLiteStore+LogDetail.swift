@@ -19,9 +19,12 @@ extension SQLiteStore {
   }
 
   /// How SQLite runs a text, when a sink asked for plans; nil otherwise, and where SQLite does not say.
-  func plan(of sql: String, on connection: Connection, in scope: ProfileScope) -> [String]? {
+  func plan(
+    of sql: String, _ binds: @autoclosure () -> [SQLiteValue], on connection: Connection,
+    in scope: ProfileScope
+  ) -> [String]? {
     guard scope.hub.detail.contains(.plans) else { return nil }
-    return (try? connection.explainQueryPlan(sql))?.lines
+    return (try? connection.explainQueryPlan(sql, binds: binds()))?.lines
   }
 }
 

@@ -62,7 +62,7 @@ extension SQLiteStore {
         event.statement = record(query.sql, binds(), query.intArrays.count, .select, scope)
         event.statement?.work = before.map { statement.work - $0 }
         event.statement?.found = found
-        event.statement?.plan = plan(of: query.sql, on: connection, in: scope)
+        event.statement?.plan = plan(of: query.sql, binds(), on: connection, in: scope)
       }
     }
     try bind(statement)

@@ -41,10 +41,10 @@ final class ScratchStore {
     do {
       let sampler = BindSampler(connection: connection)
       try sampler.bindArrays(of: statement.sql)
-      let plan = try connection.explainQueryPlan(statement.sql)
       let prepared = try connection.statement(statement.sql)
       defer { prepared.reset() }
       let binds = statement.binds ?? sampler.binds(of: statement.sql)
+      let plan = try connection.explainQueryPlan(statement.sql, binds: binds)
       for (index, value) in binds.enumerated() {
         try prepared.bind(value, at: Int32(index + 1))
       }

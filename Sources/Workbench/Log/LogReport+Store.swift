@@ -33,7 +33,8 @@ extension LogReport {
         number: statement.number, kind: statement.kind, sql: statement.sql,
         count: statement.calls, rows: statement.rows, nanoseconds: 0
       )
-      let lines = reader.lines(of: statement.sql)
+      let isHidden = statement.binds.contains("<private>")
+      let lines = reader.lines(of: statement.sql, binds: isHidden ? nil : statement.binds)
       if lines.first?.hasPrefix("no plan: ") == true {
         // The error repeats the statement below its sentence.
         statements[index].plan = lines.prefix(1).map { String($0.prefix { $0 != "\n" }) }

@@ -26,23 +26,24 @@ package final class PlanReader {
   /// The plan of a statement.
   ///
   /// Cost: the statement is prepared, not run.
+  /// - Parameter binds: what one of its runs bound, as it is recorded; nil when nobody knows.
   /// - Throws: `SQLiteError` when it cannot be prepared on this store.
-  package func plan(of sql: String) throws(SQLiteError) -> QueryPlan {
-    try connection.explainQueryPlan(sql)
+  package func plan(of sql: String, binds: [String]? = nil) throws(SQLiteError) -> QueryPlan {
+    try connection.explainQueryPlan(sql, binds: (binds ?? []).map(BindText.value))
   }
 
   /// The plan as a tree, line by line; the reason when there is none.
-  package func lines(of sql: String) -> [String] {
+  package func lines(of sql: String, binds: [String]? = nil) -> [String] {
     do {
-      return try plan(of: sql).lines
+      return try plan(of: sql, binds: binds).lines
     } catch {
       return ["no plan: \(error)"]
     }
   }
 
   /// What one run visits, by the store's statistics; nil where they do not tell.
-  package func estimate(of sql: String) -> PlanEstimate? {
-    guard let plan = try? plan(of: sql) else { return nil }
+  package func estimate(of sql: String, binds: [String]? = nil) -> PlanEstimate? {
+    guard let plan = try? plan(of: sql, binds: binds) else { return nil }
     return PlanEstimate(plan, sql: sql, statistics: statistics)
   }
 
@@ -50,7 +51,7 @@ package final class PlanReader {
   package func explain(_ shapes: [StatementShape]) -> [StatementShape] {
     shapes.map { shape in
       do {
-        let plan = try plan(of: shape.sql)
+        let plan = try plan(of: shape.sql, binds: shape.binds)
         var explained = shape.explained(by: plan.lines)
         explained.estimate = PlanEstimate(plan, sql: shape.sql, statistics: statistics)
         return explained

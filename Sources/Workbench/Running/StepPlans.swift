@@ -24,7 +24,10 @@ struct StepPlans {
     bySteps.append(
       (
         outcome.recorded,
-        selects.map { Explained(sql: $0.sql, plan: QueryPlan(lines: reader.lines(of: $0.sql))) }
+        selects.map {
+          Explained(
+            sql: $0.sql, plan: QueryPlan(lines: reader.lines(of: $0.sql, binds: $0.binds)))
+        }
       ))
   }
 

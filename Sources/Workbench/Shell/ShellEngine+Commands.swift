@@ -76,7 +76,8 @@ extension ShellEngine {
     }
     let reader = try PlanReader(
       storeURL: session.storeURL, isOpenElsewhere: !session.isReadOnly)
-    let lines = reader.lines(of: sql)
+    let binds = session.recording.statementShapes.first { $0.sql == sql }?.binds
+    let lines = reader.lines(of: sql, binds: binds)
     guard !lines.isEmpty else {
       return ShellAnswer("  no plan: the statement looks nothing up")
     }
@@ -89,7 +90,7 @@ extension ShellEngine {
     let verdict = PlanVerdict(sql: sql, lines: lines, count: group.count)
     let facts =
       PlanText.work(group.work, runs: group.count)
-      + [reader.estimate(of: sql)?.description].compactMap { $0 }
+      + [reader.estimate(of: sql, binds: binds)?.description].compactMap { $0 }
     let plan =
       ShellEngine.untreed(lines) + [verdict.sentence]
       + (facts.isEmpty ? [] : [facts.joined(separator: " · ")])
