@@ -22,7 +22,7 @@ extension SQLText {
         || token.text.starts(with: "_Z_") || token.text.starts(with: "__var")
     }
     guard !isComplete else {
-      return startsClause && (hasOperand || SQLText.isCounted(tokens))
+      return startsClause && (hasOperand || SQLText.isCounted(tokens)) || isBroken(by: line)
     }
     if startsClause { return tokens.count == 1 || hasOperand || SQLText.isCounted(tokens) }
     return hasOperand || SQLText.isPunctuation(tokens)
@@ -48,12 +48,21 @@ extension SQLText {
   func adding(_ line: LogBytes) -> LogBytes {
     let added = line.withoutIndent
     var joined = Array(text.bytes)
-    let isBroken =
-      line.first?.isBlank != true && joined.last?.isWord == true && added.first?.isWord == true
-      && SQLText.isTail(added) && !isComplete
-    if !isBroken { joined.append(UInt8(ascii: " ")) }
+    let isInName =
+      joined.last == UInt8(ascii: ".")
+      || joined.last?.isWord == true && SQLText.isTail(added) && (!isComplete || isBroken(by: line))
+    if line.first?.isBlank == true || added.first?.isWord != true || !isInName {
+      joined.append(UInt8(ascii: " "))
+    }
     joined += added.bytes
     return LogBytes(joined[...])
+  }
+
+  /// Whether a line that is surely SQL begins with the rest of the name that a whole statement ends with:
+  /// `… FROM ZM`, `OOD t0 ORDER BY t0.ZDATE`, as a terminal breaks at its last column.
+  private func isBroken(by line: LogBytes) -> Bool {
+    line.first?.isBlank != true && text.last?.isWord == true && SQLText.isTail(line)
+      && SQLText.isFragment(line)
   }
 
   /// Whether a line begins with the rest of a name: a word that is neither a clause nor a column.

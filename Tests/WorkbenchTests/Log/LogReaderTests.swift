@@ -62,6 +62,20 @@ struct LogReaderTests {
     #expect(report.kinds.values.reduce(report.unrecognised, +) == report.lines)
   }
 
+  /// A terminal breaks lines at its last column, in the middle of a name too.
+  @Test(arguments: [
+    "SELECT t0.Z_ENT, t0.Z_PK FROM ZM|OOD t0 WHERE  t0.ZCOUNTRY = ? ORDER BY t0.ZDATE",
+    "SELECT t0.Z_ENT, t0.Z_PK FROM ZMOOD t0 WHERE  t0.|ZCOUNTRY = ? ORDER BY t0.ZDATE",
+    "SELECT t0.Z_ENT, t0.Z_|PK FROM ZMOOD t0 WHERE  t0.ZCOU|NTRY = ?",
+    "DELETE FROM ZMOOD WHERE Z_P|K IN (SELECT t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE < ?)",
+  ])
+  func aStatementBrokenInANameIsWholeAgain(sql: String) {
+    let lines = sql.replacingOccurrences(of: "|", with: "\n")
+    let report = LogTexts.report("CoreData: sql: \(lines)\nmood t0 is the best\n")
+    #expect(report.statements.map(\.sql) == [sql.replacingOccurrences(of: "|", with: "")])
+    #expect(report.kinds[.app] == 1)
+  }
+
   /// A statement over several lines, broken in a name and between words, with a print in between.
   @Test func wrappedStatementsAreWholeAgain() {
     let report = LogTexts.report(
