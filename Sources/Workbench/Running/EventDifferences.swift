@@ -18,12 +18,38 @@ struct EventDifferences {
       return ["there were \(NumberText.grouped(found)) when the steps were over"]
     default: break
     }
+    guard !isOfSteps else { return stepLines }
     let groups = contributing.sorted { $0.amount > $1.amount }
     guard !groups.isEmpty else { return ["nothing of the kind happened"] }
     var lines = groups.prefix(Self.limit).map(line)
     if groups.count > Self.limit {
       lines.append("and \(groups.count - Self.limit) kinds of events more")
     }
+    return lines
+  }
+
+  /// Whether groups of alike events do not tell: a COMMIT is in none, and none knows its context.
+  private var isOfSteps: Bool {
+    if case .context = metric.scope { return true }
+    return metric.metric == .transactions || metric.metric == .pageouts
+  }
+
+  /// One sentence for each step that adds to the number, the most first.
+  private var stepLines: [String] {
+    var scope = metric.scope
+    var steps = recording.steps
+    if case .step(let name) = scope {
+      scope = .all
+      steps = steps.filter { $0.name == name }
+    }
+    let parts = steps.map { step in
+      (step: step, amount: recording.slice(of: step).value(of: metric.metric, scope: scope))
+    }.filter { $0.amount > 0 }.sorted { $0.amount > $1.amount }
+    guard !parts.isEmpty else { return ["nothing of the kind happened"] }
+    var lines = parts.prefix(Self.limit).map { part in
+      "\(metric.metric.counted(part.amount)) from \(part.step.location) \(part.step.shortText)"
+    }
+    if parts.count > Self.limit { lines.append("and \(parts.count - Self.limit) steps more") }
     return lines
   }
 
@@ -47,7 +73,9 @@ struct EventDifferences {
   private func line(_ part: Part) -> String {
     let group = part.group
     var text = "\(metric.metric.counted(part.amount)): "
-    text += "\(NumberText.grouped(group.count)) x \(group.word) \(group.subject)"
+    let subject = group.changesLinks ? "links of \(group.subject)" : group.subject
+    text += ([NumberText.grouped(group.count), "x", group.word, subject].filter { !$0.isEmpty })
+      .joined(separator: " ")
     if !group.sourceWord.isEmpty { text += " (\(group.sourceWord))" }
     if let step = part.step {
       text += " from \(step.location) \(step.shortText)"
@@ -94,9 +122,21 @@ struct EventDifferences {
   }
 }
 
+extension EventGroup {
+  /// Whether its rows are those of a join table, whose name begins with an entity's number.
+  fileprivate var changesLinks: Bool {
+    guard let sql, ["insert", "update", "delete"].contains(word),
+      let table = SQLText(LogBytes(sql)).table
+    else { return false }
+    return table.hasPrefix("Z_") && table.dropFirst(2).first?.isNumber == true
+  }
+}
+
 extension RecordedStep {
-  /// The step's verb and subject: `touch moods`.
+  /// The step's verb and subject: `touch moods`, `save`.
   fileprivate var shortText: String {
-    text.split(separator: " ").prefix(2).joined(separator: " ")
+    let words = text.split(separator: " ").prefix(2).map(String.init)
+    let isAlone = words.last.map(LineWords.keywords.contains) ?? true
+    return words.prefix(isAlone ? 1 : 2).joined(separator: " ")
   }
 }

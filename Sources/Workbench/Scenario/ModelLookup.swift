@@ -105,9 +105,11 @@ struct ModelLookup {
     let files = modelFolders.flatMap {
       (try? FileManager.default.contentsOfDirectory(atPath: $0.path)) ?? []
     }
-    let known = files.map { URL(fileURLWithPath: $0) }
-      .filter { ModelLookup.extensions.contains($0.pathExtension) }
-      .map { $0.deletingPathExtension().lastPathComponent }.sorted()
+    let known = Set(
+      files.map { URL(fileURLWithPath: $0) }
+        .filter { ModelLookup.extensions.contains($0.pathExtension) }
+        .map { $0.deletingPathExtension().lastPathComponent }
+    ).sorted()
     return LanguageProblem(
       "there is no model `\(name.text)`", at: name.place,
       didYouMean: NearestName.of(name.text, among: known),

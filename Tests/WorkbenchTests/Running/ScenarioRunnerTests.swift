@@ -93,6 +93,38 @@ struct ScenarioRunnerTests {
     #expect(expectations[7].expectedText == "1570" && expectations[7].foundText == "no error")
   }
 
+  /// COMMITs and contexts are told by their steps, links as links.
+  @Test
+  func whatIsBehindTransactionsContextsAndLinksIsTold() throws {
+    let result = try run(
+      """
+      name: Wrong on purpose
+      model: Cities
+      data: {City: {count: 2}, Person: {count: 3}}
+      steps:
+        - {context: sync}
+        - {fetch: City, as: cities}
+        - {fetch: Person, as: people}
+        - {relate: cities, with: {visitors: people}}
+        - {save: null}
+        - {insert: Person, times: 4, with: {familyName: A, givenName: B, age: 3}, in: sync, as: new}
+        - {save: null, in: sync}
+      variants:
+        - name: wrong
+          expect: {transactions: 0, saves(sync): 0, inserts: 0, deletes(sync): 1}
+      """)
+    let differences = result.variants[0].expectations.map(\.differences)
+    #expect(
+      differences[0] == [
+        "2 transactions from wrong.yml:11 save", "1 transaction from wrong.yml:9 save",
+      ])
+    #expect(differences[1] == ["1 save from wrong.yml:11 save"])
+    #expect(differences[2].count == 2)
+    #expect(differences[2][0].hasPrefix("4 INSERTs: 4 x insert Person from wrong.yml:11 save"))
+    #expect(differences[2][1].hasPrefix("3 INSERTs: 3 x insert links of "), "\(differences[2])")
+    #expect(differences[3] == ["nothing of the kind happened"])
+  }
+
   /// SQLite looks at the bound value before it takes a partial index, and so does who tells its plan.
   @Test
   func plansAreThoseOfTheBoundValues() throws {
