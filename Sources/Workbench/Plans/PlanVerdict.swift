@@ -35,6 +35,8 @@ package struct PlanVerdict: Sendable, Equatable {
   private let sorts: Bool
   /// Whether the statement stops before the last row.
   private let isLimited: Bool
+  /// Whether the condition compares no column, only what functions make of columns.
+  private let isOfFunctions: Bool
 
   /// Reads a plan that was printed.
   ///
@@ -57,6 +59,7 @@ package struct PlanVerdict: Sendable, Equatable {
     remarks = PlanRemark.all(in: plan, of: sql)
     sorts = plan.usesTempBTree
     isLimited = sql.contains(" LIMIT ")
+    isOfFunctions = PlanVerdict.comparesFunctionsAlone(sql)
     let entity = remarks.lazy.compactMap { remark in
       if case .entityIndex(let name) = remark { name } else { nil }
     }.first
@@ -97,6 +100,9 @@ package struct PlanVerdict: Sendable, Equatable {
       "Reads every row\(index.map { ", by \($0)" } ?? ""), as asked: nothing filters."
     case .scanAndSort:
       "Reads every row, as asked, and sorts them; an index on the sort keys would save the sorting."
+    case .filteringScan where isOfFunctions:
+      "Reads every row to keep some of them; the condition is a function, which no index answers."
+        + sorting
     case .filteringScan:
       "Reads every row to keep some of them; an index on the compared columns would help." + sorting
     case .automaticIndex:
@@ -118,6 +124,16 @@ package struct PlanVerdict: Sendable, Equatable {
     case .filteringScan: "the plan reads every row to keep some"
     case .automaticIndex: "the plan builds an index each time"
     }
+  }
+
+  /// Whether what stands behind WHERE has calls of Core Data's functions and no column beside them.
+  private static func comparesFunctionsAlone(_ sql: String) -> Bool {
+    guard let start = sql.firstRange(of: " WHERE ")?.upperBound else { return false }
+    let rest = sql[start...]
+    let ends = [" ORDER BY ", " GROUP BY ", " LIMIT "].compactMap { rest.firstRange(of: $0) }
+    let condition = rest[..<(ends.map(\.lowerBound).min() ?? rest.endIndex)]
+    let others = condition.replacing(/NSCoreData\w*\([^()]*\)/, with: "")
+    return others != condition && !others.contains(/\bt\d+\.Z/)
   }
 
   private var sorting: String { sorts ? " Then sorts what it found." : "" }

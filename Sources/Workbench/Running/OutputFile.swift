@@ -50,7 +50,8 @@ enum OutputFile {
       userInfo: [NSLocalizedDescriptionKey: "There is a folder of that name."])
   }
 
-  private static func naming<Result>(
+  /// Does something with a file; an error names it.
+  static func naming<Result>(
     _ url: URL, _ deed: String, _ body: () throws -> Result
   ) throws -> Result {
     do {

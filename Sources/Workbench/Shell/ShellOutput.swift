@@ -12,11 +12,14 @@ final class ShellOutput {
   init(path: String) throws {
     self.path = path
     let url = URL(fileURLWithPath: path)
-    if !FileManager.default.fileExists(atPath: path) {
-      try Data().write(to: url, options: .withoutOverwriting)
+    handle = try OutputFile.naming(url, "written") {
+      if !FileManager.default.fileExists(atPath: path) {
+        try Data().write(to: url, options: .withoutOverwriting)
+      }
+      let handle = try FileHandle(forWritingTo: url)
+      try handle.seekToEnd()
+      return handle
     }
-    handle = try FileHandle(forWritingTo: url)
-    try handle.seekToEnd()
   }
 
   deinit {

@@ -76,4 +76,19 @@ struct PlanRemarkTests {
   func tablesAreFoundBehindTheirNames(sql: String, tables: [String]) {
     #expect(StatementTables.all(in: sql).map { "\($0.table) \($0.alias)" } == tables)
   }
+
+  /// No index knows what a function makes of a column, so none is promised.
+  @Test(arguments: [
+    ("NSCoreDataStringSearch( t0.ZNAME, ?, 417, 0)", true),
+    ("( NSCoreDataLike( t1.ZNAME, ?, 1) AND NSCoreDataStringSearch( t0.ZNOTE, ?, 417, 0))", true),
+    ("( NSCoreDataLike( t0.ZNAME, ?, 1) AND  t0.ZAGE > ?)", false), (" t0.ZAGE > ?", false),
+  ])
+  func aFunctionIsNoComparisonThatAnIndexServes(condition: String, isOfFunctions: Bool) {
+    let sql =
+      "SELECT 0, t0.Z_PK FROM ZCITY t0 JOIN ZPERSON t1 ON t0.ZMAYOR = t1.Z_PK WHERE \(condition) "
+      + "ORDER BY t0.ZNAME"
+    let sentence = PlanVerdict(sql: sql, lines: ["SCAN t0"], count: 1).sentence
+    #expect(sentence.contains("which no index answers") == isOfFunctions, "\(sentence)")
+    #expect(sentence.contains("an index on the compared columns would help") != isOfFunctions)
+  }
 }
