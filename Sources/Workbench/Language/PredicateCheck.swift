@@ -8,10 +8,31 @@ struct PredicateCheck {
   var computed: Set<String> = []
 
   /// - Parameter word: where the format was written; nil when it was made by a program.
-  /// - Throws: a problem at the character the format goes wrong at, or at an unknown key.
+  /// - Throws: a problem at the character the format goes wrong at, at an unknown key, or at a variable
+  ///   that nothing gives a value.
   func check(_ format: String, at word: Word?) throws(LanguageProblem) {
     let word = word ?? Word(format, at: SourcePlace(line: 1, column: 1, length: format.count))
-    try checkPaths(of: PredicateCheck.predicate(format, at: word, arguments: []), in: word)
+    let predicate = try PredicateCheck.predicate(format, at: word, arguments: [])
+    try checkPaths(of: predicate, in: word)
+    if let name = PredicateCheck.unboundVariable(of: predicate) {
+      throw LanguageProblem(
+        "`$\(name)` has no value", at: place(of: "$\(name)", in: word),
+        nextStep: "write the value itself; only SUBQUERY gives a variable one")
+    }
+  }
+
+  /// The first variable that no subquery and no assignment names.
+  private static func unboundVariable(of predicate: NSPredicate) -> String? {
+    var used: [String] = []
+    var named: Set<String> = []
+    predicate.forEachExpression { expression in
+      switch expression.node {
+      case .variable(let name): used.append(name)
+      case .subquery(_, let name, _), .assignment(let name, _): named.insert(name)
+      default: break
+      }
+    }
+    return used.first { !named.contains($0) }
   }
 
   /// Reads a format.

@@ -103,6 +103,11 @@ struct ShellEngineTests {
       ("fetch Mood where \"country.iso3166Code == 1\"", "iso3166Code", "numericISO3166Code", ""),
       ("fetch Mood where \"date >\"", "\"", "ends too early", "a key path"),
       ("fetch Mood limt 3", "limt", "did you mean `limit`", "`fetch` takes"),
+      ("count Mood where \"latitude > $x\"", "$x", "`$x` has no value", "write the value itself"),
+      (
+        "count Country where \"SUBQUERY(moods, $m, $m.latitude > $n).@count > 0\"", "$n",
+        "`$n` has no value", "only SUBQUERY"
+      ),
       ("fetch Mood sort date- as m, n", ",", "", ""),
       ("touch m dat", "dat", "did you mean `date`", "properties are"),
       ("touch n date", "n", "no result is named `n`; did you mean `m`", "the names are: m"),
