@@ -1,7 +1,17 @@
 /// Reads the default values that a model document gives as texts.
 enum DefaultValueText {
   /// The value of a text in the Swift type of an attribute type, or nil when it does not fit.
+  ///
+  /// A number may stand between blanks; YES and NO, as an attribute keeps them that was a Boolean
+  /// before, are 1 and 0.
   static func value(_ text: String, type: NSAttributeType) -> Any? {
+    guard type.isNumber else { return plainValue(text, type: type) }
+    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    return plainValue(trimmed, type: type)
+      ?? ElementReader.flag(trimmed).flatMap { plainValue($0 ? "1" : "0", type: type) }
+  }
+
+  private static func plainValue(_ text: String, type: NSAttributeType) -> Any? {
     switch type {
     case .integer16AttributeType: return whole(text).flatMap { Int16(exactly: $0) }
     case .integer32AttributeType: return whole(text).flatMap { Int32(exactly: $0) }
@@ -67,5 +77,16 @@ enum DefaultValueText {
   private static func decimal(_ text: String) -> Decimal? {
     guard let number = Double(text), number.isFinite else { return nil }
     return Decimal(string: text)
+  }
+}
+
+extension NSAttributeType {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .booleanAttributeType:
+      true
+    default: false
+    }
   }
 }

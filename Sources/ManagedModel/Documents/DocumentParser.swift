@@ -95,6 +95,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     case 73: "a tag is not finished."
     case 76: "the closing tag does not match the opening one."
     case 77: "a tag is not closed."
+    case 89: "an entity is made of itself, or of too many others."
     default: "error \(code) of the XML parser."
     }
   }

@@ -38,10 +38,7 @@ extension ModelBuilder {
   }
 
   func attribute(_ reader: ElementReader) -> NSAttributeDescription {
-    let type =
-      reader.element.name == "attribute"
-      ? reader.choice("attributeType", NSAttributeType.allCases, name: \.documentName)
-        ?? .undefinedAttributeType : .compositeAttributeType
+    let type = attributeType(reader)
     let attribute: NSAttributeDescription =
       if type == .compositeAttributeType {
         composite(reader)
@@ -59,6 +56,14 @@ extension ModelBuilder {
       pattern: reader.text("regularExpressionString"))
     attribute.defaultValue = defaultValue(reader, type: attribute.attributeType)
     return attribute
+  }
+
+  private func attributeType(_ reader: ElementReader) -> NSAttributeType {
+    guard reader.element.name == "attribute" else { return .compositeAttributeType }
+    // Written in both ways.
+    if reader.text("attributeType") == "ObjectID" { return .objectIDAttributeType }
+    return reader.choice("attributeType", NSAttributeType.allCases, name: \.documentName)
+      ?? .undefinedAttributeType
   }
 
   /// A limit that an element gives.

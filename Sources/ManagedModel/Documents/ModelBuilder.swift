@@ -39,7 +39,10 @@ final class ModelBuilder {
       errors.add(
         ModelError(
           "The document is about \"\(root.name)\", not about a model.",
-          nextStep: "Name the contents file of a .xcdatamodel folder."), at: root)
+          nextStep: root.name == "plist"
+            ? "Models as property lists, of Xcode before version 4, are not read: save it with a "
+              + "newer Xcode, or give the compiled model."
+            : "Name the contents file of a .xcdatamodel folder."), at: root)
       throw errors.sorted ?? ModelErrors(ModelError("This is no model."))
     }
     if let identifier = root.attributes["userDefinedModelVersionIdentifier"] {

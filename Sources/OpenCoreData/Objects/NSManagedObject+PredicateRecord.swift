@@ -76,8 +76,6 @@ extension PredicateValue {
     switch (value, kind) {
     case (.null, _): self = .null
     case (.int64(let number), .bool): self = .bool(number != 0)
-    case (.int64(let number), .int16): self = .integer(Int64(Int16(truncatingIfNeeded: number)))
-    case (.int64(let number), .int32): self = .integer(Int64(Int32(truncatingIfNeeded: number)))
     case (.int64(let number), _): self = .integer(number)
     case (.double(let seconds), .date): self = .date(Date(timeIntervalSinceReferenceDate: seconds))
     case (.double(let number), .float): self = .double(Double(Float(number)))

@@ -142,8 +142,13 @@ extension Row {
   func value(_ slot: RowSlot) -> Any? {
     guard !isNull(slot) else { return nil }
     switch slot.kind {
-    case .int16: return Int16(truncatingIfNeeded: int64(slot))
-    case .int32: return Int32(truncatingIfNeeded: int64(slot))
+    // A number that is too wide is shown as it is: the file has it.
+    case .int16:
+      let number = int64(slot)
+      return Int16(exactly: number) ?? number
+    case .int32:
+      let number = int64(slot)
+      return Int32(exactly: number) ?? number
     case .int64, .toOne, .toOnePolymorphic: return int64(slot)
     case .bool: return int64(slot) != 0
     case .double: return double(slot)

@@ -4,7 +4,8 @@
 /// file it is the column found there.
 struct ColumnClaims {
   private let file: FileSchema.Table?
-  private var taken: Set<String> = []
+  /// What every table has is nobody's property.
+  private var taken: Set = [SQLNames.primaryKey, SQLNames.entity, SQLNames.version]
 
   /// Names that some property has without a suffix: `ZITEM1` is no second `ZITEM` then.
   private let reserved: Set<String>

@@ -31,7 +31,7 @@ struct EntityNumbers {
       guard let index = open.firstIndex(where: { $0.number == position }) else {
         throw SchemaMismatch(
           entity: entity.name ?? "", property: nil, table: SQLNames.plain(entity.name ?? ""),
-          column: nil)
+          column: nil, isUnnumbered: true)
       }
       let found = open.remove(at: index)
       numbers[ObjectIdentifier(entity)] = found.number

@@ -10,6 +10,10 @@ struct SQLModelBuilder {
   private(set) var entities: [SQLEntity] = []
   private var byDescription: [ObjectIdentifier: SQLEntity] = [:]
   private var claims: [String: ColumnClaims] = [:]
+  /// The tables of entities so far, in upper case, and those of every file.
+  private var takenTables: Set = [
+    SQLNames.primaryKeyTable, SQLNames.metadataTable, SQLNames.modelCacheTable,
+  ]
 
   init(model: NSManagedObjectModel, configuration: String?, file: FileSchema?) {
     self.model = model
@@ -57,14 +61,31 @@ struct SQLModelBuilder {
     }
   }
 
-  private func table(
+  /// The table of a root entity, which no other has: names that differ in case get a number.
+  private mutating func table(
     of entity: NSEntityDescription, nameInFile: String?
   ) throws(SchemaMismatch) -> String {
     let name = SQLNames.plain(entity.name ?? "")
-    guard let file else { return name }
+    guard let file else {
+      var table = name
+      var suffix = 1
+      while !takenTables.insert(table).inserted {
+        table = "\(name)\(suffix)"
+        suffix += 1
+      }
+      return table
+    }
     let renamed = entity.explicitRenamingIdentifier
     for candidate in [entity.name, nameInFile, renamed].compactMap({ $0 }) {
-      if let table = file.tables[SQLNames.plain(candidate)] { return table.name }
+      let plain = SQLNames.plain(candidate)
+      // The first that is free, as they were given out.
+      let numbered = (1..<100).lazy.map { "\(plain)\($0)" }
+      let spelled =
+        takenTables.contains(plain) ? numbered.first { !takenTables.contains($0) } : plain
+      if let spelled, let table = file.tables[spelled] {
+        takenTables.insert(spelled)
+        return table.name
+      }
     }
     throw SchemaMismatch(entity: entity.name ?? "", property: nil, table: name, column: nil)
   }

@@ -32,6 +32,9 @@ package struct DerivedColumn: Sendable {
   package let column: String
   let source: Source
 
+  /// The names of the triggers that keep it up in a file made here.
+  package var triggerNames: [String] { DerivedTriggers(self).names }
+
   /// Finds the columns that a formula names; nil for a formula that cannot be followed.
   init?(_ column: SQLColumn, of entity: SQLEntity, in model: SQLModel) {
     guard let attribute = column.property as? NSAttributeDescription,

@@ -10,7 +10,18 @@ struct DerivedTriggers {
     table = derived.entity.table
   }
 
-  var all: [String] {
+  /// The statements.
+  var all: [String] { triggers.map(\.statement) }
+
+  /// The triggers' names.
+  var names: [String] { triggers.map(\.name) }
+
+  private struct Trigger {
+    let name: String
+    let statement: String
+  }
+
+  private var triggers: [Trigger] {
     switch derived.source {
     case .now:
       [
@@ -32,11 +43,11 @@ struct DerivedTriggers {
     return "NEW.Z_ENT IN (\(numbers))"
   }
 
-  private var sourceInsert: String {
+  private var sourceInsert: Trigger {
     trigger("SOURCE_INSERT", on: table, "INSERT", when: sourceGuard, rows: "Z_PK = NEW.Z_PK")
   }
 
-  private func copied(_ hops: [DerivedColumn.Hop], _ column: String) -> [String] {
+  private func copied(_ hops: [DerivedColumn.Hop], _ column: String) -> [Trigger] {
     let first = SQLNames.quoted(hops.first?.column ?? column)
     var triggers = [
       sourceInsert,
@@ -67,7 +78,7 @@ struct DerivedTriggers {
     return triggers
   }
 
-  private func gathered(_ relationship: DerivedColumn.ToMany, sum: String?) -> [String] {
+  private func gathered(_ relationship: DerivedColumn.ToMany, sum: String?) -> [Trigger] {
     switch relationship.storage {
     case .foreignKey(let column, _):
       let key = SQLNames.quoted(column)
@@ -88,7 +99,7 @@ struct DerivedTriggers {
   }
 
   /// What happens when a row that names the object by `key` comes, changes or goes.
-  private func changes(on other: String, key: String, columns: [String]) -> [String] {
+  private func changes(on other: String, key: String, columns: [String]) -> [Trigger] {
     let update = "UPDATE OF \(columns.joined(separator: ", "))"
     return [
       trigger("PARAMETER_INSERT", on: other, "INSERT", when: nil, rows: "Z_PK = NEW.\(key)"),
@@ -103,17 +114,19 @@ struct DerivedTriggers {
 
   private func trigger(
     _ name: String, on changed: String, _ event: String, when condition: String?, rows: String
-  ) -> String {
+  ) -> Trigger {
     let (table, column) = (SQLNames.quoted(table), SQLNames.quoted(derived.column))
     let trigger = "Z_DA_\(changed)_\(derived.entity.name)_\(derived.name)_\(name)"
     let value = derived.value(of: table) ?? "NSCoreDataNow()"
     let guarded = condition.map { " WHEN \($0)" } ?? ""
-    return "CREATE TRIGGER IF NOT EXISTS \(SQLNames.quoted(trigger)) AFTER \(event) "
+    let statement =
+      "CREATE TRIGGER IF NOT EXISTS \(SQLNames.quoted(trigger)) AFTER \(event) "
       + "ON \(SQLNames.quoted(changed)) FOR EACH ROW\(guarded) BEGIN "
       + "UPDATE \(table) SET \(column) = \(value) WHERE \(rows); "
       + "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue("
       + "\(SQLNames.literal(self.table)), Z_ENT, Z_PK, \(SQLNames.literal(derived.name)), \(column)) "
       + "FROM \(table) WHERE \(rows); "
       + "END"
+    return Trigger(name: trigger, statement: statement)
   }
 }

@@ -59,11 +59,17 @@ struct GuessedModel {
     where entity.number < FileSchema.firstHistoryEntity && names.insert(entity.name).inserted {
       byParent[entity.superNumber, default: []].append(entity)
     }
-    for root in byParent[0] ?? [] where root.number != 0 {
-      guard let table = file.tables[SQLNames.plain(root.name)] else { continue }
-      let entity = place(root, byParent)
-      roots.append((entity, table))
-    }
+    for root in byParent[0] ?? [] { placeRoot(root, byParent) }
+    // Numbers of parents that are damaged form a circle, or lead nowhere: what has a table is read.
+    let all = byParent.values.joined().sorted { $0.number < $1.number }
+    for entity in all where entities[entity.number] == nil { placeRoot(entity, byParent) }
+  }
+
+  private mutating func placeRoot(
+    _ root: FileSchema.NumberedEntity, _ byParent: [Int: [FileSchema.NumberedEntity]]
+  ) {
+    guard let table = file.tables[SQLNames.plain(root.name)] else { return }
+    roots.append((place(root, byParent), table))
   }
 
   private mutating func place(

@@ -32,8 +32,13 @@ package struct RangeIndex: Hashable, Sendable {
     ]
   }
 
+  /// The names of the triggers that keep it up.
+  package var triggerNames: [String] { ["INSERT", "UPDATE", "DELETE"].map(triggerName) }
+
+  private func triggerName(_ suffix: String) -> String { "\(name)_\(suffix)" }
+
   private func trigger(_ suffix: String, _ event: String, _ body: String) -> String {
-    "CREATE TRIGGER IF NOT EXISTS \(SQLNames.quoted("\(name)_\(suffix)")) AFTER \(event) "
+    "CREATE TRIGGER IF NOT EXISTS \(SQLNames.quoted(triggerName(suffix))) AFTER \(event) "
       + "ON \(SQLNames.quoted(table)) FOR EACH ROW BEGIN \(body) END"
   }
 }

@@ -4,6 +4,8 @@ package enum SQLNames {
   static let entity = "Z_ENT"
   static let version = "Z_OPT"
   static let primaryKeyTable = "Z_PRIMARYKEY"
+  static let metadataTable = "Z_METADATA"
+  static let modelCacheTable = "Z_MODELCACHE"
 
   /// The table of a root entity, or the column of a property: `ZMOOD`, `ZUPDATEDAT`; of an element
   /// of a composite attribute `ZADDRESS_CITY`.

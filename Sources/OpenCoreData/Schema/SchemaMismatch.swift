@@ -9,7 +9,14 @@ struct SchemaMismatch: Error, Hashable, Sendable, CustomStringConvertible {
   /// The column that is missing, nil when the table is.
   let column: String?
 
+  /// Whether the file does not number the entity; nothing is said of its table then.
+  var isUnnumbered = false
+
   var description: String {
+    if isUnnumbered {
+      return "The model has the entity \(entity), which the file's table "
+        + "\(SQLNames.primaryKeyTable) does not list."
+    }
     let wanted = property.map { "\(entity).\($0)" } ?? "the entity \(entity)"
     guard let column else {
       return "The model has \(wanted), but the file has no table \(table) for it."

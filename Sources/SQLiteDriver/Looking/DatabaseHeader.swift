@@ -39,7 +39,11 @@ struct DatabaseHeader {
   ///
   /// With a log or a journal to be applied, the size is not yet what it should be.
   func problem(path: String, _ inspection: StoreFileInspection) -> StoreFileProblem? {
-    guard bytes.starts(with: DatabaseHeader.magic) else { return .notADatabase(path: path) }
+    guard bytes.starts(with: DatabaseHeader.magic) else {
+      let text = String(decoding: bytes, as: UTF8.self)
+      return text.hasPrefix("<?xml") && text.contains("<!DOCTYPE database")
+        ? .documentStore(path: path) : .notADatabase(path: path)
+    }
     let size = inspection.database.size
     guard bytes.count == DatabaseHeader.length else {
       let expected = Int64(DatabaseHeader.length)

@@ -13,6 +13,8 @@ package enum StoreFileProblem: Error, Sendable, Hashable {
   case empty(path: String)
   /// No SQLite header. An encrypted database looks the same.
   case notADatabase(path: String)
+  /// The whole graph as one XML document, as Apple's framework writes it on macOS.
+  case documentStore(path: String)
   /// The header tells of more bytes than there are, as after a copy that was cut off.
   case truncated(path: String, expectedBytes: Int64, foundBytes: Int64)
   /// A SQLite file whose content contradicts itself.
@@ -23,7 +25,7 @@ package enum StoreFileProblem: Error, Sendable, Hashable {
     switch self {
     case .missing, .notAFile, .unreadable: .cantOpen
     case .directory: .cantOpenIsDirectory
-    case .empty, .notADatabase: .notADatabase
+    case .empty, .notADatabase, .documentStore: .notADatabase
     case .truncated, .corrupt: .corrupt
     }
   }
@@ -45,6 +47,8 @@ extension StoreFileProblem: CustomStringConvertible {
       "\(path) is empty"
     case .notADatabase(let path):
       "\(path) is not a SQLite database, or it is encrypted"
+    case .documentStore(let path):
+      "\(path) is a store of the XML kind, and stores of SQLite alone are read"
     case .truncated(let path, let expected, let found):
       "\(path) is cut off: \(found) of \(expected) bytes are there"
     case .corrupt(let path, let reason):

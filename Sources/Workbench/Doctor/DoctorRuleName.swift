@@ -6,6 +6,8 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   case metadata
   /// A model inside the store that cannot be read, or that wants what the file does not have.
   case model
+  /// `Z_PRIMARYKEY` that contradicts itself or the model.
+  case entityList = "entity-list"
   /// Rows whose `Z_ENT` is no entity of their table.
   case entityNumber = "entity-number"
   /// `Z_MAX` below the largest key in use: the next object would get a key that is taken.
@@ -24,6 +26,8 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   case externalFileUnowned = "external-file-unowned"
   /// Indexes that the model asks for and the file lacks.
   case indexMissing = "index-missing"
+  /// Triggers of derived attributes and ranges that the file lacks.
+  case triggerMissing = "trigger-missing"
   /// Indexes that nobody asked for and that another one makes superfluous.
   case indexRedundant = "index-redundant"
   /// Equal values under a uniqueness constraint.

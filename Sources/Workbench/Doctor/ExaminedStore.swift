@@ -11,6 +11,8 @@ struct ExaminedStore: Sendable {
   let tables: Set<String>
   /// The store's identity in URIs; `?` when it cannot be read.
   let uuid: String
+  /// Whether this framework made the file, so that names of triggers are known.
+  let isMadeHere: Bool
 
   var mapping: SQLModel { anatomy.mapping }
 

@@ -8,9 +8,10 @@ import SQLiteDriver
 package enum StoreDoctor {
   /// The rules that need to know how the store is built.
   private static let rules: [any DoctorRule] = [
-    EntityNumberRule(), KeyMaximumRule(), ValueTypeRule(), DanglingKeyRule(), OrphanedJoinRule(),
-    OneSidedInverseRule(), ExternalFileRule(), MissingIndexRule(), RedundantIndexRule(),
-    DuplicateValuesRule(), DerivedValueRule(), HistoryRule(),
+    EntityListRule(), EntityNumberRule(), KeyMaximumRule(), ValueTypeRule(), DanglingKeyRule(),
+    OrphanedJoinRule(), OneSidedInverseRule(), ExternalFileRule(), MissingIndexRule(),
+    MissingTriggerRule(),
+    RedundantIndexRule(), DuplicateValuesRule(), DerivedValueRule(), HistoryRule(),
   ]
 
   /// Examines a store.
@@ -61,7 +62,7 @@ package enum StoreDoctor {
     if let problem = anatomy.source.problem { findings.append(ModelCheck.finding(unread: problem)) }
     let store = ExaminedStore(
       url: url, connection: connection, anatomy: anatomy, tables: tables,
-      uuid: metadata.uuid ?? "?")
+      uuid: metadata.uuid ?? "?", isMadeHere: metadata.isMadeHere)
     for rule in rules {
       do {
         findings += try rule.findings(in: store)

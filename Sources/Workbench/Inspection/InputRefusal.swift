@@ -130,6 +130,9 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
     case .notADatabase:
       kind = .unusable
       nextStep = "give the .sqlite file itself; an encrypted one has to be decrypted first"
+    case .documentStore:
+      kind = .unusable
+      nextStep = "have an app move it with migratePersistentStore(_:to:type:), and give that file"
     case .truncated:
       kind = .unusable
       nextStep = "copy it again, whole, with its -wal file"

@@ -18,11 +18,12 @@ struct InspectedMetadata {
   /// One statement.
   /// - Throws: `InputRefusal` when it holds nothing that can be read; `SQLiteError`.
   init(reading connection: Connection, path: String) throws {
-    guard let row = try connection.values("SELECT Z_UUID, Z_PLIST FROM Z_METADATA").first,
-      case .text(let uuid)? = row.first
-    else {
+    let row = try connection.values("SELECT Z_UUID, Z_PLIST FROM Z_METADATA").first
+    guard let row, case .text(let uuid)? = row.first else {
       throw InputRefusal(
-        kind: .unusable, message: "\(path) is damaged: its table Z_METADATA has no row",
+        kind: .unusable,
+        message: "\(path) is damaged: its table Z_METADATA has no "
+          + (row == nil ? "row" : "UUID, of which the URIs of its objects are made"),
         nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")
     }
     var values: [String: Any] = [:]

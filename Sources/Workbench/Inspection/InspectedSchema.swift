@@ -79,9 +79,11 @@ struct InspectedSchema {
       names[entity.number] =
         mapping?.entity(number: Int(clamping: entity.number))?.name ?? entity.name
     }
+    let roots =
+      mapping.map { $0.entities.filter { $0.superentity == nil }.map(\.table) }
+      ?? entities.filter { $0.superNumber == 0 }.compactMap { table(ofRoot: $0.name) }
     var counts: [EntityCount] = []
-    for root in entities where root.superNumber == 0 {
-      guard let table = table(ofRoot: root.name) else { continue }
+    for table in roots {
       let name = SQLNames.quoted(table)
       for row in try connection.values("SELECT Z_ENT, COUNT(*) FROM \(name) GROUP BY Z_ENT") {
         if case .integer(let number) = row[0], case .integer(let count) = row[1],

@@ -21,7 +21,8 @@ struct ModelEntities {
         name: name, depth: depth, count: totals[name] ?? 0, ownCount: ownRows[name] ?? 0,
         isAbstract: entity.isAbstract, superentity: entity.superentity?.name,
         subentities: entity.subentities.compactMap(\.name).sorted(),
-        table: schema.table(ofRoot: entity.root.name ?? ""),
+        table: spreads?.mapping.entity(named: name)?.table
+          ?? schema.table(ofRoot: entity.root.name ?? ""),
         className: isGuessed ? nil : entity.managedObjectClassName,
         attributes: own(entity, NSAttributeDescription.self).map(InspectedAttribute.init),
         relationships: own(entity, NSRelationshipDescription.self)

@@ -6,8 +6,9 @@ import SQLiteDriver
 package enum ModelRules {
   private static var rules: [any ModelRule.Type] {
     [
-      UnsoundModelRule.self, DanglingDestinationRule.self, MissingInverseRule.self,
-      PrefixIndexRule.self, OneWayJoinTableRule.self, WideHierarchyRule.self,
+      UnsoundModelRule.self, UnusableTextRule.self, DanglingDestinationRule.self,
+      MissingInverseRule.self, PrefixIndexRule.self, OneWayJoinTableRule.self,
+      WideHierarchyRule.self,
       LargeInlineBinaryRule.self,
     ]
   }

@@ -37,7 +37,12 @@ package struct StoreRows {
     }
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: source.model)
     try coordinator.addPersistentStore(
-      type: .sqlite, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+      type: .sqlite, at: url,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        // A model read off the tables is none of those that the store was made with.
+        NSIgnorePersistentStoreVersioningOption: isGuessed,
+      ])
     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
   }
@@ -59,6 +64,7 @@ package struct StoreRows {
   ///
   /// Cost: one SELECT for the keys, one a page of 500 rows, and one or two a to-many relationship
   /// and page. No more than five pages are in memory.
+  /// - Throws: What the body throws; the error of a value that could not be read, behind the last row.
   package func forEach(_ body: (StoreRow) throws -> Void) throws {
     try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
@@ -69,6 +75,8 @@ package struct StoreRows {
       for object in try context.fetchBatched(request) {
         try body(StoreRow(object))
       }
+      // What could not be read stands there as nil or empty.
+      if let error = context.faultError { throw error }
     }
   }
 }

@@ -118,9 +118,19 @@ import Testing
       "1:1: The document is empty or ends too early. "
         + "Repair it in a text editor, or save it anew in the model editor."),
     Case(
-      "another document", "<plist/>",
-      #"1:1: The document is about "plist", not about a model. "#
+      "another document", "<scene/>",
+      #"1:1: The document is about "scene", not about a model. "#
         + "Name the contents file of a .xcdatamodel folder."),
+    Case(
+      "a property list", "<plist/>",
+      #"1:1: The document is about "plist", not about a model. "#
+        + "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
+        + "Xcode, or give the compiled model."),
+    Case(
+      "entities that are made of each other",
+      "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",
+      "2:17: The document is no well-formed XML: an entity is made of itself, or of too many others. "
+        + "Repair it in a text editor, or save it anew in the model editor."),
   ]
 
   @Test(arguments: cases)

@@ -75,6 +75,11 @@ struct EditorFormsTests {
       #"transient="YES" attributeType="Undefined" defaultValueString="x""#,
       "Undefined, optional, transient"
     ),
+    (
+      #"attributeType="Integer 16" defaultValueString="NO" minValueString=" 5 ""#,
+      "Integer 16, default 0, at least  5 "
+    ),
+    (#"transient="YES" attributeType="ObjectID""#, "Object ID, optional, transient"),
     (#"transient="YES" derived="NO""#, "Undefined, optional, transient"),
   ])
   func attributesOfAllTimes(tag: String, outline: String) throws {
@@ -95,7 +100,7 @@ struct EditorFormsTests {
         <attribute name="name" attributeType="String" optional="NO"><userInfo/></attribute>
         <attribute name="size" attributeType="Double" optional="YES" derived="YES"
             derivationExpression="@sum.things.weight"/>
-        <relationship name="things" optional="YES" toMany="YES" minCount="0" maxCount="0"
+        <relationship name="things" optional="YES" toMany="YES" minCount="0" maxCount="-1"
             ordered="YES" deletionRule="No Action" destinationEntity="Thing" inverseName="box"
             inverseEntity="Thing" syncable="YES" futureFlag="YES"><future deep="YES"/></relationship>
         <relationship name="inner" optional="YES" minCount="1" maxCount="1" deletionRule="Deny"

@@ -63,6 +63,35 @@ import Testing
   }
 
   /// Another version of the framework, a later model or a migration leaves other names.
+  /// Names that differ in case alone, and those of what every file has, get a number.
+  @Test func noTwoTablesOrColumnsHaveOneName() throws {
+    let text: (String) -> NSPropertyDescription = {
+      SchemaModels.attribute($0, .stringAttributeType)
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [
+      SchemaModels.entity("Select", [text("_pk"), text("_OPT"), text("a"), text("A")]),
+      SchemaModels.entity("select", [text("b")]),
+      SchemaModels.entity("_PrimaryKey", [text("c")]), SchemaModels.entity("_METADATA", []),
+    ]
+    let connection = try SharedData.newFile()
+    let metadata = StoreMetadata(model: model, digests: [:], digestFormula: 1)
+    let mapping = SQLModel(model: model)
+    try SchemaBuilder(model: mapping)
+      .create(on: connection, metadata: metadata, modelCache: nil)
+    #expect(Set(mapping.entities.map(\.table)).count == 4)
+    #expect(mapping.entity(named: "_PrimaryKey")?.table == "Z_PRIMARYKEY1")
+    #expect(
+      Set(mapping.entity(named: "Select")?.columns.map(\.name) ?? [])
+        == ["Z_PK1", "Z_OPT1", "ZA", "ZA1"])
+    let read = try SQLModel(model: model, connection: connection)
+    for entity in mapping.entities {
+      #expect(read.entity(named: entity.name)?.table == entity.table)
+      #expect(
+        read.entity(named: entity.name)?.columns.map(\.name) == entity.columns.map(\.name))
+    }
+  }
+
   @Test func namesAreTakenFromTheFile() throws {
     let connection = try SharedData.newFile()
     let library = SchemaModels.library()

@@ -12,6 +12,7 @@ struct StoreDoctorTests {
     case lostDestination, wrongDestination, wrongConcreteEntity, orphanedJoin, oneSided
     case lostFile, unownedFile, lostRelationshipIndex, lostFetchIndex, lostUniqueIndex
     case redundantIndex, duplicate, wrongCount, wrongSum, wrongCopy, wrongText
+    case keyBelowOne, otherParent, ownParent, listedTwice, wideNumber, noVersion, lostTrigger
     case changeOfNothing, deletedButThere, insertedButGone, lostText
 
     var rule: DoctorRuleName {
@@ -20,8 +21,10 @@ struct StoreDoctorTests {
       case .noMetadata, .unreadableMetadata, .noUUID: .metadata
       case .unreadableModel, .lostTable: .model
       case .wrongEntity, .noEntity: .entityNumber
-      case .keyMaximum, .noKeyMaximum, .historyKeyMaximum: .keyMaximum
-      case .textForANumber: .valueType
+      case .otherParent, .ownParent, .listedTwice: .entityList
+      case .keyMaximum, .noKeyMaximum, .historyKeyMaximum, .keyBelowOne: .keyMaximum
+      case .textForANumber, .wideNumber, .noVersion: .valueType
+      case .lostTrigger: .triggerMissing
       case .lostDestination, .wrongDestination, .wrongConcreteEntity: .danglingKey
       case .orphanedJoin: .orphanedJoin
       case .oneSided: .oneSidedInverse
@@ -38,9 +41,12 @@ struct StoreDoctorTests {
     /// Rules that may find it too, as one fault brings others along.
     var others: Set<DoctorRuleName> {
       switch self {
-      case .damagedIndex, .duplicate: [.indexMissing]
+      // What reads the damaged index sees its columns.
+      case .damagedIndex: [.indexMissing, .valueType]
+      case .duplicate: [.indexMissing]
       case .lostDestination: [.oneSidedInverse, .derivedValue]
       case .unreadableModel: [.oneSidedInverse]
+      case .keyBelowOne: [.history]
       default: []
       }
     }
@@ -61,6 +67,15 @@ struct StoreDoctorTests {
       case .noKeyMaximum: "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTION'"
       case .historyKeyMaximum: "UPDATE Z_PRIMARYKEY SET Z_MAX = 6 WHERE Z_NAME = 'CHANGE'"
       case .textForANumber: "UPDATE ZPASSPORT SET ZNUMBER = 'seven' WHERE Z_PK = 1"
+      case .keyBelowOne:
+        "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) SELECT 0, Z_ENT, 1 FROM ZTAG LIMIT 1"
+      case .otherParent:
+        "UPDATE Z_PRIMARYKEY SET Z_SUPER = 0 WHERE Z_NAME = 'Person'"
+      case .ownParent: "UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT WHERE Z_NAME = 'Tag'"
+      case .listedTwice: "INSERT INTO Z_PRIMARYKEY VALUES (90, 'Tag', 0, 2)"
+      case .wideNumber: "UPDATE ZPASSPORT SET ZNUMBER = 3000000000 WHERE Z_PK = 1"
+      case .noVersion: "UPDATE ZPASSPORT SET Z_OPT = NULL WHERE Z_PK = 1"
+      case .lostTrigger: "DROP TRIGGER Z_DA_ZNOTE_Person_noteCount_PARAMETER_DELETE"
       case .lostDestination: "DELETE FROM ZPASSPORT WHERE Z_PK = 2"
       case .wrongDestination:
         "UPDATE ZNOTE SET ZPERSON = (SELECT Z_PK FROM ZPARTY WHERE ZNAME = 'Élan') WHERE Z_PK = 1"

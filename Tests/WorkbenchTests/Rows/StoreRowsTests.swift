@@ -19,6 +19,67 @@ struct StoreRowsTests {
     withExtendedLifetime(store.folder) {}
   }
 
+  /// What is in the file is shown, also where the attribute's type has no room for it.
+  @Test func numbersThatAreTooWideAreNotCut() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE ZPASSPORT SET ZNUMBER = 3000000000")
+    try compare(store.url)
+    var found = 0
+    try StoreRows(store.url, entity: "Passport", where: "number == 3000000000")
+      .forEach { _ in found += 1 }
+    #expect(found == 3)
+  }
+
+  /// Entities and rows need no model: one that is damaged is as none.
+  @Test func aStoreWithADamagedModelIsReadByItsTables() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_MODELCACHE SET Z_CONTENT = x'010203'")
+    let rows = try StoreRows(store.url, entity: "Note", where: nil)
+    var count = 0
+    try rows.forEach { _ in count += 1 }
+    #expect(rows.isGuessed && count == 6)
+  }
+
+  /// Parents that form a circle do not hide the rows.
+  @Test func entitiesThatAreTheirOwnParentsAreRead() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT; DELETE FROM Z_MODELCACHE")
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.entities.first { $0.name == "Note" }?.ownCount == 6)
+    #expect(InspectionText.lines(inspection).last?.hasPrefix("Next: cdprof rows ") == true)
+    var count = 0
+    try StoreRows(store.url, entity: "Tag", where: nil).forEach { _ in count += 1 }
+    #expect(count == 2)
+  }
+
+  /// A value that could not be read is not passed off as empty.
+  @Test func whatCannotBeReadIsAnErrorBehindTheLastRow() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE ZPARTY SET Z_ENT = 77 WHERE ZCODE = 'c1'")
+    var count = 0
+    #expect(throws: (any Error).self) {
+      try StoreRows(store.url, entity: "Tag", where: nil).forEach { _ in count += 1 }
+    }
+    #expect(count == 2)
+  }
+
+  @Test func whatIsMissingInTheFileIsNamed() throws {
+    let store = try OfficeStore()
+    try store.run("DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'")
+    let report = try StoreDoctor.examine(store.url)
+    #expect(
+      report.findings.first { $0.rule == .model }?.examples
+        == ["The model has the entity Tag, which the file's table Z_PRIMARYKEY does not list."])
+    try store.run("UPDATE Z_METADATA SET Z_UUID = NULL")
+    let refusal = #expect(throws: InputRefusal.self) { try InputRefusal.check(store.url) }
+    #expect(refusal?.message.contains("has no UUID") == true)
+    let document = store.folder.file("Document.xml")
+    try Data(#"<?xml version="1.0"?> <!DOCTYPE database SYSTEM "CoreData.dtd"><database/>"#.utf8)
+      .write(to: document)
+    let other = #expect(throws: InputRefusal.self) { try InputRefusal.check(document) }
+    #expect(other?.message.contains("of the XML kind") == true)
+  }
+
   private func compare(_ url: URL) throws {
     let connection = try Connection(path: url.path, access: .looking)
     defer { connection.close() }

@@ -15,7 +15,8 @@ struct EntityNumberRule: DoctorRule {
           + "\(rows.count == 1 ? "has" : "have") a Z_ENT that is none of the table's entities, "
           + "\(root.family.map { "\($0.number) \($0.name)" }.joined(separator: ", "))",
         nextStep:
-          "find out which entity they are of, and set Z_ENT; the framework does not see them")
+          "find out which entity they are of, and set Z_ENT; fetches fail at them or pass them over"
+      )
     }
   }
 }

@@ -1,26 +1,42 @@
 import OpenCoreData
 import SQLiteDriver
 
-/// `Z_MAX` below the largest key in use.
+/// `Z_MAX` below the largest key in use, and keys that are none.
 struct KeyMaximumRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var tables = store.roots.map { (number: $0.number, name: $0.name, table: $0.table) }
     for (number, table) in HistoryTables.numbers where store.tables.contains(table) {
       tables.append((number, table, table))
     }
-    return try tables.compactMap { number, name, table in
-      let largest = try store.number("SELECT MAX(Z_PK) FROM \(sql(table))")
-      let rows = try store.connection.values(
-        "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(number))])
-      var maximum: Int?
-      if case .integer(let value)? = rows.first?.first { maximum = Int(clamping: value) }
-      guard largest > maximum ?? (rows.isEmpty ? -1 : 0) else { return nil }
-      let said = maximum.map { "Z_MAX of \(name) is \($0)" } ?? "\(name) has no Z_MAX"
+    return try impossible(in: store)
+      + tables.compactMap { number, name, table in
+        let largest = try store.number("SELECT MAX(Z_PK) FROM \(sql(table))")
+        let rows = try store.connection.values(
+          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(number))])
+        var maximum: Int?
+        if case .integer(let value)? = rows.first?.first { maximum = Int(clamping: value) }
+        guard largest > maximum ?? (rows.isEmpty ? -1 : 0) else { return nil }
+        let said = maximum.map { "Z_MAX of \(name) is \($0)" } ?? "\(name) has no Z_MAX"
+        return DoctorFinding(
+          .keyMaximum, entity: name, table: table, count: 1,
+          examples: store.uris([Int64(largest)], of: name),
+          "\(said), and its largest key is \(largest): new objects would get keys that are taken",
+          nextStep: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
+      }
+  }
+
+  /// Rows whose key no object can have.
+  private func impossible(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.roots.compactMap { root in
+      let rows = try store.keys("SELECT Z_PK FROM \(sql(root.table)) WHERE Z_PK < 1")
+      guard rows.count > 0 else { return nil }
       return DoctorFinding(
-        .keyMaximum, entity: name, table: table, count: 1,
-        examples: store.uris([Int64(largest)], of: name),
-        "\(said), and its largest key is \(largest): new objects would get keys that are taken",
-        nextStep: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
+        .keyMaximum, entity: root.name, table: root.table, count: rows.count,
+        examples: rows.keys.map { "Z_PK \($0)" },
+        "\(NumberText.counted(rows.count, "row")) of \(root.table) "
+          + "\(rows.count == 1 ? "has" : "have") a key below 1: fetches fail at "
+          + (rows.count == 1 ? "it" : "them"),
+        nextStep: "give each a key above Z_MAX, and to what leads to it as well")
     }
   }
 }

@@ -4,6 +4,7 @@ import SQLiteDriver
 /// What a store says of itself in `Z_METADATA`, as far as it can be read.
 struct MetadataCheck {
   private(set) var uuid: String?
+  private(set) var isMadeHere = false
   private(set) var findings: [DoctorFinding] = []
 
   /// Reads the table.
@@ -30,6 +31,7 @@ struct MetadataCheck {
       report("the property list of the metadata cannot be read")
       return
     }
+    isMadeHere = values["cdprof.persistenceFramework"] != nil
     guard let hashes = values["NSStoreModelVersionHashes"] as? [String: Data], !hashes.isEmpty
     else {
       report("the metadata has no version hashes, so that no model fits the store")

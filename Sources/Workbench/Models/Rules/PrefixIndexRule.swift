@@ -28,7 +28,7 @@ struct PrefixIndexRule: ModelRule {
         }
         guard let other else { return nil }
         return finding(
-          "\(index.label) (\(text(index))) is the beginning of \(indexes[other].label) "
+          "The \(index.label) (\(text(index))) is the beginning of the \(indexes[other].label) "
             + "(\(text(indexes[other]))), which serves the same searches.",
           "Remove it: each index is written with every row.", index.entity)
       }
@@ -38,27 +38,27 @@ struct PrefixIndexRule: ModelRule {
   private func indexes(of entity: NSEntityDescription) -> [Index] {
     var indexes = entity.ownRelationships.filter { !$0.isToMany && !$0.isTransient }.map {
       Index(
-        entity: entity, label: "the index of the relationship \($0.name)",
+        entity: entity, label: "index of the relationship \($0.name)",
         columns: [($0.name, true)], isRemovable: false)
     }
     indexes += entity.uniquenessConstraintNames.map { names in
       Index(
-        entity: entity, label: "the uniqueness constraint", columns: names.map { ($0, true) },
+        entity: entity, label: "uniqueness constraint", columns: names.map { ($0, true) },
         isRemovable: false)
     }
     indexes += entity.indexes.compactMap { index in
       guard index.elements.allSatisfy({ $0.collationType == .binary }), !index.elements.isEmpty
       else { return nil }
       return Index(
-        entity: entity, label: "The index \(index.name)",
+        entity: entity, label: "index \(index.name)",
         columns: index.elements.map { ($0.propertyName ?? "", $0.isAscending) },
         condition: index.partialIndexPredicate?.predicateFormat)
     }
-    indexes += entity.compoundIndexNames.map { names in
-      Index(entity: entity, label: "The compound index", columns: names.map { ($0, true) })
+    indexes += entity.compoundIndexNames.filter { !$0.isEmpty }.map { names in
+      Index(entity: entity, label: "compound index", columns: names.map { ($0, true) })
     }
     indexes += entity.ownAttributes.filter { $0.isIndexed && !$0.isTransient }.map {
-      Index(entity: entity, label: "The index of the attribute", columns: [($0.name, true)])
+      Index(entity: entity, label: "index of the attribute", columns: [($0.name, true)])
     }
     return indexes
   }
