@@ -92,7 +92,8 @@ struct ModelVersions {
       near.map { "Did you mean \($0)?" } ?? "There are: \(names.joined(separator: ", ")).", url)
   }
 
-  /// What the folder's own list says; nil where there is no list.
+  /// What the folder's own list says; nil where there is no list, or one that says nothing of the only
+  /// version.
   private func chosen() throws(ModelErrors) -> String? {
     let (list, key) =
       kind == .compiled
@@ -105,6 +106,7 @@ struct ModelVersions {
     let data = try BoundedFile.read(file, limit: 1 << 20)
     let values = try? PropertyListSerialization.propertyList(from: data, format: nil)
     guard let name = (values as? [String: Any])?[key] as? String else {
+      if names.count == 1 { return nil }
       throw Self.error(
         "The file does not name the current version.", "Set \(key), or name a version.", file)
     }

@@ -25,6 +25,12 @@ extension NSManagedObjectModel {
     contentsOf url: URL, version: String? = nil
   ) throws(ModelErrors) -> NSManagedObjectModel {
     let file = try ModelVersions(url).file(version: version)
+    guard file.pathExtension != "omo" else {
+      throw ModelErrors(
+        ModelError(
+          "The model is an optimised one (.omo), whose form is not public.",
+          nextStep: "Give the .mom file beside it.", file: file.path))
+    }
     let data = try BoundedFile.read(file, limit: ModelArchive.maximumSize)
     if file.pathExtension == "mom" || data.starts(with: Data("bplist".utf8)) {
       return try readCompiled(data, file: file)
@@ -57,6 +63,12 @@ extension NSManagedObjectModel {
   private static func readCompiled(
     _ data: Data, file: URL
   ) throws(ModelErrors) -> NSManagedObjectModel {
+    guard !data.starts(with: Data("<?xml".utf8)) else {
+      throw ModelErrors(
+        ModelError(
+          "The compiled model is a property list as XML; the binary form is read.",
+          nextStep: "Turn a copy of it round: plutil -convert binary1 FILE.", file: file.path))
+    }
     do {
       return try ModelArchive.readAll(bytes: Array(data))
     } catch {

@@ -75,10 +75,9 @@ extension NSManagedObjectContext {
       local(
         object.identity, of: source?.coordinator?.store(at: object.identity.layout.place))
     case let id as NSManagedObjectID:
-      local(FetchedIdentity(layout: id.layout, primaryKey: id.primaryKey), of: id.persistentStore)
+      local(id.identity, of: id.persistentStore)
     case let url as URL:
-      coordinator?.managedObjectID(forURIRepresentation: url)
-        .map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) }
+      coordinator?.managedObjectID(forURIRepresentation: url).map { $0.identity }
     default:
       nil
     }

@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
     plan.includesPropertyValues = request.includesPropertyValues
     if parent != nil, !prefetchesThroughParent { plan.batchSize = 0 }
     if plan.batchSize <= 0 { plan.batchSize = max(ids.count, 1) }
-    let keys = ids.map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) }
+    let keys = ids.map { $0.identity }
     // A save gives these another key.
     let unsaved = ids.filter(\.isTemporaryID).compactMap { registeredObject(for: $0) }
     return BatchedPages(keys: keys, unsaved: unsaved, plan: plan, context: self)

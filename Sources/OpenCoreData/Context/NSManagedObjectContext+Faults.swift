@@ -304,8 +304,7 @@ extension NSManagedObjectContext {
   ) throws -> [FetchedIdentity] {
     return try read(store) { reader in
       var found = try reader.destinations(
-        of: relationship,
-        FetchedIdentity(layout: object.layout, primaryKey: object.primaryKey), in: scope)
+        of: relationship, object.identity, in: scope)
       if let destination = relationship.destinationEntity {
         // A damaged row of another entity of the table may name this owner.
         found.removeAll { !$0.layout.entity.isKind(of: destination) }

@@ -13,9 +13,7 @@ extension NSManagedObjectContext {
     let steps = try paths.map { try relationships(along: $0, from: entity) }
     guard !objects.isEmpty else { return }
     let owner = PrefetchedRows(store: store, paths: Set(paths))
-    let sources = objects.filter { $0.primaryKey > 0 }.map {
-      FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey)
-    }
+    let sources = objects.filter { $0.primaryKey > 0 }.map { $0.identity }
     var loaded: [String: [FetchedIdentity]] = [:]
     for path in steps {
       var (reached, present) = ("", sources)
@@ -113,6 +111,6 @@ extension NSManagedObjectContext {
     var byRoot: [Int: [Int64]] = [:]
     for row in rows { byRoot[row.layout.rootIndex, default: []].append(row.primaryKey) }
     for (rootIndex, keys) in byRoot { owner.add(keys, rootIndex: rootIndex) }
-    return rows.map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) }
+    return rows.map { $0.identity }
   }
 }

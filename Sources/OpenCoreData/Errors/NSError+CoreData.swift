@@ -26,6 +26,13 @@ extension NSError {
     coreData(NSPersistentStoreOperationError, message)
   }
 
+  /// A file that does not say which keys of a root entity are taken.
+  static func noMaximumKey(of entity: String) -> NSError {
+    store(
+      "The entity '\(entity)' has no Z_MAX in Z_PRIMARYKEY: the file cannot take new objects. "
+        + "`cdprof doctor` says what it should be.")
+  }
+
   /// A coordinator without a store.
   static func noStore() -> NSError {
     coreData(

@@ -49,30 +49,6 @@ extension NSManagedObject {
     }
   }
 
-  /// Adds one destination to a to-many, at a place or at the end; one that is there stays where it is.
-  final func addDestination(
-    _ object: NSManagedObject, _ relationship: NSRelationshipDescription, at index: Int? = nil
-  ) {
-    willAccess()
-    let value = changeable(relationship, at: place(of: relationship.name))
-    guard value.objects?.contains(object) != true else { return }
-    noteChange()
-    value.insert(object, at: index)
-    if propagates { addInverse(of: relationship, on: object) }
-  }
-
-  /// Takes one destination out of a to-many.
-  final func removeDestination(
-    _ object: NSManagedObject, _ relationship: NSRelationshipDescription
-  ) {
-    willAccess()
-    let value = changeable(relationship, at: place(of: relationship.name))
-    guard value.objects?.contains(object) != false else { return }
-    noteChange()
-    value.remove(object)
-    if propagates { removeInverse(of: relationship, on: object) }
-  }
-
   private func toMany(_ key: String, isOrdered: Bool) -> NSRelationshipDescription {
     guard case .toMany(let index) = place(of: key), layout.toMany[index].isOrdered == isOrdered
     else {

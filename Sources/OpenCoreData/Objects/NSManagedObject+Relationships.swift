@@ -89,32 +89,56 @@ extension NSManagedObject {
     !state.contains(.awaking) || state.contains(.inserted)
   }
 
-  /// Adds one destination of a to-many and keeps the other side in step.
+  /// Adds one destination to a to-many, at a place or at the end, and keeps the other side in step; one
+  /// that is known to be there stays where it is.
   ///
-  /// Fires the relationship only where the inverse does not tell whether the object is there.
-  final func addDestination(_ object: NSManagedObject, forKey key: String) {
-    editDestination(object, forKey: key) { value, relationship, isThere in
-      guard !isThere else { return }
-      value.insert(object)
-      addInverse(of: relationship, on: object)
-    }
-  }
-
-  /// Takes one destination out of a to-many and keeps the other side in step.
-  ///
-  /// Fires the relationship only where the inverse does not tell whether the object is there.
-  final func removeDestination(_ object: NSManagedObject, forKey key: String) {
-    editDestination(object, forKey: key) { value, relationship, isThere in
-      guard isThere else { return }
-      value.remove(object)
-      removeInverse(of: relationship, on: object)
-    }
-  }
-
-  private func editDestination(
-    _ object: NSManagedObject, forKey key: String,
-    _ edit: (ToManyValue, NSRelationshipDescription, Bool) -> Void
+  /// Fires an ordered relationship alone.
+  final func addDestination(
+    _ object: NSManagedObject, _ relationship: NSRelationshipDescription, at index: Int? = nil
   ) {
+    willAccess()
+    let value = changeable(relationship, at: place(of: relationship.name))
+    guard value.objects?.contains(object) != true else { return }
+    noteChange()
+    value.insert(object, at: index)
+    if propagates { addInverse(of: relationship, on: object) }
+  }
+
+  /// Takes one destination out of a to-many and keeps the other side in step; nothing for one that is
+  /// known not to be there.
+  ///
+  /// Fires an ordered relationship alone.
+  final func removeDestination(
+    _ object: NSManagedObject, _ relationship: NSRelationshipDescription
+  ) {
+    willAccess()
+    let value = changeable(relationship, at: place(of: relationship.name))
+    guard value.objects?.contains(object) != false else { return }
+    noteChange()
+    value.remove(object)
+    if propagates { removeInverse(of: relationship, on: object) }
+  }
+
+  /// Adds one destination to the to-many of a name, unless it is there.
+  ///
+  /// Fires the relationship only where the inverse does not tell whether the object is there, and an
+  /// ordered one. Traps for what the relationship cannot lead to.
+  final func addDestination(_ object: NSManagedObject, forKey key: String) {
+    let (relationship, isThere) = membership(of: object, forKey: key)
+    if isThere { noteChange() } else { addDestination(object, relationship) }
+  }
+
+  /// Takes one destination out of the to-many of a name, if it is there.
+  ///
+  /// Fires and traps as adding does.
+  final func removeDestination(_ object: NSManagedObject, forKey key: String) {
+    let (relationship, isThere) = membership(of: object, forKey: key)
+    if isThere { removeDestination(object, relationship) } else { noteChange() }
+  }
+
+  private func membership(
+    of object: NSManagedObject, forKey key: String
+  ) -> (NSRelationshipDescription, isThere: Bool) {
     guard case .toMany(let number) = place(of: key) else {
       preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' is no to-many relationship")
     }
@@ -122,18 +146,13 @@ extension NSManagedObject {
     let index = layout.holdingIndex(.toMany(number))
     check(object, relationship)
     willAccess()
-    let value = toManyValue(at: index)
-    let isThere: Bool
-    if value.objects == nil, let inverse = relationship.inverseRelationship, !inverse.isToMany,
-      case .slot(let slot) = object.place(of: inverse.name)
+    if toManyValue(at: index).objects == nil, let inverse = relationship.inverseRelationship,
+      !inverse.isToMany, case .slot(let slot) = object.place(of: inverse.name)
     {
       object.willAccess()
-      isThere = object.destination(object.layout.slots[slot]) === self
-    } else {
-      isThere = destinations(relationship, at: index).contains(object)
+      return (relationship, object.destination(object.layout.slots[slot]) === self)
     }
-    noteChange()
-    edit(value, relationship, isThere)
+    return (relationship, destinations(relationship, at: index).contains(object))
   }
 
   /// Lets the other end of `relationship`, which is `object`, point here as well.

@@ -38,6 +38,11 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     rowOwner?.disown(rootIndex: layout.rootIndex, keys: CollectionOfOne(primaryKey))
   }
 
+  /// Where the row is or will be.
+  var identity: FetchedIdentity {
+    FetchedIdentity(layout: layout, primaryKey: primaryKey)
+  }
+
   /// The entity of the object.
   public var entity: NSEntityDescription {
     layout.entity

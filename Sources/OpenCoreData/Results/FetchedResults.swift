@@ -66,7 +66,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
     keysOnly.includesPropertyValues = false
     let ids = try context.fetchIDs(keysOnly)
     list = PagedList(
-      keys: ids.map { FetchedIdentity(layout: $0.layout, primaryKey: $0.primaryKey) },
+      keys: ids.map { $0.identity },
       unsaved: ids.filter(\.isTemporaryID).compactMap { context.registeredObject(for: $0) },
       plan: plan, context: context)
   }

@@ -85,10 +85,7 @@ struct FetchedResultsCache {
     else { return }
     let identities =
       (results.list as? PagedList)?.identities
-      ?? (0..<results.list.count).map { position in
-        let object = results.list.object(at: position)
-        return FetchedIdentity(layout: object.layout, primaryKey: object.primaryKey)
-      }
+      ?? (0..<results.list.count).map { results.list.object(at: $0).identity }
     let content = Content(
       fingerprint: fingerprint, signature: signature, names: results.sectionNames,
       starts: results.sectionStarts, keys: identities.map(\.primaryKey),

@@ -63,9 +63,7 @@ final class PagedList: FetchedList {
     for (object, _) in inserted where object.primaryKey <= 0 { unsaved[object.primaryKey] = object }
     keys.edit(
       removing: removed,
-      inserting: inserted.map {
-        (FetchedIdentity(layout: $0.object.layout, primaryKey: $0.object.primaryKey), $0.position)
-      })
+      inserting: inserted.map { ($0.object.identity, $0.position) })
     positions = nil
   }
 
@@ -74,7 +72,7 @@ final class PagedList: FetchedList {
     guard unsaved.contains(where: { $0.key != $0.value.primaryKey }) else { return }
     for (position, identity) in keys.enumerated() {
       guard let object = unsaved[identity.primaryKey], object.primaryKey > 0 else { continue }
-      keys[position] = FetchedIdentity(layout: object.layout, primaryKey: object.primaryKey)
+      keys[position] = object.identity
       unsaved[identity.primaryKey] = nil
     }
     positions = nil

@@ -14,6 +14,7 @@ extension PredicateTranslation {
       isReusable = false
       return .constant(try evaluated(comparison))
     }
+    if let whole = try wholeGroup(comparison, at: site) { return whole }
     let modifier = comparison.comparisonPredicateModifier
     // Looking for nil, a row without a partner is found too, so it must not be joined away; ALL
     // holds for such a row.

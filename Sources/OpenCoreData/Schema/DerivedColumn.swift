@@ -32,6 +32,14 @@ package struct DerivedColumn: Sendable {
   package let column: String
   let source: Source
 
+  /// Whether it is a count or a sum over a to-many relationship.
+  package var isGathered: Bool {
+    switch source {
+    case .count, .sum: true
+    case .copy, .now: false
+    }
+  }
+
   /// The names of the triggers that keep it up in a file made here.
   package var triggerNames: [String] { DerivedTriggers(self).names }
 

@@ -42,8 +42,7 @@ extension SQLiteReader {
       owners.append(statement.int64(column))
     }
     for (owner, row) in zip(owners, rows) {
-      links[owner, default: []].append(
-        FetchedIdentity(layout: row.layout, primaryKey: row.primaryKey))
+      links[owner, default: []].append(row.identity)
     }
     return rows
   }

@@ -159,9 +159,6 @@ extension SQLiteStore {
       SQLTranslator.reserveKeys,
       [.integer(key), .integer(Int64(root.number)), .integer(last)], kind: .housekeeping,
       on: connection, in: scope)
-    guard changed == 1 else {
-      throw NSError.store(
-        "The entity '\(root.name)' has no row in Z_PRIMARYKEY: the file cannot take new objects.")
-    }
+    guard changed == 1 else { throw NSError.noMaximumKey(of: root.name) }
   }
 }

@@ -151,33 +151,17 @@ extension SQLiteStore {
     in scope: ProfileScope
   ) throws -> BatchOutcome {
     var outcome = BatchOutcome(store: self)
-    for (index, values) in intArrays.enumerated() { try connection.bindIntArray(index, values) }
-    let text = returning ? sql + " RETURNING Z_ENT, Z_PK" : sql
-    let statement = try connection.statement(text)
-    let event = scope.begin(.statement)
-    let before = event == nil ? nil : scope.work(of: statement)
-    defer {
-      statement.reset()
-      count(kind, in: scope)
-      scope.end(event) { event in
-        event.entity = entity.name
-        event.rows = outcome.count
-        event.statement = record(text, binds, intArrays.count, kind, scope)
-        event.statement?.work = before.map { statement.work - $0 }
-      }
-    }
-    for (index, value) in binds.enumerated() {
-      try statement.bind(value, at: Int32(index + 1))
-    }
-    while try statement.step() {
+    outcome.count = try change(
+      returning ? sql + " RETURNING Z_ENT, Z_PK" : sql, binds, intArrays: intArrays, kind: kind,
+      for: entity.name, on: connection, in: scope
+    ) { statement in
       let number = Int(statement.int64(0))
-      guard let layout = layouts.layout(entityNumber: number) else {
+      guard let layout = self.layouts.layout(entityNumber: number) else {
         throw NSError.damagedRow(entityNumber: number, primaryKey: statement.int64(1))
       }
       outcome.identities.append(
         FetchedIdentity(layout: layout, primaryKey: statement.int64(1)))
     }
-    outcome.count = connection.changes
     return outcome
   }
 

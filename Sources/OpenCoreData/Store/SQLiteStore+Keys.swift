@@ -53,10 +53,7 @@ extension SQLiteStore {
       SQLTranslator.reserveKeys,
       [.integer(next), .integer(Int64(root.number)), .integer(last)],
       kind: .housekeeping, on: connection, in: scope)
-    guard changed == 1 else {
-      throw NSError.store(
-        "The entity '\(root.name)' has no row in Z_PRIMARYKEY: the file cannot take new objects.")
-    }
+    guard changed == 1 else { throw NSError.noMaximumKey(of: root.name) }
     return last
   }
 }

@@ -189,7 +189,7 @@ extension SQLiteStore {
         violations.append(
           ConstraintViolation(
             constraint: candidate.constraint, objects: [object],
-            stored: FetchedIdentity(layout: found.layout, primaryKey: found.primaryKey),
+            stored: found.identity,
             storedSnapshot: found.row.snapshot(found.layout, self)))
       }
     }

@@ -90,12 +90,17 @@ extension SQLiteStore {
   }
 
   /// Runs a statement that changes rows, or that begins or ends a transaction.
+  ///
+  /// - Parameter body: Reads each row that the statement gives back; its event tells their number.
   /// - Returns: The number of rows changed.
   @discardableResult
   func change(
-    _ sql: String, _ binds: [SQLiteValue] = [], kind: StatementKind, for entity: String? = nil,
-    on connection: Connection, in scope: ProfileScope
+    _ sql: String, _ binds: [SQLiteValue] = [], intArrays: [ContiguousArray<Int64>] = [],
+    kind: StatementKind, for entity: String? = nil, on connection: Connection,
+    in scope: ProfileScope, _ body: ((Statement) throws -> Void)? = nil
   ) throws -> Int {
+    for (index, values) in intArrays.enumerated() { try connection.bindIntArray(index, values) }
+    var changed = 0
     let statement = try connection.statement(sql)
     let event = scope.begin(.statement)
     let before = event == nil ? nil : scope.work(of: statement)
@@ -104,15 +109,17 @@ extension SQLiteStore {
       count(kind, in: scope)
       scope.end(event) { event in
         event.entity = entity
-        event.statement = record(sql, binds, 0, kind, scope)
+        if body != nil { event.rows = changed }
+        event.statement = record(sql, binds, intArrays.count, kind, scope)
         event.statement?.work = before.map { statement.work - $0 }
       }
     }
     for (index, value) in binds.enumerated() {
       try statement.bind(value, at: Int32(index + 1))
     }
-    while try statement.step() {}
-    return connection.changes
+    while try statement.step() { try body?(statement) }
+    changed = connection.changes
+    return changed
   }
 
   func count(_ kind: StatementKind, in scope: ProfileScope) {

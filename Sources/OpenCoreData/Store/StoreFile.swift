@@ -43,22 +43,32 @@ package enum StoreFile {
 
   /// Moves a store to a place on the same volume, in place of one that was there.
   ///
-  /// The database itself is replaced in one go.
+  /// The database itself is replaced in one go. What lies beside the one that was there goes with it,
+  /// and is put back when the move fails.
   /// - Throws: the file system's `NSError`.
   package static func move(from source: URL, to destination: URL) throws {
     let files = FileManager.default
     let (support, moved) = (supportFolder(of: source), supportFolder(of: destination))
-    for path in (companions + ["-shm"]).map({ destination.path + $0 }) + [moved.path]
-    where files.fileExists(atPath: path) {
-      try files.removeItem(atPath: path)
-    }
-    guard rename(source.path, destination.path) == 0 else {
-      throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
+    var aside: [(path: String, kept: String)] = []
+    do {
+      for path in (companions + ["-shm"]).map({ destination.path + $0 }) + [moved.path]
+      where files.fileExists(atPath: path) {
+        let kept = "\(path).\(UUID().uuidString)"
+        try files.moveItem(atPath: path, toPath: kept)
+        aside.append((path, kept))
+      }
+      guard rename(source.path, destination.path) == 0 else {
+        throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
+      }
+    } catch {
+      for (path, kept) in aside { try? files.moveItem(atPath: kept, toPath: path) }
+      throw error
     }
     for companion in companions where files.fileExists(atPath: source.path + companion) {
       try files.moveItem(atPath: source.path + companion, toPath: destination.path + companion)
     }
     if files.fileExists(atPath: support.path) { try files.moveItem(at: support, to: moved) }
+    for (_, kept) in aside { try files.removeItem(atPath: kept) }
   }
 
   /// Removes a store; a store that is not there is removed already.

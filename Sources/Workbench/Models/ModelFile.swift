@@ -16,7 +16,8 @@ package enum ModelFile {
   static func isStore(_ url: URL) -> Bool {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
-      !isFolder.boolValue, url.pathExtension != "mom", url.lastPathComponent != "contents",
+      !isFolder.boolValue, !["mom", "omo"].contains(url.pathExtension),
+      url.lastPathComponent != "contents",
       let file = try? FileHandle(forReadingFrom: url)
     else { return false }
     defer { try? file.close() }

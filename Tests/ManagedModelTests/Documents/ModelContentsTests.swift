@@ -32,6 +32,50 @@ import Testing
     #expect(throws: ModelErrors.self) { try NSManagedObjectModel.read(contentsOf: compiled) }
   }
 
+  /// Which version is current has to be said only where there is a choice.
+  @Test func anEmptyListOfVersionsIsEnoughForOne() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).xcdatamodeld")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for name in ["Zoo", "Zoo 2"] {
+      let version = folder.appendingPathComponent("\(name).xcdatamodel")
+      try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+      try Data("<model><entity name=\"Animal\"/></model>".utf8)
+        .write(to: version.appendingPathComponent("contents"))
+      try Data(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
+        .write(to: folder.appendingPathComponent(".xccurrentversion"))
+      if name == "Zoo" {
+        #expect(try NSManagedObjectModel.currentVersion(of: folder) == "Zoo")
+        #expect(try NSManagedObjectModel.read(contentsOf: folder).entities.count == 1)
+      } else {
+        #expect(throws: ModelErrors.self) { try NSManagedObjectModel.read(contentsOf: folder) }
+      }
+    }
+  }
+
+  /// Forms that are not read are named, with what to do.
+  @Test func otherFormsAreNamed() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    let old = folder.appendingPathComponent("Old.xcdatamodel")
+    try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let list = Data(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
+    for (name, sentence) in [
+      ("Zoo.omo", "The model is an optimised one (.omo), whose form is not public."),
+      ("Zoo.mom", "The compiled model is a property list as XML; the binary form is read."),
+      ("Old.xcdatamodel/elements", "The document is about \"plist\", not about a model."),
+      ("Old.xcdatamodel", "The model has the form that Xcode wrote before version 4"),
+    ] {
+      let url = folder.appendingPathComponent(name)
+      if name != "Old.xcdatamodel" { try list.write(to: url) }
+      let errors = #expect(throws: ModelErrors.self) {
+        try NSManagedObjectModel.read(contentsOf: url)
+      }
+      #expect(errors?.errors.first?.message.hasPrefix(sentence) == true, "\(name)")
+      #expect(errors?.errors.first?.nextStep != nil)
+    }
+  }
+
   @Test func everyFormOfAModelIsRead() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }

@@ -171,7 +171,9 @@ struct CompositeAttributeTests {
         ("colors.body == 'red'", ["a"]), ("colors.body BEGINSWITH[c] 'B'", ["b"]),
         ("colors.tail.stripes > 2 AND wing.span > 10", ["a"]), ("colors.body == nil", ["c"]),
         ("field.spot.north >= 1", ["a", "b"]), ("field.spot.east == 2.0", ["a"]),
-        ("wing.span IN {8, 9}", ["c"]),
+        ("wing.span IN {8, 9}", ["c"]), ("colors == nil", ["c"]), ("nil != colors", ["a", "b"]),
+        ("colors.tail == nil", ["b", "c"]), ("NOT colors == nil", ["a", "b"]),
+        ("field.spot != nil AND colors != nil", ["a", "b"]),
       ] {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Plane")
         request.predicate = NSPredicate(format: format)
@@ -202,7 +204,7 @@ struct CompositeAttributeTests {
     let context = try stack.context()
     context.performAndWait {
       for (format, message) in [
-        ("colors == nil", "Name one of its elements: colors.body, colors.tail."),
+        ("colors == name", "Name one of its elements: colors.body, colors.tail."),
         ("colors.bodi == 'x'", "Did you mean body?"),
         ("colors.body.x == 1", "is an attribute, so nothing can follow it"),
       ] {

@@ -62,7 +62,6 @@ import Testing
     }
   }
 
-  /// Another version of the framework, a later model or a migration leaves other names.
   /// Names that differ in case alone, and those of what every file has, get a number.
   @Test func noTwoTablesOrColumnsHaveOneName() throws {
     let text: (String) -> NSPropertyDescription = {
@@ -92,6 +91,7 @@ import Testing
     }
   }
 
+  /// Another version of the framework, a later model or a migration leaves other names.
   @Test func namesAreTakenFromTheFile() throws {
     let connection = try SharedData.newFile()
     let library = SchemaModels.library()

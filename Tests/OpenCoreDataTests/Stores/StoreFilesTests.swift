@@ -187,6 +187,38 @@ struct StoreFilesTests {
     #expect(left.filter { !$0.contains("Store") && !$0.contains("Moved") } == [])
   }
 
+  @Test("Stores of other kinds are refused, and no file is made", arguments: ["XML", "Binary"])
+  func otherKinds(name: String) throws {
+    let stack = try TestStack(model: SchemaModels.library())
+    try addTag("one", to: stack)
+    let other = stack.folder.appendingPathComponent("Other")
+    let type = NSPersistentStore.StoreType(rawValue: name)
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    let calls: [() throws -> Void] = [
+      { try coordinator.addPersistentStore(type: type, at: other) },
+      { try coordinator.migratePersistentStore(store, to: other, type: type) },
+      { try coordinator.destroyPersistentStore(at: stack.storeURL, type: type) },
+      {
+        try coordinator.replacePersistentStore(
+          at: other, withPersistentStoreFrom: stack.storeURL, type: type)
+      },
+      {
+        _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+          type: type, at: stack.storeURL)
+      },
+    ]
+    for call in calls {
+      let error = #expect(throws: NSError.self) { try call() }
+      #expect(
+        error?.domain == NSCocoaErrorDomain && error?.code == NSPersistentStoreInvalidTypeError)
+    }
+    #expect(coordinator.persistentStores == [store])
+    #expect(try names(in: context) == ["one"])
+    #expect(!FileManager.default.fileExists(atPath: other.path))
+  }
+
   @Test("Files are replaced and destroyed, but not while somebody has them open")
   func filesAreReplacedAndDestroyed() throws {
     let (one, other) = (

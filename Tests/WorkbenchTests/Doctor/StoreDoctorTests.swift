@@ -12,7 +12,8 @@ struct StoreDoctorTests {
     case lostDestination, wrongDestination, wrongConcreteEntity, orphanedJoin, oneSided
     case lostFile, unownedFile, lostRelationshipIndex, lostFetchIndex, lostUniqueIndex
     case redundantIndex, duplicate, wrongCount, wrongSum, wrongCopy, wrongText
-    case keyBelowOne, otherParent, ownParent, listedTwice, wideNumber, noVersion, lostTrigger
+    case keyBelowOne, noKeysLeft, otherParent, ownParent, listedTwice, wideNumber, noVersion,
+      lostTrigger
     case changeOfNothing, deletedButThere, insertedButGone, lostText
 
     var rule: DoctorRuleName {
@@ -22,7 +23,7 @@ struct StoreDoctorTests {
       case .unreadableModel, .lostTable: .model
       case .wrongEntity, .noEntity: .entityNumber
       case .otherParent, .ownParent, .listedTwice: .entityList
-      case .keyMaximum, .noKeyMaximum, .historyKeyMaximum, .keyBelowOne: .keyMaximum
+      case .keyMaximum, .noKeyMaximum, .historyKeyMaximum, .keyBelowOne, .noKeysLeft: .keyMaximum
       case .textForANumber, .wideNumber, .noVersion: .valueType
       case .lostTrigger: .triggerMissing
       case .lostDestination, .wrongDestination, .wrongConcreteEntity: .danglingKey
@@ -67,6 +68,7 @@ struct StoreDoctorTests {
       case .noKeyMaximum: "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'TRANSACTION'"
       case .historyKeyMaximum: "UPDATE Z_PRIMARYKEY SET Z_MAX = 6 WHERE Z_NAME = 'CHANGE'"
       case .textForANumber: "UPDATE ZPASSPORT SET ZNUMBER = 'seven' WHERE Z_PK = 1"
+      case .noKeysLeft: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(Int64.max) WHERE Z_NAME = 'Tag'"
       case .keyBelowOne:
         "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) SELECT 0, Z_ENT, 1 FROM ZTAG LIMIT 1"
       case .otherParent:

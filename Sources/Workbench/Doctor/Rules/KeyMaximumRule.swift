@@ -15,6 +15,9 @@ struct KeyMaximumRule: DoctorRule {
           "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(number))])
         var maximum: Int?
         if case .integer(let value)? = rows.first?.first { maximum = Int(clamping: value) }
+        if let maximum, maximum > Self.lastUsable {
+          return full(number, name, table, maximum: maximum, largest: largest)
+        }
         guard largest > maximum ?? (rows.isEmpty ? -1 : 0) else { return nil }
         let said = maximum.map { "Z_MAX of \(name) is \($0)" } ?? "\(name) has no Z_MAX"
         return DoctorFinding(
@@ -23,6 +26,21 @@ struct KeyMaximumRule: DoctorRule {
           "\(said), and its largest key is \(largest): new objects would get keys that are taken",
           nextStep: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
       }
+  }
+
+  /// Above it there is not room for a large save.
+  private static let lastUsable = Int.max - 1_000_000_000
+
+  private func full(
+    _ number: Int, _ name: String, _ table: String, maximum: Int, largest: Int
+  ) -> DoctorFinding {
+    let isFull = largest > Self.lastUsable
+    return DoctorFinding(
+      .keyMaximum, entity: name, table: table, count: 1, examples: ["Z_MAX \(maximum)"],
+      "Z_MAX of \(name) is \(maximum): no keys are left for new objects",
+      nextStep: isFull
+        ? "give the rows with the largest keys others, and to what leads to them as well"
+        : "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
   }
 
   /// Rows whose key no object can have.

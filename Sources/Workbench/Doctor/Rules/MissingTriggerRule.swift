@@ -3,8 +3,8 @@ import SQLiteDriver
 
 /// Triggers without which derived attributes and ranges fall behind.
 ///
-/// In a file made here each is asked for by name. Of the names of Apple's, a part is known: there
-/// an attribute must have some trigger.
+/// In a file made here each is asked for by name. Of Apple's, those of counts and sums are known in
+/// part: such an attribute must have some trigger.
 struct MissingTriggerRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let wanted = store.anatomy.derivedColumns
@@ -32,6 +32,7 @@ struct MissingTriggerRule: DoctorRule {
     _ derived: DerivedColumn, _ present: Set<String>, isMadeHere: Bool
   ) -> DoctorFinding? {
     let lost: [String]
+    if !isMadeHere, !derived.isGathered { return nil }
     if isMadeHere {
       lost = derived.triggerNames.filter { !present.contains($0) }
     } else {
