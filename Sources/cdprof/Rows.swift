@@ -36,6 +36,7 @@ struct Rows: Executable {
     } else {
       try rows.forEach { console.say(RowsText.lines($0)) }
     }
+    try rows.check()
     return .success
   }
 }

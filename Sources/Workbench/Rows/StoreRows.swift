@@ -64,7 +64,6 @@ package struct StoreRows {
   ///
   /// Cost: one SELECT for the keys, one a page of 500 rows, and one or two a to-many relationship
   /// and page. No more than five pages are in memory.
-  /// - Throws: What the body throws; the error of a value that could not be read, behind the last row.
   package func forEach(_ body: (StoreRow) throws -> Void) throws {
     try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
@@ -75,7 +74,14 @@ package struct StoreRows {
       for object in try context.fetchBatched(request) {
         try body(StoreRow(object))
       }
-      // What could not be read stands there as nil or empty.
+    }
+  }
+
+  /// Fails when something of the rows so far could not be read: it was handed on as nil or empty.
+  ///
+  /// - Throws: The last error of the framework's.
+  package func check() throws {
+    try context.performAndWait {
       if let error = context.faultError { throw error }
     }
   }

@@ -74,7 +74,8 @@ package final class ShellWorkspace {
       throw InputRefusal(
         kind: .unusable, message: ErrorText.of(error),
         nextStep: "name its model in a scenario, with `model: FILE.xcdatamodeld` and "
-          + "`data: {store: FILE}`, and open that; `cdprof inspect` shows what its tables tell")
+          + "`data: {store: FILE}`, and open that; `cdprof inspect` shows what its tables tell, "
+          + "`cdprof rows` the rows of an entity")
     }
     counts = try ScenarioData.counts(in: store, model: model)
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy

@@ -25,6 +25,8 @@ struct SoundStoreTests {
         <relationship name="tags" optional="YES" toMany="YES" ordered="YES"
             deletionRule="Nullify" destinationEntity="Tag" inverseName="places"
             inverseEntity="Tag"/>
+        <relationship name="near" optional="YES" toMany="YES" deletionRule="Nullify"
+            destinationEntity="Place" inverseName="near" inverseEntity="Place"/>
         <fetchIndex name="byX"><fetchIndexElement property="address.at.x" type="RTree"/>
         </fetchIndex>
         <fetchIndex name="byStreet"><fetchIndexElement property="address.street"/></fetchIndex>
@@ -72,6 +74,7 @@ struct SoundStoreTests {
         place.setValue(NSOrderedSet(array: tags.reversed()), forKey: "tags")
         return place
       }
+      places[0].setValue(Set([places[1], places[4]]), forKey: "near")
       try context.save()
       places[0].setValue(nil, forKey: "photo")
       places[1].setValue(nil, forKey: "address")
@@ -123,6 +126,9 @@ struct SoundStoreTests {
 
   @Test(arguments: [
     ("DROP TABLE Z_RT_Place_byX", DoctorRuleName.indexMissing),
+    ("DELETE FROM Z_RT_Place_byX WHERE Z_PK = 1", .indexMissing),
+    ("SELECT 1", .triggerMissing),
+    ("DELETE FROM Z_1NEAR WHERE Z_1NEAR = REFLEXIVE OR Z_1NEAR > REFLEXIVE", .oneSidedInverse),
     ("UPDATE ZPLACE SET ZADDRESS_AT_X = 'east' WHERE Z_PK = 1", .valueType),
     ("UPDATE ZPLACE SET ZADDRESS_AT_SCAN = x'01' WHERE Z_PK = 1", .externalFileUnowned),
     ("DELETE FROM ACHANGE WHERE ZCHANGETYPE = 2; DELETE FROM ZPLACE WHERE Z_PK = 3", .history),

@@ -134,6 +134,18 @@ struct StoreDoctorTests {
     #expect(try StoreDoctor.examine(store.url).findings == [])
   }
 
+  /// Of an index whose name is that of a model's nobody can say that it was not asked for.
+  @Test func withoutAModelNamesTellWhatWasAskedFor() throws {
+    let store = try OfficeStore()
+    try store.run(
+      "DELETE FROM Z_MODELCACHE; CREATE INDEX Z_Note_byPerson ON ZNOTE (ZPERSON)")
+    #expect(try StoreDoctor.examine(store.url).findings.filter { $0.rule == .indexRedundant } == [])
+    try store.run("CREATE INDEX EXTRA ON ZNOTE (ZPERSON)")
+    #expect(
+      try StoreDoctor.examine(store.url).findings.filter { $0.rule == .indexRedundant }
+        .map(\.examples) == [["EXTRA"]])
+  }
+
   @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)
   func nothingIsFoundInStoresOfApples(path: String) throws {
     let report = try StoreDoctor.examine(SharedData.url(path))

@@ -15,8 +15,9 @@ struct RedundantIndexRule: DoctorRule {
       return present.enumerated().contains { other in
         guard other.offset != offset, other.element.covers(index) else { return false }
         let isEqual = other.element.parts.count == index.parts.count
-        // Without a model nobody knows which was asked for: of two equal ones one is too many.
-        if isGuessed && !isEqual { return false }
+        // Without a model, the name alone says whether one was asked for; of two equal ones that
+        // were not one is too many.
+        if isGuessed && (!isEqual || hasNameOfModel(index, in: store)) { return false }
         // Of two that nobody asked for the first one stays.
         return !isEqual || other.offset < offset
           || isWanted(other.element, by: store.anatomy.indexes, names: names)
@@ -30,6 +31,11 @@ struct RedundantIndexRule: DoctorRule {
           + "does not do, and costs at each save",
         nextStep: "DROP INDEX \(sql(index.name))")
     }
+  }
+
+  /// Whether its name is one that frameworks give to an index of a model.
+  private func hasNameOfModel(_ index: FileIndex, in store: ExaminedStore) -> Bool {
+    store.mapping.entities.contains { index.name.hasPrefix("Z_\($0.name)_") }
   }
 
   /// Whether a model's index stands behind it: by the name new files use, or alone by its columns.
