@@ -39,10 +39,7 @@ final class ModelBuilder {
       errors.add(
         ModelError(
           "The document is about \"\(root.name)\", not about a model.",
-          nextStep: root.name == "plist"
-            ? "Models as property lists, of Xcode before version 4, are not read: save it with a "
-              + "newer Xcode, or give the compiled model."
-            : "Name the contents file of a .xcdatamodel folder."), at: root)
+          nextStep: Self.nextStep(forDocumentAbout: root.name)), at: root)
       throw errors.sorted ?? ModelErrors(ModelError("This is no model."))
     }
     if let identifier = root.attributes["userDefinedModelVersionIdentifier"] {
@@ -61,6 +58,16 @@ final class ModelBuilder {
     }
     addModelChecks()
     return model
+  }
+
+  private static func nextStep(forDocumentAbout name: String) -> String {
+    switch name {
+    case "plist":
+      "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
+        + "Xcode, or give the compiled model."
+    case "database": "This is a store of the XML kind: name the model that it was made with."
+    default: "Name the contents file of a .xcdatamodel folder."
+    }
   }
 
   /// A reader of an element that belongs to an entity or a property.

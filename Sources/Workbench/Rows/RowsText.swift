@@ -17,8 +17,7 @@ package enum RowsText {
     case .integer(let value): "\(value)"
     case .real(let value): "\(value)"
     case .decimal(let value): "\(value)"
-    case .date(let value):
-      value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    case .date(let value): date(value)
     case .text(let value): "\"\(short(value))\""
     case .bytes(let value): NumberText.counted(value.count, "byte")
     case .object(let value): value
@@ -27,6 +26,16 @@ package enum RowsText {
       values.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }
         .joined(separator: ", ")
     }
+  }
+
+  /// The seconds of the years 1 to 9999, for which there are dates of four digits.
+  private static let calendar = -63_114_076_800.0..<252_423_993_600.0
+
+  private static func date(_ value: Date) -> String {
+    let seconds = value.timeIntervalSinceReferenceDate
+    return calendar.contains(seconds)
+      ? value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+      : "\(seconds) seconds from 2001-01-01"
   }
 
   /// One line, without what would move a terminal's cursor.

@@ -122,6 +122,10 @@ import Testing
       #"1:1: The document is about "scene", not about a model. "#
         + "Name the contents file of a .xcdatamodel folder."),
     Case(
+      "a store", "<database/>",
+      #"1:1: The document is about "database", not about a model. "#
+        + "This is a store of the XML kind: name the model that it was made with."),
+    Case(
       "a property list", "<plist/>",
       #"1:1: The document is about "plist", not about a model. "#
         + "Models as property lists, of Xcode before version 4, are not read: save it with a newer "

@@ -30,6 +30,23 @@ struct StoreRowsTests {
     #expect(found == 3)
   }
 
+  /// What no calendar has is shown as the number that it is.
+  @Test func datesOutsideOfTheCalendarAreNotBent() throws {
+    let store = try OfficeStore()
+    for (seconds, text) in [
+      ("1e300", "1e+300 seconds from 2001-01-01"), ("9e999", "inf seconds from 2001-01-01"),
+      ("-63114076801", "-63114076801.0 seconds from 2001-01-01"),
+      ("-63114076800", "0001-01-01T00:00:00.000Z"), ("252423993599", "9999-12-31T23:59:59.000Z"),
+    ] {
+      try store.run("UPDATE ZPARTY SET ZSAVEDAT = \(seconds) WHERE ZCODE = 'c1'")
+      var lines: [String] = []
+      try StoreRows(store.url, entity: "Person", where: "code == 'c1'").forEach {
+        lines += RowsText.lines($0)
+      }
+      #expect(lines.contains { $0.hasPrefix("  savedAt") && $0.hasSuffix("   \(text)") }, "\(text)")
+    }
+  }
+
   /// Entities and rows need no model: one that is damaged is as none.
   @Test func aStoreWithADamagedModelIsReadByItsTables() throws {
     let store = try OfficeStore()
