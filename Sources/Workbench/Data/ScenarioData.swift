@@ -43,11 +43,15 @@ package enum ScenarioData {
   ///
   /// Cost: one COUNT an entity; the store is only looked at.
   package static func counts(
-    in store: URL, model: NSManagedObjectModel
+    in store: URL, model: NSManagedObjectModel, ignoringVersions: Bool = false
   ) throws -> [EntityCount] {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(
-      type: .sqlite, at: store, options: [NSReadOnlyPersistentStoreOption: true])
+      type: .sqlite, at: store,
+      options: [
+        NSReadOnlyPersistentStoreOption: true,
+        NSIgnorePersistentStoreVersioningOption: ignoringVersions,
+      ])
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
     return try context.performAndWait {

@@ -7,16 +7,7 @@ package enum InspectionText {
     head(inspection) + [""] + table(inspection.entities) + notes(inspection)
       + inspection.entities.flatMap(properties) + indexes(inspection.indexes)
       + spaces(inspection) + [""] + files(inspection.files) + storage(inspection)
-      + ["", "Next: \(nextCommand(inspection))"]
-  }
-
-  /// The shell wants a model; rows are printed without one.
-  private static func nextCommand(_ inspection: StoreInspection) -> String {
-    let path = LineWords.plain(inspection.url.relativePath)
-    guard inspection.modelSource == .schema,
-      let entity = inspection.entities.max(by: { $0.count < $1.count })
-    else { return "cdprof shell \(path)" }
-    return "cdprof rows \(path) \(LineWords.plain(entity.name))"
+      + ["", "Next: cdprof shell \(LineWords.plain(inspection.url.relativePath))"]
   }
 
   private static func head(_ inspection: StoreInspection) -> [String] {

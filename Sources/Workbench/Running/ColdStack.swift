@@ -20,6 +20,8 @@ final class ColdStack {
   private let storeURL: URL
   private let model: NSManagedObjectModel
   private let isReadOnly: Bool
+  /// Whether the model is none of those that the store was made with.
+  private let ignoresVersions: Bool
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
   /// What the file was opened with.
   private(set) var pragmas: [String: String] = [:]
@@ -29,11 +31,13 @@ final class ColdStack {
   /// - Parameter sinks: what listens beside the recorder, from the opening on.
   /// - Throws: the coordinator's `NSError`.
   init(
-    storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, sinks: [any EventSink]
+    storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, ignoresVersions: Bool = false,
+    sinks: [any EventSink]
   ) throws {
     self.storeURL = storeURL
     self.model = model
     self.isReadOnly = isReadOnly
+    self.ignoresVersions = ignoresVersions
     hub.add(recorder)
     for sink in sinks { hub.add(sink) }
     try set(ContextShape(), for: ContextShape.main)
@@ -110,6 +114,7 @@ final class ColdStack {
     if let known = coordinators[name] { return known }
     let made = NSPersistentStoreCoordinator(managedObjectModel: model, sharing: hub)
     var options: [String: Any] = isReadOnly ? [NSReadOnlyPersistentStoreOption: true] : [:]
+    if ignoresVersions { options[NSIgnorePersistentStoreVersioningOption] = true }
     if !pragmas.isEmpty { options[NSSQLitePragmasOption] = pragmas }
     try made.addPersistentStore(type: .sqlite, at: storeURL, options: options)
     coordinators[name] = made

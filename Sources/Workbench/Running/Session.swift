@@ -12,6 +12,7 @@ package final class Session {
   package let model: NSManagedObjectModel
   /// Whether the store is only looked at: no byte in its folder changes, and saving fails.
   package let isReadOnly: Bool
+  private let ignoresVersions: Bool
 
   // Written by the +flows.
   var stack: ColdStack
@@ -32,19 +33,22 @@ package final class Session {
   /// - Parameters:
   ///   - model: nil to use the one the store carries.
   ///   - readOnly: whether to look at the store without changing a byte in its folder.
+  ///   - ignoresVersions: whether the model is none of those that the store was made with.
   ///   - interruption: by which another thread may stop a step.
   /// - Throws: the coordinator's `NSError`.
   package init(
-    storeURL: URL, model: NSManagedObjectModel?, readOnly: Bool, sinks: [any EventSink] = [],
-    interruption: StepInterruption = StepInterruption()
+    storeURL: URL, model: NSManagedObjectModel?, readOnly: Bool, ignoresVersions: Bool = false,
+    sinks: [any EventSink] = [], interruption: StepInterruption = StepInterruption()
   ) throws {
     self.storeURL = storeURL
     self.model = try model ?? NSManagedObjectModel.inStore(at: storeURL)
     self.sinks = sinks
     self.interruption = interruption
     isReadOnly = readOnly
+    self.ignoresVersions = ignoresVersions
     stack = try ColdStack(
-      storeURL: storeURL, model: self.model, isReadOnly: readOnly, sinks: sinks)
+      storeURL: storeURL, model: self.model, isReadOnly: readOnly,
+      ignoresVersions: ignoresVersions, sinks: sinks)
   }
 
   deinit {
@@ -57,7 +61,8 @@ package final class Session {
   /// - Throws: as `init`; the session is then unchanged.
   package func reset() throws {
     let cold = try ColdStack(
-      storeURL: storeURL, model: model, isReadOnly: isReadOnly, sinks: sinks)
+      storeURL: storeURL, model: model, isReadOnly: isReadOnly, ignoresVersions: ignoresVersions,
+      sinks: sinks)
     letEverythingGo()
     raw = nil
     stack = cold

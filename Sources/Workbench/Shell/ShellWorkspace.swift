@@ -29,6 +29,9 @@ package final class ShellWorkspace {
   /// The file as it was given.
   package let path: String
   package let model: NSManagedObjectModel
+  /// Whether the store carries no model that can be read: it is looked at with one that was read off
+  /// its tables.
+  package let isGuessed: Bool
   /// Rows of each entity itself, in the order of the scenario's data or of the alphabet.
   package let counts: [EntityCount]
   /// Whether the store has a transaction to roll back and a private copy is read instead.
@@ -55,29 +58,37 @@ package final class ShellWorkspace {
     if ["yml", "yaml"].contains(url.pathExtension.lowercased()) {
       try self.init(scenario: try ScenarioReader.read(url, path: path))
     } else {
-      try self.init(store: url, path: path, writing: writing)
+      try self.init(store: url, path: path, writing: writing, guesses: writing == .never)
     }
   }
 
   /// Looks at a store, or works on it or on a copy of it; its model comes out of the store.
   ///
-  /// Cost: for a copy, copying the file.
+  /// Cost: for a copy, copying the file; for a guess, some SELECTs a table.
+  ///
+  /// - Parameter guesses: whether a store without a model is looked at with one read off its tables.
   /// - Throws: `InputRefusal`, the framework's `NSError`.
-  package init(store: URL, path: String, writing: Writing = .never) throws {
+  package init(
+    store: URL, path: String, writing: Writing = .never, guesses: Bool = false
+  ) throws {
     try InputRefusal.check(store)
     subject = .store(store)
     self.path = path
     self.writing = writing
     do {
-      model = try NSManagedObjectModel.inStore(at: store)
+      if guesses {
+        let read = try StoreModel.ofStore(at: store)
+        (model, isGuessed) = (read.model, read.isGuessed)
+      } else {
+        (model, isGuessed) = (try NSManagedObjectModel.inStore(at: store), false)
+      }
     } catch {
       throw InputRefusal(
         kind: .unusable, message: ErrorText.of(error),
         nextStep: "name its model in a scenario, with `model: FILE.xcdatamodeld` and "
-          + "`data: {store: FILE}`, and open that; `cdprof inspect` shows what its tables tell, "
-          + "`cdprof rows` the rows of an entity")
+          + "`data: {store: FILE}`, and open that; only to look, no model is needed")
     }
-    counts = try ScenarioData.counts(in: store, model: model)
+    counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isGuessed)
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
     guard writing == .copy else {
       data = store
@@ -104,6 +115,7 @@ package final class ShellWorkspace {
     path = scenario.path
     writing = .copy
     model = scenario.model
+    isGuessed = false
     isPrivateCopy = false
     data = folder.appendingPathComponent("data.sqlite")
     scratch = folder
@@ -145,8 +157,8 @@ package final class ShellWorkspace {
   ) throws -> Session {
     guard let scratch else {
       return try Session(
-        storeURL: data, model: model, readOnly: isReadOnly, sinks: sinks,
-        interruption: interruption)
+        storeURL: data, model: model, readOnly: isReadOnly, ignoresVersions: isGuessed,
+        sinks: sinks, interruption: interruption)
     }
     let copy = scratch.appendingPathComponent("try-\(copies + 1).sqlite")
     try StoreFile.copy(from: data, to: copy)
@@ -187,8 +199,10 @@ package final class ShellWorkspace {
     case (.store, .inPlace): return "the store itself is changed"
     case (.store, .never): break
     }
-    return isPrivateCopy
+    let state =
+      isPrivateCopy
       ? "has a transaction to roll back, so a private copy is read; no byte changes"
       : "only looked at, no byte changes"
+    return isGuessed ? "\(state); it carries no model, names of properties are guesses" : state
   }
 }

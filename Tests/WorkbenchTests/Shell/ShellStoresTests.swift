@@ -57,6 +57,29 @@ struct ShellStoresTests {
     #expect(shell.type("last").failure?.message == "nothing is open")
   }
 
+  /// Entities are exact, names of properties are guesses; that is enough to look, and not to write.
+  @Test(arguments: ["DELETE FROM Z_MODELCACHE", "UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'"])
+  func aStoreWithoutAModelIsLookedAt(damage: String) throws {
+    let office = try OfficeStore()
+    try office.run(damage)
+    let before = try FolderState(office.folder.url)
+    let shell = try ShellSession(on: ShellWorkspace(opening: office.url.path))
+    #expect(shell.engine.banner().contains("names of properties are guesses"))
+    #expect(
+      shell.type("fetch Note where \"hours == 2\" as n").lines.first?.contains("1 Note") == true)
+    #expect(shell.type("touch n hours").failure == nil)
+    #expect(shell.type("reset", "count Party").lines.first?.contains("4 Party") == true)
+    let kept = office.folder.file("kept.yml")
+    #expect(shell.type("save scenario \(LineWords.plain(kept.path))").failure != nil)
+    #expect(try FolderState(office.folder.url) == before)
+    for writing in [ShellWorkspace.Writing.copy, .inPlace] {
+      let refusal = try #require(throws: InputRefusal.self) {
+        _ = try ShellWorkspace(opening: office.url.path, writing: writing)
+      }
+      #expect(refusal.nextStep.contains("only to look, no model is needed"))
+    }
+  }
+
   @Test func writingIsDoneOnACopy() throws {
     let before = try Data(contentsOf: store)
     let workspace = try ShellWorkspace(opening: store.path, writing: .copy)
