@@ -12,7 +12,8 @@ package final class Session {
   package let model: NSManagedObjectModel
   /// Whether the store is only looked at: no byte in its folder changes, and saving fails.
   package let isReadOnly: Bool
-  private let ignoresVersions: Bool
+  /// Whether the model is none of those that the store was made with.
+  let ignoresVersions: Bool
 
   // Written by the +flows.
   var stack: ColdStack

@@ -10,7 +10,8 @@ extension ShellEngine {
       let entity = try ModelNames(session.model).entity(word.text, at: word.place)
       return ShellEngine.properties(of: entity)
     }
-    let own = try ScenarioData.counts(in: session.storeURL, model: session.model)
+    let own = try ScenarioData.counts(
+      in: session.storeURL, model: session.model, ignoringVersions: session.ignoresVersions)
     let totals = DataPlan.totals(own, in: session.model)
     let rows = session.model.entityTree.map { depth, entity in
       (

@@ -68,6 +68,7 @@ struct ShellStoresTests {
     #expect(
       shell.type("fetch Note where \"hours == 2\" as n").lines.first?.contains("1 Note") == true)
     #expect(shell.type("touch n hours").failure == nil)
+    #expect(shell.type("entities").lines.contains { $0.contains("Note") && $0.hasSuffix(" 6") })
     #expect(shell.type("reset", "count Party").lines.first?.contains("4 Party") == true)
     let kept = office.folder.file("kept.yml")
     #expect(shell.type("save scenario \(LineWords.plain(kept.path))").failure != nil)
