@@ -79,10 +79,13 @@ package struct StoreRows {
 
   /// Fails when something of the rows so far could not be read: it was handed on as nil or empty.
   ///
-  /// - Throws: The last error of the framework's.
+  /// - Throws: `InputRefusal` with the last error of the framework's.
   package func check() throws {
     try context.performAndWait {
-      if let error = context.faultError { throw error }
+      guard let error = context.faultError else { return }
+      throw InputRefusal(
+        kind: .unusable, message: "not all could be read: \(ErrorText.of(error))",
+        nextStep: "`cdprof doctor` says what is wrong with the store")
     }
   }
 }

@@ -76,7 +76,8 @@ struct StoreRowsTests {
     let rows = try StoreRows(store.url, entity: "Tag", where: nil)
     try rows.forEach { _ in count += 1 }
     #expect(count == 2)
-    #expect(throws: NSError.self) { try rows.check() }
+    let refusal = #expect(throws: InputRefusal.self) { try rows.check() }
+    #expect(refusal?.kind == .unusable && refusal?.message.contains("entity 77") == true)
   }
 
   @Test func whatIsMissingInTheFileIsNamed() throws {
