@@ -43,10 +43,11 @@ package enum StoreFile {
 
   /// Moves a store to a place on the same volume, in place of one that was there.
   ///
-  /// The database itself is replaced in one go. What lies beside the one that was there goes with it,
-  /// and is put back when the move fails.
-  /// - Throws: the file system's `NSError`.
+  /// The database is replaced in one go, with the rows that were in its log. What lies beside the one that
+  /// was there goes with it, and is put back when the move fails.
+  /// - Throws: the file system's `NSError`; 134070 when the log cannot be brought into the database.
   package static func move(from source: URL, to destination: URL) throws {
+    try carryOutLog(of: source)
     let files = FileManager.default
     let (support, moved) = (supportFolder(of: source), supportFolder(of: destination))
     var aside: [(path: String, kept: String)] = []
@@ -64,11 +65,22 @@ package enum StoreFile {
       for (path, kept) in aside { try? files.moveItem(atPath: kept, toPath: path) }
       throw error
     }
-    for companion in companions where files.fileExists(atPath: source.path + companion) {
-      try files.moveItem(atPath: source.path + companion, toPath: destination.path + companion)
-    }
     if files.fileExists(atPath: support.path) { try files.moveItem(at: support, to: moved) }
     for (_, kept) in aside { try files.removeItem(atPath: kept) }
+  }
+
+  /// Brings what lies in a write-ahead log or a journal into the database, which is the whole store then.
+  private static func carryOutLog(of store: URL) throws {
+    guard companions.contains(where: { FileManager.default.fileExists(atPath: store.path + $0) })
+    else { return }
+    do {
+      let connection = try Connection(path: store.path, access: .writing)
+      // A journal is carried out by the first read, a log goes when the connection is closed.
+      _ = try connection.values("SELECT count(*) FROM sqlite_master")
+      _ = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      throw NSError.store("The log beside \(store.path) cannot be brought into it: \(error)")
+    }
   }
 
   /// Removes a store; a store that is not there is removed already.

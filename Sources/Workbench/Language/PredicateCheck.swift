@@ -6,6 +6,8 @@ struct PredicateCheck {
   let entity: NSEntityDescription
   /// Names of values that are computed and that it may use beside the entity's keys.
   var computed: Set<String> = []
+  /// Whether variables get their values later, as those of a model's fetch requests do.
+  var givesVariables = false
 
   /// - Parameter word: where the format was written; nil when it was made by a program.
   /// - Throws: a problem at the character the format goes wrong at, at an unknown key, or at a variable
@@ -14,7 +16,7 @@ struct PredicateCheck {
     let word = word ?? Word(format, at: SourcePlace(line: 1, column: 1, length: format.count))
     let predicate = try PredicateCheck.predicate(format, at: word, arguments: [])
     try checkPaths(of: predicate, in: word)
-    if let name = PredicateCheck.unboundVariable(of: predicate) {
+    if !givesVariables, let name = PredicateCheck.unboundVariable(of: predicate) {
       throw LanguageProblem(
         "`$\(name)` has no value", at: place(of: "$\(name)", in: word),
         nextStep: "write the value itself; only SUBQUERY gives a variable one")

@@ -257,6 +257,31 @@ struct StoreFilesTests {
     #expect(try names(in: other.coldContext()) == ["other"])
   }
 
+  @Test("What is moved into place is one file: the rows of a log are in it, in WAL and without")
+  func logsAreCarriedOut() throws {
+    for mode in ["WAL", "DELETE"] {
+      let (one, other) = (
+        try TestStack(model: SchemaModels.library()), try TestStack(model: SchemaModels.library())
+      )
+      try addTag("one", to: one)
+      let context = try other.coldContext(options: [NSSQLitePragmasOption: ["journal_mode": mode]])
+      try context.performAndWait {
+        NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+          .setValue("other", forKey: "name")
+        try context.save()
+      }
+      #expect(
+        FileManager.default.fileExists(atPath: other.storeURL.path + "-wal") == (mode == "WAL"))
+      try NSPersistentStoreCoordinator(managedObjectModel: one.model).replacePersistentStore(
+        at: one.storeURL, withPersistentStoreFrom: other.storeURL, type: .sqlite)
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: one.folder.path)
+          == [one.storeURL.lastPathComponent], "\(mode)")
+      #expect(try names(in: one.coldContext()) == ["other"])
+      #expect(try names(in: context) == ["other"])
+    }
+  }
+
   @Test(
     "S-B18 every setting of durability is in force on the connection that saves",
     arguments: [("OFF", 0), ("NORMAL", 1), ("FULL", 2), ("EXTRA", 3)])

@@ -10,6 +10,22 @@ struct TwoProcessesTests {
     let what: String
   }
 
+  /// Work that begins at once, however many tests wait for a thread of the pool.
+  private final class OwnThread: @unchecked Sendable {  // `result` is touched on the queue alone
+    private let queue = DispatchQueue(label: "TwoProcessesTests")
+    private var result: Result<Void, any Error> = .success(())
+
+    init(_ work: @escaping @Sendable () throws -> Void) {
+      queue.async { self.result = Result(catching: work) }
+    }
+
+    func finish() async throws {
+      try await withCheckedThrowingContinuation { done in
+        queue.async { done.resume(with: self.result) }
+      }
+    }
+  }
+
   private func makeFolder() throws -> URL {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("TwoProcessesTests-\(UUID().uuidString)")
@@ -24,11 +40,11 @@ struct TwoProcessesTests {
     let store = folder.appendingPathComponent("Store.sqlite")
     try Self.open(store) { _ in }
     let path = store.path
-    let mine = Task.detached { try Self.save("mine", until: "theirs", in: store) }
+    let mine = OwnThread { try Self.save("mine", until: "theirs", in: store) }
     await #expect(processExitsWith: .success) { [path = path as String] in
       try TwoProcessesTests.save("theirs", until: "mine", in: URL(fileURLWithPath: path))
     }
-    try await mine.value
+    try await mine.finish()
     try Self.open(store) { context in
       let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
       for name in ["mine", "theirs"] {
@@ -46,9 +62,9 @@ struct TwoProcessesTests {
   /// Saves of each process, at the least.
   private static let least = 20
 
-  /// Saves row by row until the other has as many rows; gives up after a minute.
+  /// Saves row by row until the other has as many rows; gives up after five minutes.
   private static func save(_ name: String, until other: String, in store: URL) throws {
-    let end = Date(timeIntervalSinceNow: 60)
+    let end = Date(timeIntervalSinceNow: 300)
     try open(store) { context in
       let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
       request.predicate = NSPredicate(format: "name == %@", other)

@@ -43,7 +43,8 @@ struct UnusableTextRule: ModelRule {
       let entity = model.entitiesByName[template.entityName]
     else { return nil }
     do {
-      try PredicateCheck(names: names, entity: entity).check(format, at: nil)
+      try PredicateCheck(names: names, entity: entity, givesVariables: true)
+        .check(format, at: nil)
       return nil
     } catch {
       return error.message
