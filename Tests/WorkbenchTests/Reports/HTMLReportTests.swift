@@ -184,6 +184,34 @@ import Testing
     #expect(title.1 == "0" && Int(title.2) ?? 0 >= 18, "\(title.0)")
   }
 
+  /// From a small phone to a laptop, with a name that is longer than a phone is wide.
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func noPageIsWiderThanItsWindow() throws {
+    var result = FaultLesson.full
+    result.variants[1].name = "everything, merged by a list that shows everything that there is"
+    let page = try HTMLReport.page(result)
+    let source = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
+    let script = """
+      <!doctype html><script>
+      const page = \(source.replacing("</", with: "<\\/"));
+      const widths = [320, 390, 600, 768, 1024, 1201, 1280];
+      Promise.all(widths.map(width => new Promise(measured => {
+        const frame = document.createElement("iframe");
+        frame.width = width;
+        frame.srcdoc = page;
+        frame.onload = () => {
+          const all = frame.contentDocument.documentElement;
+          measured(all.scrollWidth - all.clientWidth);
+        };
+        document.body.append(frame);
+      }))).then(beyond => { document.title = beyond.join(" "); });
+      </script>
+      """
+    let shown = try Chromium(opening: "<body>" + script)
+    let title = try #require(shown.elements.firstMatch(of: /<title>([-0-9 ]+)<\/title>/))
+    #expect(title.1 == "0 0 0 0 0 0 0")
+  }
+
   @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
   func aScriptErrorWouldBeSeen() throws {
     let shown = try Chromium(opening: "<!doctype html><script>undefined.wrong()</script>")
