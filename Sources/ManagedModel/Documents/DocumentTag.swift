@@ -45,33 +45,10 @@ struct DocumentTag {
   /// Writes the element and what is inside, four blanks deeper for each level.
   func write(to text: inout String, indentation: String = "") {
     text += "\(indentation)<\(name)"
-    for (key, value) in attributes { text += " \(key)=\"\(Self.escaped(value))\"" }
+    for (key, value) in attributes { text += " \(key)=\"\(DocumentCharacters.escaped(value))\"" }
     guard !children.isEmpty else { return text += "/>\n" }
     text += ">\n"
     for child in children { child.write(to: &text, indentation: indentation + "    ") }
     text += "\(indentation)</\(name)>\n"
-  }
-
-  /// Whether XML can hold every character of a text.
-  static func canHold(_ text: String) -> Bool {
-    text.unicodeScalars.allSatisfy { scalar in
-      scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
-        || ["\t", "\n", "\r"].contains(scalar)
-    }
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "\t", "\n", "\r": result += "&#\(scalar.value);"
-      default: if canHold(String(scalar)) { result.unicodeScalars.append(scalar) }
-      }
-    }
-    return result
   }
 }

@@ -104,7 +104,7 @@ extension ModelDocumentWriter {
       return tag.set(
         "defaultDateTimeInterval", DefaultValueText.text(date.timeIntervalSinceReferenceDate))
     }
-    guard let text = DefaultValueText.text(of: value), DocumentTag.canHold(text) else {
+    guard let text = DefaultValueText.text(of: value), DocumentCharacters.canHold(text) else {
       return lose(
         "the default value \(value)", "Set it in awakeFromInsert.", of: entity,
         property: attribute.name)

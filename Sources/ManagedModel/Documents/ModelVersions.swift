@@ -104,8 +104,7 @@ struct ModelVersions {
       FileManager.default.fileExists(atPath: file.path)
     else { return nil }
     let data = try BoundedFile.read(file, limit: 1 << 20)
-    let values = try? PropertyListSerialization.propertyList(from: data, format: nil)
-    guard let name = (values as? [String: Any])?[key] as? String else {
+    guard let name = (PropertyList.read(data) as? [String: Any])?[key] as? String else {
       if names.count == 1 { return nil }
       throw Self.error(
         "The file does not name the current version.", "Set \(key), or name a version.", file)

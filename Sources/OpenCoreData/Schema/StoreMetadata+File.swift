@@ -36,10 +36,9 @@ extension StoreMetadata {
       self.init(uuid: uuid, values: [:])
       return
     }
-    guard
-      let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil),
-      let values = list as? [String: Any]
-    else { throw Problem.damagedPropertyList }
+    guard let values = PropertyList.read(bytes) as? [String: Any] else {
+      throw Problem.damagedPropertyList
+    }
     self.init(uuid: uuid, values: values)
   }
 

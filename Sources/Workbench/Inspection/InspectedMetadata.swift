@@ -1,4 +1,4 @@
-import Foundation
+import OpenCoreData
 import SQLiteDriver
 
 /// What a store says of itself in `Z_METADATA`.
@@ -28,8 +28,7 @@ struct InspectedMetadata {
     }
     var values: [String: Any] = [:]
     if case .blob(let bytes) = row[1] {
-      let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
-      guard let list = list as? [String: Any] else {
+      guard let list = PropertyList.read(bytes) as? [String: Any] else {
         throw InputRefusal(
           kind: .unusable,
           message: "\(path) is damaged: the property list in Z_METADATA cannot be read",

@@ -1,4 +1,4 @@
-import Foundation
+import OpenCoreData
 import SQLiteDriver
 
 /// What a store says of itself in `Z_METADATA`, as far as it can be read.
@@ -26,8 +26,7 @@ struct MetadataCheck {
       report("the metadata has no property list")
       return
     }
-    let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
-    guard let values = list as? [String: Any] else {
+    guard let values = PropertyList.read(bytes) as? [String: Any] else {
       report("the property list of the metadata cannot be read")
       return
     }

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@testable import ManagedModel
+
+@Suite struct PropertyListTests {
+  private static let values: [String: any Sendable] = [
+    "text": "a < b", "number": -7, "large": Int64.max, "fraction": 0.25, "flag": true,
+    "date": Date(timeIntervalSinceReferenceDate: 12), "bytes": Data([0, 255]),
+    "list": ["one", 2, [String: String]()] as [any Sendable],
+    "inner": ["key": Data(repeating: 7, count: 300)],
+  ]
+
+  private static func bytes(_ format: PropertyListSerialization.PropertyListFormat) throws
+    -> [UInt8]
+  {
+    [UInt8](
+      try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0))
+  }
+
+  @Test("Lists of both forms have the values that Foundation reads", arguments: [true, false])
+  func bothForms(isBinary: Bool) throws {
+    let bytes = try Self.bytes(isBinary ? .binary : .xml)
+    let read = try #require(PropertyList.read(bytes) as? [String: Any])
+    let founds = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+    #expect(read as NSDictionary == (founds as? [String: Any] ?? [:]) as NSDictionary)
+    #expect(read["large"] as? Int64 == .max && read["number"] as? Int == -7)
+    #expect(read["flag"] as? Bool == true && read["fraction"] as? Double == 0.25)
+  }
+
+  @Test("What is no list is nil")
+  func noLists() throws {
+    #expect(PropertyList.read(Array("{ plain = text; }".utf8)) == nil)
+    #expect(PropertyList.read([]) == nil)
+    #expect(PropertyList.read(Array("<plist>".utf8)) == nil)
+    #expect(PropertyList.read(Array("\u{FEFF}\n".utf8) + (try Self.bytes(.xml))) != nil)
+  }
+
+  /// A set whose members cannot be hashed, among others, ends Foundation's reader.
+  @Test("Damaged binary lists are nil or lists, and no trap")
+  func damaged() throws {
+    let sound = try Self.bytes(.binary)
+    var lists = 0
+    for place in sound.indices {
+      for byte in [0, 0x0F, 0x80, 0xA1, 0xC2, 0xD1, 0xFF] as [UInt8] {
+        var bytes = sound
+        bytes[place] = byte
+        if PropertyList.read(bytes) != nil { lists += 1 }
+      }
+      #expect(PropertyList.read(sound.prefix(place)) == nil)
+    }
+    #expect(lists > 0 && lists < sound.count * 7)
+  }
+}
