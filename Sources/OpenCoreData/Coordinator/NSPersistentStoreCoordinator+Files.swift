@@ -18,7 +18,8 @@ extension NSPersistentStoreCoordinator {
   /// Puts the files of a store into another place; the store stays open, from there.
   ///
   /// Whoever has it open elsewhere is not told.
-  /// - Returns: Whether that went well. A store in memory only remembers the URL.
+  /// - Returns: Whether that went well. A store in memory only remembers the URL; one that is a document
+  ///   is written there by its next save.
   public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
     guard let sqlite = store as? SQLiteStore else {
       store.url = url
@@ -101,13 +102,18 @@ extension NSPersistentStoreCoordinator {
   ///
   /// The database is replaced in one go: a crash leaves the old one or the new one.
   /// - Throws: 134080 when the source is no usable store, 134070 when the destination is open
-  ///   elsewhere (unless `NSPersistentStoreForceDestroyOption` is true), 134000 for another type.
+  ///   elsewhere (unless `NSPersistentStoreForceDestroyOption` is true), which no document is, 134000
+  ///   for a type that has no file.
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
     type: NSPersistentStore.StoreType
   ) throws {
-    try Self.checkType(type)
+    if let destination = try Self.documentFile(type, at: destinationURL) {
+      let source = AtomicStoreFile(url: sourceURL, form: destination.form)
+      _ = try destination.replace(by: source.read().document)
+      return
+    }
     if let problem = StoreFileProblem.examine(path: sourceURL.path) {
       throw NSError.unusableStore(problem, sourceURL)
     }
@@ -130,15 +136,16 @@ extension NSPersistentStoreCoordinator {
       type: NSPersistentStore.StoreType(rawValue: storeType))
   }
 
-  /// Removes a store's files: the database, what SQLite keeps beside it, and large values.
+  /// Removes a store's files: the database, what SQLite keeps beside it, and large values; or the
+  /// document.
   ///
   /// A file that is not there is destroyed already.
   /// - Throws: 134070 when the file is open elsewhere, unless `NSPersistentStoreForceDestroyOption`
-  ///   is true; 134000 for another type; the file system's errors.
+  ///   is true; 134000 for a type that has no file; the file system's errors.
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
-    try Self.checkType(type)
+    if let document = try Self.documentFile(type, at: url) { return try document.remove() }
     try Self.checkUnused(url, options)
     try StoreFile.remove(at: url)
   }

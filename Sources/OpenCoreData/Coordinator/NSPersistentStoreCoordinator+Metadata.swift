@@ -25,13 +25,17 @@ extension NSPersistentStoreCoordinator {
 
   /// What the store in a file says of itself, as it is on disk.
   ///
-  /// No stack is needed, and no byte changes. Two statements.
-  /// - Throws: 134000 for another type than SQLite, 134080 with a sentence when the file is no
+  /// No stack is needed, and no byte changes. Two statements; a store that is one document is read
+  /// whole.
+  /// - Throws: 134000 for a type that has no file, 134080 with a sentence when the file is no
   ///   usable store.
   public class func metadataForPersistentStore(
     type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
-    try checkType(type)
+    if let file = try documentFile(type, at: url) {
+      let document = try file.read().document
+      return StoreMetadata(uuid: document.uuid, values: document.metadata).publicValues
+    }
     return try NSManagedObjectModel.looking(at: url) { connection in
       let metadata = try StoreMetadata(reading: connection)
       return metadata.publicValues
@@ -48,13 +52,16 @@ extension NSPersistentStoreCoordinator {
 
   /// Writes what the store in a file says of itself, at once.
   ///
-  /// Stores of this file that are open do not hear of it. One transaction.
+  /// Stores of this file that are open do not hear of it. One transaction; a store that is one
+  /// document is written whole, and one that has it open saves no more.
   /// - Throws: As reading does; 134080 too when the file cannot be written.
   public class func setMetadata(
     _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL,
     options: [AnyHashable: Any]? = nil
   ) throws {
-    try checkType(type)
+    if let file = try documentFile(type, at: url) {
+      return try setMetadata(metadata ?? [:], in: file)
+    }
     if let problem = StoreFileProblem.examine(path: url.path) {
       throw NSError.unusableStore(problem, url)
     }
@@ -89,12 +96,27 @@ extension NSPersistentStoreCoordinator {
       metadata, type: NSPersistentStore.StoreType(rawValue: storeType), at: url, options: options)
   }
 
-  class func checkType(_ type: NSPersistentStore.StoreType) throws {
-    guard type == .sqlite else {
+  private class func setMetadata(_ metadata: [String: Any], in file: AtomicStoreFile) throws {
+    var document = try file.read().document
+    let old = StoreMetadata(uuid: document.uuid, values: document.metadata).publicValues
+    document.metadata = StoreMetadata.replacing(old, with: metadata)
+      .filter { $0.key != StoreMetadata.uuidKey }
+    _ = try file.create(document)
+  }
+
+  /// The file of a store that is one document; nil for one of SQLite's.
+  ///
+  /// - Throws: 134000 for a type that has no file.
+  class func documentFile(
+    _ type: NSPersistentStore.StoreType, at url: URL
+  ) throws -> AtomicStoreFile? {
+    if type == .sqlite { return nil }
+    guard let form = AtomicStoreForm(type) else {
       throw NSError.coreData(
         NSPersistentStoreInvalidTypeError,
         "There are no files of stores of the type '\(type.rawValue)'.")
     }
+    return AtomicStoreFile(url: url, form: form)
   }
 }
 

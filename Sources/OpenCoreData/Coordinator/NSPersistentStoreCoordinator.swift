@@ -140,8 +140,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         model: managedObjectModel, configuration: configuration, place: place, url: url,
         options: options)
     default:
-      throw NSError.coreData(
-        NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
+      guard let form = AtomicStoreForm(type) else {
+        throw NSError.coreData(
+          NSPersistentStoreInvalidTypeError, "There are no stores of the type '\(type.rawValue)'.")
+      }
+      guard let url else {
+        throw NSError.coreData(
+          NSPersistentStoreOpenError,
+          "A store of the type '\(type.rawValue)' needs the URL of a file.")
+      }
+      return try AtomicStore.open(
+        form, at: url, model: managedObjectModel, configuration: configuration, place: place,
+        options: options)
     }
   }
 
@@ -243,6 +253,12 @@ extension NSPersistentStore {
 
     /// A SQLite file of Apple's format.
     public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+
+    /// One XML document, read whole when the store is added and written whole by each save.
+    public static let xml = StoreType(rawValue: NSXMLStoreType)
+
+    /// One binary document, read whole when the store is added and written whole by each save.
+    public static let binary = StoreType(rawValue: NSBinaryStoreType)
 
     /// Rows in the memory of the process, gone with the store.
     public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)

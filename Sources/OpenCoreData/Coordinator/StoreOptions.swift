@@ -3,6 +3,10 @@
 
 /// The type of stores in SQLite files.
 public let NSSQLiteStoreType = "SQLite"
+/// The type of stores that are one XML document, read and written whole.
+public let NSXMLStoreType = "XML"
+/// The type of stores that are one binary document, read and written whole.
+public let NSBinaryStoreType = "Binary"
 /// The type of stores in memory.
 public let NSInMemoryStoreType = "InMemory"
 /// Option: true opens a store to be looked at; not a byte in its folder changes.

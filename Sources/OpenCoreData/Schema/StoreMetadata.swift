@@ -43,21 +43,22 @@ struct StoreMetadata: @unchecked Sendable {
   ///   - digests: The digest of each entity by name, 32 bytes each.
   ///   - digestFormula: The number of the formula the digests are made by.
   ///   - uuid: The store's identity.
+  ///   - type: Apple's name of the type of store.
   init(
     model: NSManagedObjectModel, digests: [String: Data], digestFormula: Int,
-    uuid: String = UUID().uuidString
+    uuid: String = UUID().uuidString, type: String = NSSQLiteStoreType
   ) {
     self.uuid = uuid
     values = [
       Self.hashesKey: digests,
       Self.hashesVersionKey: 3,
       Self.identifiersKey: Self.identifiers(of: model),
-      Self.storeTypeKey: "SQLite",
+      Self.storeTypeKey: type,
       Self.frameworkVersionKey: 1,
       Self.frameworkNameKey: "cdprof OpenCoreData",
-      Self.autoVacuumKey: "2",
       Self.digestFormulaKey: digestFormula,
     ]
+    if type == NSSQLiteStoreType { values[Self.autoVacuumKey] = "2" }
   }
 
   /// The property list as the public API gives it: the identity is in it.
@@ -105,4 +106,22 @@ struct StoreMetadata: @unchecked Sendable {
 
   /// The version of the framework which wrote the store, Apple's or ours.
   var frameworkVersion: Int? { (values[Self.frameworkVersionKey] as? NSNumber)?.intValue }
+
+  /// Holds digests of ours that a store was made with against those of a model.
+  ///
+  /// - Parameter stored: The digest of each entity by name.
+  /// - Throws: 134100 with the entities that differ.
+  func check(
+    _ stored: [String: Data], against model: NSManagedObjectModel, _ configuration: String?,
+    at url: URL
+  ) throws {
+    let own = model.versionHashes(of: configuration)
+    let differing = Set(own.keys).union(stored.keys).filter { own[$0] != stored[$0] }.sorted()
+    guard !differing.isEmpty else { return }
+    throw NSError.coreData(
+      NSPersistentStoreIncompatibleVersionHashError,
+      "The model is not the one the store was made with; these entities differ: "
+        + differing.joined(separator: ", ") + ".",
+      [NSFilePathErrorKey: url.path, "metadata": values])
+  }
 }

@@ -6,36 +6,81 @@ import Synchronization
 ///
 /// Predicates and sort descriptors are evaluated on the rows, so that whatever evaluates in memory can
 /// be fetched by; no statement runs. Apple counterpart: the store of type `NSInMemoryStoreType`.
-final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a lock
+class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a lock
   private let contents: Mutex<Contents>
 
   private struct Contents {
     var tables: MemoryTables
-    /// The highest key given, by root entity.
+    /// The highest key given, by root entity; one for all in a store that is kept in a file.
     var lastKeys: [Int64]
+
+    /// A key that no object has yet.
+    mutating func takeKey(rootIndex: Int) -> Int64 {
+      let counter = min(rootIndex, lastKeys.count - 1)
+      lastKeys[counter] += 1
+      return lastKeys[counter]
+    }
   }
 
-  init(
+  /// An empty store.
+  convenience init(
     model: NSManagedObjectModel, configuration: String?, place: Int, url: URL?,
     options: [AnyHashable: Any]?
   ) {
-    let entities = model.entitiesInNumberingOrder(of: configuration).enumerated().map {
-      index, entity in (number: index + 1, description: entity)
-    }
-    let layouts = StoreLayouts(entities, place: place)
-    contents = Mutex(
-      Contents(
-        tables: MemoryTables(rootCount: layouts.rootCount),
-        lastKeys: Array(repeating: 0, count: layouts.rootCount)))
+    let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
     let identifier = UUID().uuidString
-    super.init(
+    self.init(
       layouts: layouts, type: NSInMemoryStoreType, url: url, identifier: identifier,
-      configuration: configuration,
-      isReadOnly: options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false, options: options,
+      configuration: configuration, options: options,
       metadata: [
         StoreMetadata.storeTypeKey: NSInMemoryStoreType, StoreMetadata.uuidKey: identifier,
         StoreMetadata.hashesKey: model.versionHashes(of: configuration),
-      ])
+      ],
+      tables: MemoryTables(rootCount: layouts.rootCount),
+      lastKeys: Array(repeating: 0, count: layouts.rootCount))
+  }
+
+  init(
+    layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
+    options: [AnyHashable: Any]?, metadata: [String: Any], tables: MemoryTables, lastKeys: [Int64]
+  ) {
+    contents = Mutex(Contents(tables: tables, lastKeys: lastKeys))
+    super.init(
+      layouts: layouts, type: type, url: url, identifier: identifier,
+      configuration: configuration,
+      isReadOnly: options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false, options: options,
+      metadata: metadata)
+  }
+
+  /// The layouts of a model's entities, numbered as a new SQLite file numbers them.
+  static func layouts(
+    of model: NSManagedObjectModel, configuration: String?, place: Int
+  ) -> StoreLayouts {
+    let entities = model.entitiesInNumberingOrder(of: configuration).enumerated().map {
+      index, entity in (number: index + 1, description: entity)
+    }
+    return StoreLayouts(entities, place: place)
+  }
+
+  /// Whether each save is kept somewhere else too, by `keep`.
+  var isKept: Bool { false }
+
+  /// Keeps a new state of the tables, all of it or nothing; called under the store's lock.
+  ///
+  /// - Parameters:
+  ///   - lastKey: The highest key given.
+  ///   - beforeCommit: Called once nothing but the last step is left.
+  func keep(
+    _ tables: MemoryTables, lastKey: Int64, beforeCommit: () throws -> Void
+  ) throws {
+    preconditionFailure("\(Swift.type(of: self)) does not say where it is kept")
+  }
+
+  /// Keeps the present state.
+  final func keepTables() throws {
+    try contents.withLock { contents in
+      try keep(contents.tables, lastKey: contents.lastKeys.max() ?? 0) {}
+    }
   }
 
   override func beginReading() throws -> any StoreReader {
@@ -56,13 +101,13 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
   override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     contents.withLock { contents in
       for object in objects {
-        contents.lastKeys[object.layout.rootIndex] += 1
-        object.primaryKey = contents.lastKeys[object.layout.rootIndex]
+        object.primaryKey = contents.takeKey(rootIndex: object.layout.rootIndex)
       }
     }
   }
 
-  /// No statement: the new tables replace the old ones at once.
+  /// No statement: the new tables replace the old ones at once, after they were kept where the store is
+  /// kept.
   override func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void = {}
   ) throws -> [Row] {
@@ -81,23 +126,42 @@ final class MemoryStore: RowStore, @unchecked Sendable {  // what changes is beh
         }
       }
       try checkConstraints(plan, contents.tables)
-      try beforeCommit()
+      guard isKept else {
+        try beforeCommit()
+        let rows = newRows(of: plan.written)
+        return (rows, apply(plan, rows, to: &contents.tables))
+      }
       let rows = newRows(of: plan.written)
-      let commit = countCommit()
-      for (object, row) in zip(plan.written, rows) {
-        row.retain()
-        contents.tables.put(
-          MemoryRow(layout: object.layout, primaryKey: object.primaryKey, row: row))
-        object.followLinks(in: &contents.tables, commit: commit)
+      var tables = contents.tables
+      let commit = apply(plan, rows, to: &tables)
+      do {
+        try keep(tables, lastKey: contents.lastKeys.max() ?? 0, beforeCommit: beforeCommit)
+      } catch {
+        for row in rows { row.release() }
+        throw error
       }
-      for object in plan.deleted {
-        contents.tables.remove(object.layout, object.primaryKey)
-        object.leaveLinks(in: &contents.tables, commit: commit)
-      }
-      plan.leaveLists(in: &contents.tables, commit: commit)
+      contents.tables = tables
       return (rows, commit)
     }
     return remember(plan, rows: rows, commit: commit)
+  }
+
+  /// Brings a save into the tables, and counts it as a commit.
+  ///
+  /// - Returns: The number of the commit.
+  private func apply(_ plan: SavePlan, _ rows: [Row], to tables: inout MemoryTables) -> UInt64 {
+    let commit = countCommit()
+    for (object, row) in zip(plan.written, rows) {
+      row.retain()
+      tables.put(MemoryRow(layout: object.layout, primaryKey: object.primaryKey, row: row))
+      object.followLinks(in: &tables, commit: commit)
+    }
+    for object in plan.deleted {
+      tables.remove(object.layout, object.primaryKey)
+      object.leaveLinks(in: &tables, commit: commit)
+    }
+    plan.leaveLists(in: &tables, commit: commit)
+    return commit
   }
 
   /// Compares the constrained values of a save with those of all rows: one pass over the rows.

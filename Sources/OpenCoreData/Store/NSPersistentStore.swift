@@ -7,12 +7,12 @@ import ManagedModel
 /// Made by the coordinator; any thread may read its properties.
 public class NSPersistentStore: NSObject, @unchecked Sendable {
   // `metadata` and `url` change under the coordinator's lock alone
-  /// `NSSQLiteStoreType` or `NSInMemoryStoreType`.
+  /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType` or `NSInMemoryStoreType`.
   public let type: String
   /// The file; of a store in memory what it was added with, or nil.
   public internal(set) var url: URL?
-  /// The store's own identifier, part of each object's URI: `Z_UUID` of a file, a new one for each store
-  /// in memory.
+  /// The store's own identifier, part of each object's URI: `Z_UUID` of a SQLite file, the UUID of a
+  /// document, a new one for each store in memory.
   public let identifier: String
   /// Whether saving to it is the error 134030; such a store's file is never changed by a single byte.
   public let isReadOnly: Bool

@@ -117,14 +117,7 @@ extension SQLiteStore {
       let names = Set(stored.keys)
       stored = cached.entityVersionHashesByName.filter { names.isEmpty || names.contains($0.key) }
     }
-    let own = model.versionHashes(of: configuration)
-    let differing = Set(own.keys).union(stored.keys).filter { own[$0] != stored[$0] }.sorted()
-    guard !differing.isEmpty else { return }
-    throw NSError.coreData(
-      NSPersistentStoreIncompatibleVersionHashError,
-      "The model is not the one the store was made with; these entities differ: "
-        + differing.joined(separator: ", ") + ".",
-      [NSFilePathErrorKey: file.url.path, "metadata": metadata.values])
+    try metadata.check(stored, against: model, configuration, at: file.url)
   }
 
   /// What options ask to be done when a file is opened.

@@ -29,6 +29,12 @@ final class StoreLayouts: Sendable {
     byNumber[entityNumber]
   }
 
+  /// The layouts by the names of their entities.
+  var byName: [String: EntityLayout] {
+    Dictionary(
+      byNumber.values.map { ($0.entity.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
   /// The number that rows of that layout carry (`Z_ENT`); 0 for an entity the store does not hold.
   func entityNumber(_ layout: EntityLayout) -> Int {
     layout.modelIndex < numbers.count ? numbers[layout.modelIndex] : 0

@@ -46,7 +46,7 @@ struct InaccessibleFaultTests {
 
   @Test(
     "It is asked once for each such fault, with the object and its ID, and its answer is what counts",
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.ofRows)
   func handled(kind: StoreKind) throws {
     let (context, moods, stack) = try Self.faults(kind)
     context.performAndWait {

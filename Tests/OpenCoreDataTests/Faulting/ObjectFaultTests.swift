@@ -235,7 +235,7 @@ struct ObjectFaultTests {
     }
   }
 
-  @Test("A fault whose row is gone becomes deleted with nil values", arguments: StoreKind.allCases)
+  @Test("A fault whose row is gone becomes deleted with nil values", arguments: StoreKind.ofRows)
   func inaccessibleFault(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)

@@ -17,8 +17,7 @@ struct DictionaryResultTests {
     init(_ kind: StoreKind) throws {
       stack = try TestStack(kind, model: Warehouse.model())
       context = try warehouse.context(
-        kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType,
-        at: kind == .sqlite ? stack.storeURL : nil, sinks: [events])
+        kind.type.rawValue, at: kind == .memory ? nil : stack.storeURL, sinks: [events])
     }
 
     func fetch(

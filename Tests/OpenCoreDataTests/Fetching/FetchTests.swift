@@ -211,7 +211,7 @@ struct FetchTests {
 
   @Test(
     "S6.46 existingObject costs nothing, one SELECT, or one SELECT and an error",
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.ofRows)
   func existingObject(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)

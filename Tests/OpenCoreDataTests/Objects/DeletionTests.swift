@@ -181,7 +181,7 @@ struct DeletionTests {
 
   @Test(
     "S-E23 a fault whose row is gone becomes deleted with nil values, required ones too",
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.ofRows)
   func inaccessible(kind: StoreKind) throws {
     let stack = try GraphStack(kind, model: DrivingModel.make())
     let writer = try stack.context()

@@ -21,7 +21,7 @@ struct ChangeTests {
 
   @Test(
     "A fault can be deleted without reading it first, and a row that is gone already too",
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.ofRows)
   func deletingFaults(kind: StoreKind) throws {
     let (stack, writer) = try workshop(kind)
     try writer.performAndWait {

@@ -99,7 +99,7 @@ struct SaveTests {
 
   @Test(
     "A row that changed since it was read fails the save with error 133020 and writes nothing",
-    arguments: StoreKind.allCases)
+    arguments: StoreKind.ofRows)
   func mergeConflict(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)

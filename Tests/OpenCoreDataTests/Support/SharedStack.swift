@@ -1,7 +1,7 @@
 import OpenCoreData
 import ProfileEvents
 
-/// One coordinator over an empty store of either kind, with as many contexts as a test wants.
+/// One coordinator over an empty store of any kind, with as many contexts as a test wants.
 final class SharedStack {
   let kind: StoreKind
   let coordinator: NSPersistentStoreCoordinator
@@ -15,13 +15,9 @@ final class SharedStack {
     files = try TestStack(model: model)
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     coordinator.eventHub.add(events)
-    switch kind {
-    case .sqlite:
-      try coordinator.addPersistentStore(type: .sqlite, at: files.storeURL, options: options)
-    case .memory:
-      try coordinator.addPersistentStore(
-        ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-    }
+    try coordinator.addPersistentStore(
+      ofType: kind.type.rawValue, configurationName: nil,
+      at: kind == .memory ? nil : files.storeURL, options: kind == .memory ? nil : options)
   }
 
   /// The file of a SQLite store.

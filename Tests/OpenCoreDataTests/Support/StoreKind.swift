@@ -1,15 +1,27 @@
 import OpenCoreData
 
-/// The stores that behaviour is tested on: what holds for one holds for the other.
+/// The stores that behaviour is tested on: what holds for one holds for the others.
 ///
-/// A test takes both, with `arguments: StoreKind.allCases`, unless what it states is SQLite's own: a
-/// plan, a file, a log, a row that somebody else has written. Statements are stated for both, by
-/// `statements(_:)` and `texts(_:)` of the stack, which has none in memory.
+/// A test takes all, with `arguments: StoreKind.allCases`, unless what it states is SQLite's own: a
+/// plan, a file, a log. Statements are stated for all, by `statements(_:)` and `texts(_:)` of the stack,
+/// which has none but in SQLite.
 enum StoreKind: CaseIterable, Sendable {
-  case sqlite, memory
+  case sqlite, memory, xml, binary
+
+  /// Those that are written row by row, for tests in which one coordinator sees what another wrote.
+  static let ofRows = [StoreKind.sqlite, .memory]
+
+  var type: NSPersistentStore.StoreType {
+    switch self {
+    case .sqlite: .sqlite
+    case .memory: .inMemory
+    case .xml: .xml
+    case .binary: .binary
+    }
+  }
 }
 
-/// A store of either kind with contexts over it that know nothing.
+/// A store of any kind with contexts over it that know nothing.
 final class GraphStack {
   let kind: StoreKind
   private let stack: TestStack

@@ -6,7 +6,7 @@ import SQLiteDriver
 import Synchronization
 import Testing
 
-/// A store of either kind with as many contexts over it as a test wants, all of them cold.
+/// A store of any kind with as many contexts over it as a test wants, all of them cold.
 ///
 /// A file is in a folder of its own. A store in memory has one coordinator; what its contexts hold
 /// leaves the row cache with them.
@@ -22,7 +22,7 @@ final class TestStack {
   init(_ kind: StoreKind = .sqlite, model: NSManagedObjectModel) throws {
     self.model = model
     self.kind = kind
-    coordinator = kind == .sqlite ? nil : NSPersistentStoreCoordinator(managedObjectModel: model)
+    coordinator = kind == .memory ? NSPersistentStoreCoordinator(managedObjectModel: model) : nil
     try coordinator?.addPersistentStore(
       ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
     folder = FileManager.default.temporaryDirectory
@@ -46,7 +46,7 @@ final class TestStack {
     kind == .sqlite ? count : 0
   }
 
-  /// The texts of statements, of which a store in memory runs none.
+  /// The texts of statements, of which SQLite alone runs some.
   func texts(_ texts: String...) -> [String] {
     kind == .sqlite ? texts : []
   }
@@ -60,12 +60,18 @@ final class TestStack {
   ) throws -> NSManagedObjectContext {
     let coordinator = coordinator ?? NSPersistentStoreCoordinator(managedObjectModel: model)
     for sink in sinks { coordinator.eventHub.add(sink) }
-    if kind == .sqlite {
-      try coordinator.addPersistentStore(type: .sqlite, at: storeURL, options: options)
+    if kind != .memory {
+      try coordinator.addPersistentStore(type: kind.type, at: storeURL, options: options)
     }
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    let context = Context(concurrencyType: .privateQueueConcurrencyType)
+    // A document is written anew by each save: its folder has to be there.
+    if kind == .xml || kind == .binary { context.stack = self }
     context.persistentStoreCoordinator = coordinator
     return context
+  }
+
+  private final class Context: NSManagedObjectContext, @unchecked Sendable {
+    var stack: TestStack?
   }
 
   /// Copies the one mood there is, row by row, until there are as many; far faster than saving them.

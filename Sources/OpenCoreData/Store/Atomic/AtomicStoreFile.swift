@@ -1,0 +1,120 @@
+import SQLiteDriver
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A file that is read whole and replaced whole.
+struct AtomicStoreFile {
+  let url: URL
+  let form: AtomicStoreForm
+
+  /// What tells one state of a file from another.
+  struct Mark: Equatable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// The mark of a file; nil where there is none.
+    init?(path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      device = UInt64(status.st_dev)
+      inode = UInt64(status.st_ino)
+      size = Int64(status.st_size)
+      seconds = status.st_mtim.tv_sec
+      nanoseconds = status.st_mtim.tv_nsec
+    }
+  }
+
+  var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+
+  /// Reads the file, once.
+  ///
+  /// - Throws: 134080 with a sentence when it cannot be read or is no store of its form.
+  func read() throws -> (document: StoreDocument, mark: Mark?) {
+    // The mark comes first: who writes in between is noticed by the next save.
+    let mark = Mark(path: url.path)
+    let data: Data
+    do {
+      data = try Data(contentsOf: url)
+    } catch {
+      throw StoreDocument.Problem((error as NSError).localizedDescription).error(at: url)
+    }
+    do {
+      return (try form.document(data), mark)
+    } catch {
+      throw error.error(at: url)
+    }
+  }
+
+  /// Writes a document that its store begins with, or that somebody outside of it wrote.
+  ///
+  /// - Throws: 134080 when it cannot be written.
+  func create(_ document: StoreDocument) throws -> Mark? {
+    do {
+      return try replace(by: document)
+    } catch {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "The store \(url.path) cannot be written: \((error as NSError).localizedDescription)",
+        [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error as NSError])
+    }
+  }
+
+  /// Replaces the file: whatever happens meanwhile, it is the old one or the new one, whole.
+  ///
+  /// The bytes are on the disk before the new file takes the place of the old one.
+  /// - Parameter beforeCommit: Called when nothing but taking the place is left.
+  /// - Throws: the file system's errors and those of `beforeCommit`; the old file is there then.
+  func replace(
+    by document: StoreDocument, beforeCommit: () throws -> Void = {}
+  ) throws -> Mark? {
+    let data = try form.data(document)
+    let folder = url.deletingLastPathComponent()
+    let new = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+    do {
+      try data.write(to: new, options: .withoutOverwriting)
+      try keepPermissions(for: new)
+      let handle = try FileHandle(forWritingTo: new)
+      defer { try? handle.close() }
+      try handle.synchronize()
+      try beforeCommit()
+      guard rename(new.path, url.path) == 0 else {
+        throw NSError(
+          domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: url.path])
+      }
+    } catch {
+      try? FileManager.default.removeItem(at: new)
+      throw error
+    }
+    settle(folder)
+    return Mark(path: url.path)
+  }
+
+  /// Removes the file; one that is not there is removed already.
+  ///
+  /// - Throws: the file system's errors.
+  func remove() throws {
+    if exists { try FileManager.default.removeItem(at: url) }
+  }
+
+  /// Who could read the old file can read the new one, and nobody else.
+  private func keepPermissions(for new: URL) throws {
+    guard exists,
+      let permissions = try FileManager.default.attributesOfItem(atPath: url.path)[
+        .posixPermissions]
+    else { return }
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: new.path)
+  }
+
+  /// Brings the new name to the disk; where a folder cannot be synchronised, the system does it later.
+  private func settle(_ folder: URL) {
+    let descriptor = open(folder.path, O_RDONLY)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+}

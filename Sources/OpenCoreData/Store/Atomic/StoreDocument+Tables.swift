@@ -1,0 +1,120 @@
+import ManagedModel
+
+// A document and the tables of a store in memory: each is made of the other.
+
+extension StoreDocument {
+  /// Everything that the tables of a store hold.
+  init(
+    uuid: String, metadata: [String: Any], lastKey: Int64, tables: MemoryTables
+  ) {
+    self.init(uuid: uuid, metadata: metadata, lastKey: lastKey)
+    objects = tables.rows.flatMap(\.values).sorted { $0.primaryKey < $1.primaryKey }
+      .map { Object($0, in: tables) }
+  }
+
+  /// The tables for a store of a model.
+  ///
+  /// - Parameter layouts: Those of the store.
+  /// - Throws: `Problem` for an object, a property or a value that the model has no place for, and for
+  ///   a key that is given twice or that no object can have.
+  func tables(_ layouts: StoreLayouts) throws(Problem) -> MemoryTables {
+    let entities = layouts.byName
+    // Apple's documents have the names of entities in capitals.
+    let capitals = Dictionary(
+      entities.map { ($0.key.uppercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+    var owners: [Int64: EntityLayout] = [:]
+    for object in objects {
+      guard let layout = entities[object.entity] ?? capitals[object.entity] else {
+        throw Problem("The model has no entity '\(object.entity)', of which there is an object.")
+      }
+      guard object.key > 0, owners.updateValue(layout, forKey: object.key) == nil else {
+        throw Problem("The key \(object.key) is below 1, or two objects have it.")
+      }
+    }
+    var tables = MemoryTables(rootCount: layouts.rootCount)
+    for object in objects {
+      guard let layout = owners[object.key] else { continue }
+      try object.put(into: &tables, layout, owners, layouts)
+    }
+    return tables
+  }
+}
+
+extension StoreDocument.Object {
+  /// A row with what leads from it.
+  fileprivate init(_ stored: MemoryRow, in tables: MemoryTables) {
+    let layout = stored.layout
+    self.init(entity: layout.entity.name ?? "", key: stored.primaryKey)
+    for slot in layout.slots where !stored.row.isNull(slot) {
+      let name = layout.slotNames[slot.index]
+      if slot.kind.isToOne {
+        relationships.append(
+          StoreDocument.Relationship(
+            name: name, isToMany: false,
+            destination: slot.relationship.destinationEntity?.name ?? "",
+            keys: [stored.row.int64(slot)]))
+      } else {
+        attributes.append(
+          StoreDocument.Attribute(
+            name: name, type: slot.kind.documentType, value: stored.row.contents(slot)))
+      }
+    }
+    for relationship in layout.toMany {
+      let key = ToManyKey(
+        rootIndex: layout.rootIndex, primaryKey: key, relationship: relationship.name)
+      let found = (tables.links[key] ?? []).filter {
+        tables.row($0.layout.rootIndex, $0.primaryKey) != nil
+      }
+      guard !found.isEmpty else { continue }
+      relationships.append(
+        StoreDocument.Relationship(
+          name: relationship.name, isToMany: true,
+          destination: relationship.destinationEntity?.name ?? "", keys: found.map(\.primaryKey)))
+    }
+  }
+
+  /// - Parameter owners: The layout of each object of the document, by its key.
+  fileprivate func put(
+    into tables: inout MemoryTables, _ layout: EntityLayout, _ owners: [Int64: EntityLayout],
+    _ layouts: StoreLayouts
+  ) throws(StoreDocument.Problem) {
+    let slots = Dictionary(
+      zip(layout.slotNames, layout.slots), uniquingKeysWith: { first, _ in first })
+    var builder = RowBuilder(layout: layout)
+    for attribute in attributes {
+      guard let slot = slots[attribute.name], !slot.kind.isToOne else {
+        throw missing("attribute", attribute.name)
+      }
+      guard let value = slot.kind.stored(attribute.value) else {
+        throw StoreDocument.Problem(
+          "'\(attribute.name)' of the object \(key) of '\(entity)' is no \(slot.kind.documentType)."
+        )
+      }
+      builder.set(value, at: slot)
+    }
+    for relationship in relationships {
+      if let slot = slots[relationship.name], slot.kind.isToOne {
+        guard let key = relationship.keys.first else { continue }
+        // A dangling reference stays one.
+        let entity = owners[key] ?? slot.relationship.destinationEntity.map { EntityLayout.of($0) }
+        let number = entity.map { layouts.entityNumber($0) } ?? 0
+        builder.set(.toOne(primaryKey: key, entityNumber: Int64(number)), at: slot)
+      } else if layout.toMany.contains(where: { $0.name == relationship.name }) {
+        tables.replace(
+          ToManyKey(
+            rootIndex: layout.rootIndex, primaryKey: key, relationship: relationship.name),
+          by: relationship.keys.compactMap { key in
+            owners[key].map { FetchedIdentity(layout: $0, primaryKey: key) }
+          }, commit: 0)
+      } else {
+        throw missing("relationship", relationship.name)
+      }
+    }
+    tables.put(MemoryRow(layout: layout, primaryKey: key, row: builder.finish(version: 1)))
+  }
+
+  private func missing(_ kind: String, _ name: String) -> StoreDocument.Problem {
+    StoreDocument.Problem(
+      "The entity '\(entity)' of the model has no \(kind) '\(name)', which the object \(key) has.")
+  }
+}

@@ -1,0 +1,285 @@
+import CoreDataCosts
+import Glibc
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Stores that are one document are read whole and written whole")
+struct AtomicStoreTests {
+  static let documents: [StoreKind] = [.xml, .binary]
+
+  private func add(_ names: [String], to context: NSManagedObjectContext) throws {
+    try context.performAndWait {
+      for name in names {
+        NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+          .setValue(name, forKey: "name")
+      }
+      try context.save()
+    }
+  }
+
+  private func tags(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+    request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+    return try context.fetch(request)
+  }
+
+  private func names(_ context: NSManagedObjectContext) throws -> [String] {
+    try context.performAndWait {
+      try tags(context).compactMap { $0.value(forKey: "name") as? String }
+    }
+  }
+
+  /// Bytes of a store's files, and the numbers by which the file system knows them.
+  private func files(_ folder: URL) throws -> (bytes: Int, nodes: Set<Int>) {
+    let files = FileManager.default
+    let all = try files.contentsOfDirectory(atPath: folder.path).map {
+      try files.attributesOfItem(atPath: folder.appendingPathComponent($0).path)
+    }
+    return (
+      all.reduce(0) { $0 + ($1[.size] as? Int ?? 0) },
+      Set(all.compactMap { $0[.systemFileNumber] as? Int })
+    )
+  }
+
+  @Test("S-H01 one workload on each kind of store", arguments: StoreKind.allCases)
+  func workload(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    let context = try stack.coldContext()
+    let all = (0..<2_000).map { "tag \($0)" }.sorted()
+    try add(all, to: context)
+    let before = try files(stack.folder)
+    try context.performAndWait {
+      try tags(context)[0].setValue("tag <0>", forKey: "name")
+      try context.save()
+    }
+    let after = try files(stack.folder)
+    switch kind {
+    case .memory: #expect(after.bytes == 0, "nothing is written")
+    case .xml, .binary:
+      #expect(after.nodes.isDisjoint(with: before.nodes), "all of it is written, to a new file")
+      #expect(after.nodes.count == 1 && after.bytes > 2_000 * 8)
+    case .sqlite:
+      #expect(after.nodes == before.nodes, "the files stay")
+      #expect(after.bytes - before.bytes < 20_000 && before.bytes > 100_000, "a page or two")
+    }
+    if kind == .xml {
+      let text = try String(contentsOf: stack.storeURL, encoding: .utf8)
+      #expect(text.contains("<attribute name=\"name\" type=\"string\">tag &lt;0&gt;</attribute>"))
+    }
+    // What is in memory once a store was opened shows when its file is gone.
+    let cold = kind == .memory ? context : try stack.coldContext()
+    let store = try #require(cold.persistentStoreCoordinator?.firstStore)
+    #expect(kind == .memory || store.cachedRowCount == 0, "the row cache is filled by faults")
+    let changed = (all.dropFirst() + ["tag <0>"]).sorted()
+    if kind != .sqlite { try FileManager.default.removeItem(at: stack.folder) }
+    var found: [String] = []
+    let cost = try costs(of: cold) { found = try names(cold) }
+    #expect(found == changed)
+    #expect(cost.statements == stack.statements(1))
+  }
+
+  @Test("S-H02 faults of a store in memory fire without a statement, and without its file")
+  func faults() throws {
+    for kind in AtomicStoreTests.documents + [.memory] {
+      let stack = try TestStack(kind, model: SchemaModels.library())
+      let writer = try stack.coldContext()
+      try add(["one", "two"], to: writer)
+      let context = kind == .memory ? writer : try stack.coldContext()
+      try FileManager.default.removeItem(at: stack.folder)
+      try context.performAndWait {
+        context.reset()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+        request.includesPropertyValues = false
+        let found = try context.fetch(request)
+        #expect(found.count == 2 && found.allSatisfy(\.isFault), "\(kind)")
+        let cost = costs(of: context) { for tag in found { _ = tag.value(forKey: "name") } }
+        #expect(cost.statements == 0 && cost.faults == 2, "\(kind)")
+        #expect(Set(found.compactMap { $0.value(forKey: "name") as? String }) == ["one", "two"])
+      }
+    }
+  }
+
+  @Test("S-H01 a crash in the middle of a save leaves the old file", arguments: documents)
+  func crash(kind: StoreKind) async throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    try add(["old"], to: stack.coldContext())
+    let bytes = try Data(contentsOf: stack.storeURL)
+    let isXML = kind == .xml
+    let path = stack.storeURL.path
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [path = path as String, isXML = isXML as Bool] in
+      let file = AtomicStoreFile(
+        url: URL(fileURLWithPath: path), form: isXML ? .xml : .binary)
+      var document = try file.read().document
+      document.objects = []
+      _ = try file.replace(by: document) { kill(getpid(), SIGKILL) }
+    }
+    #expect(try Data(contentsOf: stack.storeURL) == bytes)
+    #expect(try names(stack.coldContext()) == ["old"])
+  }
+
+  @Test("Where another store of the save refuses, the document stays", arguments: documents)
+  func severalStores(kind: StoreKind) throws {
+    let model = SchemaModels.library()
+    let stack = try TestStack(kind, model: model)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let document = try coordinator.addPersistentStore(type: kind.type, at: stack.storeURL)
+    let file = try coordinator.addPersistentStore(
+      type: .sqlite, at: stack.folder.appendingPathComponent("Other.sqlite"))
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    func insert(_ name: String, in store: NSPersistentStore) {
+      let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+      tag.setValue(name, forKey: "name")
+      context.assign(tag, to: store)
+    }
+    try context.performAndWait {
+      insert("here", in: document)
+      insert("there", in: file)
+      try context.save()
+      insert("new", in: document)
+      insert("there", in: file)
+      #expect(throws: NSError.self, "two of one name") { try context.save() }
+    }
+    #expect(try names(stack.coldContext()) == ["here"])
+    let left = try FileManager.default.contentsOfDirectory(atPath: stack.folder.path)
+    #expect(!left.contains { $0.hasPrefix(".Store") }, "nothing is left beside it")
+    try context.performAndWait {
+      context.rollback()
+      insert("new", in: document)
+      try context.save()
+    }
+    #expect(try names(stack.coldContext()) == ["here", "new"])
+  }
+
+  @Test("What somebody else wrote meanwhile is not overwritten", arguments: documents)
+  func writtenElsewhere(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    let (one, other) = (try stack.coldContext(), try stack.coldContext())
+    try add(["one"], to: one)
+    let error = try #require(throws: NSError.self) { try add(["other"], to: other) }
+    #expect(error.code == NSPersistentStoreSaveError)
+    #expect(error.localizedDescription.contains("somebody else has written to it"))
+    #expect(try names(stack.coldContext()) == ["one"])
+    // A file that is gone takes nobody's objects along.
+    try FileManager.default.removeItem(at: stack.storeURL)
+    try add(["two"], to: one)
+    #expect(try names(stack.coldContext()) == ["one", "two"])
+  }
+
+  @Test("A document that is looked at is not written, one that cannot be made is an error")
+  func lookedAt() throws {
+    for kind in AtomicStoreTests.documents {
+      let stack = try TestStack(kind, model: SchemaModels.library())
+      let missing = try #require(throws: NSError.self) {
+        try stack.coldContext(options: [NSReadOnlyPersistentStoreOption: true])
+      }
+      #expect(missing.code == NSPersistentStoreOpenError)
+      #expect(try files(stack.folder).nodes == [])
+      try add(["one"], to: stack.coldContext())
+      let before = try files(stack.folder)
+      let context = try stack.coldContext(options: [NSReadOnlyPersistentStoreOption: true])
+      let refused = try #require(throws: NSError.self) { try add(["two"], to: context) }
+      #expect(refused.code == NSPersistentStoreSaveError)
+      #expect(try files(stack.folder) == before)
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+      let nowhere = try #require(throws: NSError.self) {
+        try coordinator.addPersistentStore(
+          type: kind.type, at: URL(fileURLWithPath: "/proc/no/Store.xml"))
+      }
+      #expect(nowhere.code == NSPersistentStoreOpenError)
+      #expect(coordinator.persistentStores.isEmpty)
+    }
+  }
+
+  @Test("Metadata are set with a save, or at once in the file", arguments: documents)
+  func metadata(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    func onDisk() throws -> [String: Any] {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: kind.type, at: stack.storeURL)
+    }
+    #expect(try onDisk()[NSStoreTypeKey] as? String == kind.type.rawValue)
+    #expect(try onDisk()[NSStoreUUIDKey] as? String == store.identifier)
+    coordinator.setMetadata(["imported": "<plist> </plist>", "bytes": Data([0, 1])], for: store)
+    #expect(try onDisk()["imported"] == nil, "a save is owed")
+    try context.performAndWait { try context.save() }
+    #expect(try onDisk()["imported"] as? String == "<plist> </plist>")
+    #expect(try onDisk()["bytes"] as? Data == Data([0, 1]))
+    try add(["one"], to: context)
+    try NSPersistentStoreCoordinator.setMetadata(
+      ["round": 2], type: kind.type, at: stack.storeURL)
+    #expect(try onDisk()["round"] as? Int == 2)
+    #expect(try onDisk()["imported"] == nil)
+    #expect(try names(stack.coldContext()) == ["one"])
+    #expect(throws: NSError.self, "written elsewhere") { try add(["two"], to: context) }
+  }
+
+  @Test(
+    "Documents are moved, replaced and destroyed, and keep who may read them", arguments: documents)
+  func moved(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    let context = try stack.coldContext()
+    try add(["one"], to: context)
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    let files = FileManager.default
+    try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: stack.storeURL.path)
+    try add(["two"], to: context)
+    let permissions = try files.attributesOfItem(atPath: stack.storeURL.path)[.posixPermissions]
+    #expect(permissions as? Int == 0o600)
+
+    let other = stack.folder.appendingPathComponent("Other")
+    let error = try #require(throws: NSError.self) {
+      try coordinator.migratePersistentStore(store, to: other, type: .sqlite)
+    }
+    #expect(error.code == NSPersistentStoreInvalidTypeError)
+    #expect(coordinator.persistentStores == [store])
+    #expect(coordinator.setURL(other, for: store))
+    try add(["three"], to: context)
+    #expect(try names(stack.coldContext()) == ["one", "two"], "the old file stays as it was")
+    let support = stack.folder.appendingPathComponent(".Other_SUPPORT")
+    try files.createDirectory(at: support, withIntermediateDirectories: true)
+    try coordinator.replacePersistentStore(
+      at: stack.storeURL, withPersistentStoreFrom: other, type: kind.type)
+    #expect(try names(stack.coldContext()) == ["one", "three", "two"])
+    try coordinator.destroyPersistentStore(at: other, type: kind.type)
+    try coordinator.destroyPersistentStore(at: other, type: kind.type)
+    #expect(!files.fileExists(atPath: other.path))
+    #expect(files.fileExists(atPath: support.path), "it is of a SQLite store beside it")
+    let missing = try #require(throws: NSError.self) {
+      try coordinator.replacePersistentStore(
+        at: stack.storeURL, withPersistentStoreFrom: other, type: kind.type)
+    }
+    #expect(missing.code == NSPersistentStoreOpenError)
+    #expect(try names(stack.coldContext()) == ["one", "three", "two"])
+  }
+
+  @Test("Another model is refused, and nothing changes on disk", arguments: documents)
+  func anotherModel(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    try add(["one"], to: stack.coldContext())
+    let bytes = try Data(contentsOf: stack.storeURL)
+    let other = NSManagedObjectModel()
+    other.entities = [
+      SchemaModels.entity("Tag", [SchemaModels.attribute("title", .stringAttributeType)])
+    ]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: other)
+    let refused = try #require(throws: NSError.self) {
+      try coordinator.addPersistentStore(type: kind.type, at: stack.storeURL)
+    }
+    #expect(refused.code == NSPersistentStoreIncompatibleVersionHashError)
+    let unfit = try #require(throws: NSError.self) {
+      try coordinator.addPersistentStore(
+        type: kind.type, at: stack.storeURL,
+        options: [NSIgnorePersistentStoreVersioningOption: true])
+    }
+    #expect(unfit.code == NSPersistentStoreIncompatibleSchemaError)
+    #expect(unfit.localizedDescription.contains("no attribute 'name'"))
+    #expect(try Data(contentsOf: stack.storeURL) == bytes)
+  }
+}

@@ -1,0 +1,285 @@
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("What a document says is what the store holds")
+struct StoreDocumentTests {
+  /// A value of each type, awkward ones among them.
+  private static let values: [(String, NSAttributeType, [any Sendable])] = [
+    ("small", .integer16AttributeType, [Int16.min, Int16.max]),
+    ("middle", .integer32AttributeType, [Int32.min, Int32.max]),
+    ("large", .integer64AttributeType, [Int64.min, Int64.max]),
+    ("flag", .booleanAttributeType, [true, false]),
+    ("ratio", .doubleAttributeType, [0.1, -Double.infinity, Double.leastNonzeroMagnitude, 3.0]),
+    ("short", .floatAttributeType, [Float(0.1), Float.greatestFiniteMagnitude]),
+    (
+      "date", .dateAttributeType,
+      [Date(timeIntervalSinceReferenceDate: -1.25), Date(timeIntervalSinceReferenceDate: 1e9 / 3)]
+    ),
+    (
+      "text", .stringAttributeType,
+      ["", "  é e\u{301} 👩‍👩‍👧  ", "a\r\n\tb", "<&\"'>]]>", "\u{0}\u{1}\u{FFFE}", "</attribute>"]
+    ),
+    ("place", .URIAttributeType, [URL(string: "https://a.b/c?d=%20&e=f") ?? URL(filePath: "/")]),
+    (
+      "price", .decimalAttributeType,
+      [Decimal(string: "0.1") ?? 0, Decimal(string: "-12345678901234567890.12") ?? 0]
+    ),
+    (
+      "key", .UUIDAttributeType,
+      [UUID(), UUID(uuidString: UUID().uuidString.lowercased()) ?? UUID()]
+    ),
+    ("data", .binaryDataAttributeType, [Data(), Data(0...255)]),
+    ("outside", .binaryDataAttributeType, [Data(repeating: 1, count: 200_000), Data([2, 1])]),
+  ]
+
+  private static func model() -> NSManagedObjectModel {
+    let properties = values.map { name, type, _ in
+      let attribute = SchemaModels.attribute(name, type)
+      attribute.allowsExternalBinaryDataStorage = name == "outside"
+      return attribute
+    }
+    let model = NSManagedObjectModel()
+    model.entities = [SchemaModels.entity("Value", properties)]
+    return model
+  }
+
+  @Test("Each value comes back as it was", arguments: AtomicStoreTests.documents)
+  func values(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: Self.model())
+    let context = try stack.coldContext()
+    let ids = try context.performAndWait {
+      let objects = Self.values.flatMap { name, _, values in
+        values.map { value in
+          let object = NSEntityDescription.insertNewObject(forEntityName: "Value", into: context)
+          object.setValue(value, forKey: name)
+          return object
+        }
+      }
+      try context.save()
+      return objects.map { $0.objectID.uriRepresentation() }
+    }
+    try check(ids, in: stack.coldContext())
+    // What was read is written, and read again.
+    let again = try stack.coldContext()
+    let coordinator = try #require(again.persistentStoreCoordinator)
+    coordinator.setMetadata(["again": true], for: try #require(coordinator.persistentStores.first))
+    try again.performAndWait { try again.save() }
+    try check(ids, in: stack.coldContext())
+  }
+
+  /// Holds the objects of these IDs against the values, in their order.
+  private func check(_ ids: [URL], in context: NSManagedObjectContext) throws {
+    try context.performAndWait {
+      let expected = Self.values.flatMap { name, _, values in values.map { (name, $0) } }
+      for (url, (name, value)) in zip(ids, expected) {
+        let id = try #require(
+          context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url))
+        let object = try context.existingObject(with: id)
+        for (other, _, _) in Self.values {
+          let found = object.value(forKey: other)
+          if other != name {
+            #expect(found == nil, "\(other) of \(name)")
+          } else if let text = value as? String {
+            #expect((found as? String).map { Array($0.utf8) } == Array(text.utf8))
+          } else {
+            #expect(found as? AnyHashable == value as? AnyHashable, "\(name)")
+          }
+        }
+      }
+    }
+  }
+
+  /// As public examples of Apple's documents look: names in capitals, hashes of Apple's.
+  private static let apples = """
+    <?xml version="1.0"?>
+    <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+
+    <database>
+        <databaseInfo>
+            <version>134481920</version>
+            <UUID>4D2F6E2A-8C35-4E43-A1B5-7D8D6E1D7A11</UUID>
+            <nextObjectID>106</nextObjectID>
+            <metadata>
+                <plist version="1.0">
+                    <dict>
+                        <key>NSPersistenceFrameworkVersion</key>
+                        <integer>358</integer>
+                        <key>NSStoreModelVersionHashes</key>
+                        <dict>
+                            <key>Tag</key>
+                            <data>
+    \t\tAAECAwQFBgcICQoLDA0ODw==
+    \t\t</data>
+                        </dict>
+                        <key>NSStoreModelVersionIdentifiers</key>
+                        <array></array>
+                    </dict>
+                </plist>
+            </metadata>
+        </databaseInfo>
+        <object type="BOOK" id="z104">
+            <attribute name="title" type="string">A &amp; B</attribute>
+            <attribute name="added" type="date">297348592.12345600000000000000</attribute>
+            <attribute name="isLent" type="bool">1</attribute>
+            <relationship name="author" type="0/1" destination="AUTHOR" idrefs="z102"></relationship>
+            <relationship name="tags" type="0/0" destination="TAG" idrefs="z105 z103"></relationship>
+        </object>
+        <object type="AUTHOR" id="z102">
+            <attribute name="name" type="string">Ann</attribute>
+            <attribute name="age" type="int16">42</attribute>
+            <relationship name="items" type="0/0" destination="ITEM" idrefs="z104"></relationship>
+            <relationship name="mentor" type="0/1" destination="AUTHOR"></relationship>
+        </object>
+        <object type="TAG" id="z103"><attribute name="name" type="string">old</attribute>
+            <relationship name="items" type="0/0" destination="ITEM" idrefs="z104"></relationship></object>
+        <object type="TAG" id="z105"><attribute name="name" type="string">new</attribute>
+            <relationship name="items" type="0/0" destination="ITEM" idrefs="z104"></relationship></object>
+    </database>
+    """
+
+  @Test("A document in Apple's form is read, and goes on with its numbers")
+  func apple() throws {
+    let stack = try TestStack(.xml, model: SchemaModels.library())
+    try Data(Self.apples.utf8).write(to: stack.storeURL)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let book = try #require(
+        context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first)
+      #expect(book.entity.name == "Book" && book.value(forKey: "title") as? String == "A & B")
+      #expect(
+        (book.value(forKey: "added") as? Date)?.timeIntervalSinceReferenceDate == 297348592.123456)
+      #expect(book.value(forKey: "isLent") as? Bool == true)
+      let author = try #require(book.value(forKey: "author") as? NSManagedObject)
+      #expect(author.value(forKey: "age") as? Int16 == 42)
+      #expect((author.value(forKey: "items") as? Set<NSManagedObject>) == [book])
+      let tags = book.mutableOrderedSetValue(forKey: "tags").compactMap { $0 as? NSManagedObject }
+      #expect(tags.map { $0.value(forKey: "name") as? String } == ["new", "old"])
+      let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+      tag.setValue("newest", forKey: "name")
+      try context.save()
+      #expect(tag.objectID.uriRepresentation().lastPathComponent == "p106")
+    }
+    let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: .xml, at: stack.storeURL)
+    #expect(metadata["NSPersistenceFrameworkVersion"] as? Int == 358, "they are kept")
+    #expect(metadata[NSStoreUUIDKey] as? String == "4D2F6E2A-8C35-4E43-A1B5-7D8D6E1D7A11")
+  }
+
+  @Test(
+    "What is no store is an error with its place",
+    arguments: [
+      ("id=\"z102\"", "id=\"102\"", "an object needs a type and an id"),
+      ("type=\"AUTHOR\" id", "id", "an object needs a type and an id"),
+      ("idrefs=\"z105 z103\"", "idrefs=\"z105 tag\"", "a relationship needs a name and idrefs"),
+      ("attribute name=\"age\"", "attribute", "an attribute needs a name"),
+      ("<nextObjectID>106", "<nextObjectID>many", "nextObjectID is no number"),
+      ("</object>", "</objekt>", "no well-formed XML"),
+    ])
+  func places(part: String, instead: String, message: String) throws {
+    let stack = try TestStack(.xml, model: SchemaModels.library())
+    try Data(Self.apples.replacing(part, with: instead, maxReplacements: 1).utf8)
+      .write(to: stack.storeURL)
+    let error = try #require(throws: NSError.self) { try stack.coldContext() }
+    #expect(error.code == NSPersistentStoreOpenError)
+    let text = error.localizedDescription
+    #expect(text.contains(message), "\(text)")
+    #expect(text.contains(#/Store\.sqlite:\d+:\d+ /#), "\(text)")
+  }
+
+  @Test(
+    "What does not fit the model is an error that names it",
+    arguments: [
+      ("type=\"AUTHOR\" id", "type=\"WRITER\" id", "no entity 'WRITER'"),
+      ("name=\"age\"", "name=\"years\"", "no attribute 'years'"),
+      (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' is no int16"),
+      ("name=\"mentor\"", "name=\"boss\"", "no relationship 'boss'"),
+      ("id=\"z103\"", "id=\"z105\"", "two objects have it"),
+    ])
+  func misfits(part: String, instead: String, message: String) throws {
+    let stack = try TestStack(.xml, model: SchemaModels.library())
+    try Data(Self.apples.replacing(part, with: instead, maxReplacements: 1).utf8)
+      .write(to: stack.storeURL)
+    let error = try #require(throws: NSError.self) { try stack.coldContext() }
+    #expect(error.code == NSPersistentStoreIncompatibleSchemaError)
+    #expect(error.localizedDescription.contains(message), "\(error.localizedDescription)")
+  }
+
+  @Test(
+    "A damaged document is an error or a store, and no trap", arguments: AtomicStoreTests.documents)
+  func damaged(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+      let author = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
+      book.setValue("t", forKey: "title")
+      book.setValue(UUID(), forKey: "key")
+      book.setValue(author, forKey: "author")
+      try context.save()
+    }
+    let sound = try Data(contentsOf: stack.storeURL)
+    var generator = SeededRandom(seed: 7)
+    var opened = 0
+    for round in 0..<600 {
+      var bytes = sound
+      if round < 40 {
+        bytes = bytes.prefix(bytes.count * round / 40)
+      } else {
+        for _ in 0..<Int.random(in: 1...4, using: &generator) {
+          bytes[Int.random(in: 0..<bytes.count, using: &generator)] =
+            UInt8.random(in: 0...255, using: &generator)
+        }
+      }
+      try bytes.write(to: stack.storeURL)
+      do {
+        let context = try stack.coldContext()
+        try context.performAndWait {
+          for entity in ["Item", "Author"] {
+            for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)) {
+              _ = object.value(forKey: entity == "Item" ? "author" : "items")
+            }
+          }
+        }
+        opened += 1
+      } catch {
+        #expect((error as NSError).domain == NSCocoaErrorDomain, "round \(round)")
+      }
+    }
+    #expect(opened > 0 && opened < 600)
+  }
+
+  @Test("A key behind which there is none is refused")
+  func lastKeys() throws {
+    let stack = try TestStack(.xml, model: SchemaModels.library())
+    for (part, instead) in [
+      ("<nextObjectID>106", "<nextObjectID>\(Int64.max)"), ("id=\"z103\"", "id=\"z\(Int64.max)\""),
+    ] {
+      try Data(Self.apples.replacing(part, with: instead).utf8).write(to: stack.storeURL)
+      let error = try #require(throws: NSError.self) { try stack.coldContext() }
+      #expect(error.code == NSPersistentStoreOpenError)
+      #expect(error.localizedDescription.contains("leaves no room"))
+    }
+  }
+
+  @Test("A file of another form is refused, and says what it should be")
+  func otherForms() throws {
+    let stack = try TestStack(.binary, model: SchemaModels.library())
+    _ = try stack.coldContext()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    for (type, bytes, text) in [
+      (.xml, try Data(contentsOf: stack.storeURL), "not written in UTF-8"),
+      (.xml, Data("<plist/>".utf8), "is no store"),
+      (.binary, Data(Self.apples.utf8), "no binary store of this framework"),
+      (.binary, Data(), "no binary store of this framework"),
+    ] as [(NSPersistentStore.StoreType, Data, String)] {
+      let url = stack.folder.appendingPathComponent("Other")
+      try bytes.write(to: url)
+      let error = try #require(throws: NSError.self) {
+        try coordinator.addPersistentStore(type: type, at: url)
+      }
+      #expect(error.code == NSPersistentStoreOpenError)
+      #expect(error.localizedDescription.contains(text), "\(error.localizedDescription)")
+    }
+  }
+}
