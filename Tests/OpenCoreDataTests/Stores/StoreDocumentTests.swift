@@ -195,6 +195,8 @@ struct StoreDocumentTests {
       (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' is no int16"),
       ("name=\"mentor\"", "name=\"boss\"", "no relationship 'boss'"),
       ("id=\"z103\"", "id=\"z105\"", "two objects have it"),
+      ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "is no 'Author' but a 'Tag'"),
+      ("idrefs=\"z105 z103\"", "idrefs=\"z105 z102\"", "is no 'Tag' but a 'Author'"),
     ])
   func misfits(part: String, instead: String, message: String) throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())

@@ -95,14 +95,15 @@ extension StoreDocument.Object {
     for relationship in relationships {
       if let slot = slots[relationship.name], slot.kind.isToOne {
         guard let key = relationship.keys.first else { continue }
+        try check(relationship, leadsTo: slot.relationship.destinationEntity, owners)
         // A dangling reference stays one.
         let entity = owners[key] ?? slot.relationship.destinationEntity.map { EntityLayout.of($0) }
         let number = entity.map { layouts.entityNumber($0) } ?? 0
         builder.set(.toOne(primaryKey: key, entityNumber: Int64(number)), at: slot)
-      } else if layout.toMany.contains(where: { $0.name == relationship.name }) {
+      } else if let list = layout.toMany.first(where: { $0.name == relationship.name }) {
+        try check(relationship, leadsTo: list.destinationEntity, owners)
         tables.replace(
-          ToManyKey(
-            rootIndex: layout.rootIndex, primaryKey: key, relationship: relationship.name),
+          ToManyKey(rootIndex: layout.rootIndex, primaryKey: key, relationship: list.name),
           by: relationship.keys.compactMap { key in
             owners[key].map { FetchedIdentity(layout: $0, primaryKey: key) }
           }, commit: 0)
@@ -111,6 +112,22 @@ extension StoreDocument.Object {
       }
     }
     tables.put(MemoryRow(layout: layout, primaryKey: key, row: builder.finish(version: 1)))
+  }
+
+  /// Refuses a relationship to an object of an entity that it cannot lead to.
+  private func check(
+    _ relationship: StoreDocument.Relationship, leadsTo entity: NSEntityDescription?,
+    _ owners: [Int64: EntityLayout]
+  ) throws(StoreDocument.Problem) {
+    guard let entity else { return }
+    for destination in relationship.keys {
+      guard let found = owners[destination]?.entity, !found.isKind(of: entity) else {
+        continue
+      }
+      throw StoreDocument.Problem(
+        "'\(relationship.name)' of the object \(key) leads to the object \(destination), "
+          + "which is no '\(entity.name ?? "")' but a '\(found.name ?? "")'.")
+    }
   }
 
   private func missing(_ kind: String, _ name: String) -> StoreDocument.Problem {
