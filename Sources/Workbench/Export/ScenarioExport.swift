@@ -16,14 +16,16 @@ package struct ScenarioExport {
   private let scenario: Scenario
   private let data: ExportedData
   private let scale: Int
+  /// The steps of each variant, their numbers worked out.
+  private let steps: [[Step]]
   /// `FaultsProgram`: the type that has all of it.
   package let typeName: String
 
   /// Checks that every step, the model and the data have a counterpart.
   ///
-  /// - Parameter scale: what `scale` stands for in the counts of rows.
-  /// - Throws: `ScenarioDiagnostics` with everything that has none; `LawError` for a count without a
-  ///   value.
+  /// - Parameter scale: what `scale` stands for in the counts of rows and in the numbers of steps.
+  /// - Throws: `ScenarioDiagnostics` with everything that has none; `LawError` for a count or a
+  ///   number without a value.
   package init(_ scenario: Scenario, scale: Int = 1) throws {
     let check = ExportCheck(scenario)
     guard check.diagnostics.isEmpty else { throw ScenarioDiagnostics(check.diagnostics) }
@@ -33,6 +35,11 @@ package struct ScenarioExport {
     var plans: [EntityPlan] = []
     if case .generated(let made) = scenario.data.source { plans = made }
     data = try ExportedData(plans, of: scenario.data, model: scenario.model, scale: scale)
+    let counts = try scenario.data.counts(scale: scale)
+    let scope = LawScope(rows: DataPlan.totals(counts, in: scenario.model), scale: scale)
+    steps = try scenario.variants.map { variant in
+      try variant.steps(sharing: scenario.steps).map { try $0.resolved(in: scope) }
+    }
   }
 
   /// The program's only file, `main.swift`.
@@ -44,7 +51,7 @@ package struct ScenarioExport {
       for (index, variant) in scenario.variants.enumerated() {
         lines.gap()
         ExportedVariant.write(
-          variant, steps: variant.steps(sharing: scenario.steps), model: scenario.model,
+          variant, steps: steps[index], model: scenario.model,
           named: "variant\(index + 1)", to: &lines)
       }
       lines.gap()

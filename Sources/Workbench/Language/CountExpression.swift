@@ -1,14 +1,14 @@
 /// A number written as an expression: `1 + Mood + Country`, `2 + ceil(Mood / 20)`.
 ///
 /// Whole numbers, names of entities (their rows), `scale`, `+ - * /`, `ceil()` and parentheses.
-package struct CountExpression: Sendable, Equatable {
+package struct CountExpression: Sendable, Hashable {
   /// A name in an expression.
-  package struct Name: Sendable, Equatable {
+  package struct Name: Sendable, Hashable {
     package let text: String
     package let place: SourcePlace
   }
 
-  indirect enum Node: Sendable, Equatable {
+  indirect enum Node: Sendable, Hashable {
     case number(Int)
     case name(String)
     case negated(Node)
@@ -25,6 +25,8 @@ package struct CountExpression: Sendable, Equatable {
   package let place: SourcePlace
   /// The names it uses, `scale` left out, in the order of writing.
   package let names: [Name]
+  /// Whether it uses `scale`.
+  let usesScale: Bool
   let root: Node
 
   /// Reads an expression.
@@ -35,6 +37,7 @@ package struct CountExpression: Sendable, Equatable {
     var parser = CountExpressionParser(word)
     root = try parser.whole()
     names = parser.names
+    usesScale = parser.usesScale
     text = word.text
     place = word.place
   }
@@ -42,6 +45,13 @@ package struct CountExpression: Sendable, Equatable {
   package static func == (first: CountExpression, second: CountExpression) -> Bool {
     first.root == second.root
   }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(root)
+  }
+
+  /// Whether its value is the same whatever the rows and the scale are.
+  package var isConstant: Bool { names.isEmpty && !usesScale }
 
   /// The value.
   ///

@@ -7,6 +7,7 @@ struct CountExpressionParser {
   private var position = 0
   private var depth = 0
   private(set) var names = [CountExpression.Name]()
+  private(set) var usesScale = false
 
   /// Parentheses and signs inside each other; more is refused rather than overflowing the stack.
   private static let maximumDepth = 64
@@ -101,7 +102,9 @@ struct CountExpressionParser {
       position += 1
       return .ceiling(try closing(try sum()))
     }
-    if text != "scale" {
+    if text == "scale" {
+      usesScale = true
+    } else {
       names.append(CountExpression.Name(text: text, place: place))
     }
     return .name(text)

@@ -70,10 +70,32 @@ struct LineReader {
       return StepForm.Entry(key: key, value: .pairs(try pairs(of: key)))
     case .sortKeys, .keyPaths, .columns:
       return StepForm.Entry(key: key, value: .words(try list()))
+    case .number:
+      return StepForm.Entry(key: key, value: .words(expression().map { [$0] } ?? []))
     default:
       // An unknown word keeps its value, so that the word itself is what the error points at.
       return StepForm.Entry(key: key, value: .words(nextWord().map { [$0] } ?? []))
     }
+  }
+
+  /// An expression as one word, whose blanks are where they were written.
+  ///
+  /// It goes on behind an operator, before one, and inside of brackets; what stands behind it otherwise is
+  /// the next option.
+  private mutating func expression() -> Word? {
+    guard var whole = nextWord() else { return nil }
+    while !whole.isQuoted, !isAtKeyword, case .word(let next)? = current, !next.isQuoted,
+      let last = whole.text.last, let first = next.text.first,
+      "+-*/(".contains(last) || "+-*/()".contains(first) || whole.text.hasOpenBracket
+    {
+      position += 1
+      let end = whole.place.column + whole.place.length
+      let blanks = String(repeating: " ", count: max(0, next.place.column - end))
+      let length = next.place.column + next.place.length - whole.place.column
+      whole = Word(
+        whole.text + blanks + next.text, at: whole.place.part(at: 0, length: length))
+    }
+    return whole
   }
 
   private mutating func list() throws(LanguageProblem) -> [Word] {
@@ -128,5 +150,12 @@ struct LineReader {
     guard case .word(let word)? = current else { return nil }
     position += 1
     return word
+  }
+}
+
+extension String {
+  /// Whether more brackets are opened than closed.
+  fileprivate var hasOpenBracket: Bool {
+    reduce(0) { $0 + ($1 == "(" ? 1 : $1 == ")" ? -1 : 0) } > 0
   }
 }

@@ -27,6 +27,15 @@ package struct ModelNames: Sendable {
       nextStep: "its entities are: \(ModelNames.list(entities))")
   }
 
+  /// Checks that a name in an expression is an entity's, whose rows can be counted.
+  func checkRows(of name: CountExpression.Name) throws(LanguageProblem) {
+    guard model.entitiesByName[name.text] == nil else { return }
+    throw LanguageProblem(
+      "`\(name.text)` is no entity whose rows could be counted", at: name.place,
+      didYouMean: NearestName.of(name.text, among: entities + ["scale", "ceil"]),
+      nextStep: "expressions know whole numbers, `scale` and: \(ModelNames.list(entities))")
+  }
+
   /// The property at the end of a key path, and the relationships on the way to it.
   ///
   /// - Parameters:

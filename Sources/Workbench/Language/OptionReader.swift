@@ -25,7 +25,7 @@ struct OptionReader {
         .columns(try words.mapWords { word throws(LanguageProblem) in try FetchColumn(word) }),
         words
       )
-    case .number: return (numbered(word, try number()), try list("a number"))
+    case .number: return (StepOption(word, try expression()), try list("a number"))
     case .seconds: return (.staleness(try seconds()), try list("seconds"))
     case .flag: return (flagged(word, try flag()), try list("yes or no"))
     case .choice:
@@ -44,16 +44,6 @@ struct OptionReader {
     case .text:
       let text = try single("a value")
       return (.to(text.text), [text])
-    }
-  }
-
-  private func numbered(_ word: OptionWord, _ number: Int) -> StepOption {
-    switch word {
-    case .offset: .offset(number)
-    case .batch: .batch(number)
-    case .times: .times(number)
-    case .every: .every(number)
-    default: .limit(number)
     }
   }
 
@@ -89,6 +79,27 @@ struct OptionReader {
     case .queue: return (.queue(ContextQueue(rawValue: choice.text) ?? .background), choice)
     case .policy: return (.policy(MergePolicyName(rawValue: choice.text) ?? .error), choice)
     default: return (.result(ResultKind(rawValue: choice.text) ?? .objects), choice)
+    }
+  }
+
+  /// A number as an expression.
+  func expression() throws(LanguageProblem) -> StepNumber {
+    let word = try single("a number")
+    // What is a number for everybody else is no expression that went wrong.
+    guard Double(word.text) == nil else {
+      _ = try number()
+      return try number(CountExpression(word))
+    }
+    return try number(CountExpression(word))
+  }
+
+  private func number(_ expression: CountExpression) throws(LanguageProblem) -> StepNumber {
+    do {
+      return try StepNumber(expression)
+    } catch {
+      throw LanguageProblem(
+        "`\(key.text)` has no number: \(error.message)", at: error.place,
+        nextStep: "write for example `\(example)`")
     }
   }
 

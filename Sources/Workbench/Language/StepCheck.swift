@@ -127,6 +127,7 @@ package struct StepCheck: Sendable {
         "a count cannot be held", at: step.places.name ?? step.places.verb,
         nextStep: "leave `as` out")
     }
+    for name in option.number?.expression.names ?? [] { try names.checkRows(of: name) }
     guard let entity else { return }
     switch option {
     case .predicate(let format):

@@ -3,9 +3,9 @@ package enum StepOption: Sendable, Hashable {
   /// `where`: a predicate's format.
   case predicate(String)
   case sort([SortKey])
-  case limit(Int)
-  case offset(Int)
-  case batch(Int)
+  case limit(StepNumber)
+  case offset(StepNumber)
+  case batch(StepNumber)
   case prefetch([String])
   case values(Bool)
   case faults(Bool)
@@ -18,7 +18,7 @@ package enum StepOption: Sendable, Hashable {
   case having(String)
   case distinct(Bool)
   /// How many objects to insert.
-  case times(Int)
+  case times(StepNumber)
   /// `with`: values to give.
   case assignments([Assignment])
   /// Whether a refresh keeps unsaved changes.
@@ -26,7 +26,7 @@ package enum StepOption: Sendable, Hashable {
   /// `without`: what to take out of to-many relationships.
   case removals([Assignment])
   /// Every so many objects of a walk.
-  case every(Int)
+  case every(StepNumber)
   /// Whether a walk makes an array of the list first.
   case array(Bool)
   /// Whether changes that were taken back are made again.
@@ -103,7 +103,7 @@ package enum StepOption: Sendable, Hashable {
       keys.map { LineWords.plain($0.description) }.joined(separator: ", ")
     case .limit(let number), .offset(let number), .batch(let number), .times(let number),
       .every(let number):
-      String(number)
+      number.text
     case .staleness(let seconds):
       seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
     case .columns(let columns):

@@ -85,9 +85,28 @@ package enum LogBudgetReader {
       _ = document.noting(at: row.keyPath) { () throws(LanguageProblem) in
         try names.entity(row.key.text, at: row.key.place)
       }
-      scope.rows[row.key.text] = document.number(of: row) ?? 0
+      scope.rows[row.key.text] = count(of: row, document, names, above: scope) ?? 0
     }
     return scope
+  }
+
+  /// Rows as an expression over the entities above.
+  private static func count(
+    of row: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames, above scope: LawScope
+  ) -> Int? {
+    guard let word = document.text(of: row, wanted: "a number of rows") else { return nil }
+    return document.noting(at: row.keyPath) { () throws(LanguageProblem) in
+      let reader = OptionReader(key: row.key, value: .words([word]))
+      let number = try reader.expression()
+      for name in number.expression.names { try names.checkRows(of: name) }
+      do throws(LawError) {
+        return try number.resolved(in: scope).value ?? 0
+      } catch {
+        throw LanguageProblem(
+          "`\(error.text)` has no value: \(error.message)", at: error.place,
+          nextStep: "a number may use the entities written before it")
+      }
+    }
   }
 
   private static func sections(

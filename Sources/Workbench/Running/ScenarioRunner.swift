@@ -65,6 +65,9 @@ package struct ScenarioRunner {
     for expectation in scenario.expectations {
       _ = try expectation.law.bounds(in: contents.scope)
     }
+    let steps = try scenario.variants.map { variant in
+      try variant.steps(sharing: scenario.steps).map { try $0.resolved(in: contents.scope) }
+    }
     try keep(data)
     let pages = Set(
       scenario.variants.flatMap(\.expect.expectations).map(\.scoped)
@@ -75,7 +78,7 @@ package struct ScenarioRunner {
         .variant(name: variant.name, number: index + 1, of: scenario.variants.count))
       let copy = folder.appendingPathComponent("variant.sqlite")
       let run = VariantRun(
-        variant: variant, steps: variant.steps(sharing: scenario.steps), model: scenario.model,
+        variant: variant, steps: steps[index], model: scenario.model,
         scope: contents.scope, path: scenario.path, silence: scenario.silence, pages: pages)
       let results = try (0..<repeats).map { turn in
         try StoreFile.copy(from: data, to: copy)
@@ -107,7 +110,7 @@ package struct ScenarioRunner {
       file: scenario.path, keyPath: "",
       problem: LanguageProblem(
         "`\(error.text)` has no value at scale \(scale): \(error.message)", at: error.place,
-        nextStep: "run it with another --scale, or change the law"),
+        nextStep: "run it with another --scale, or change the expression"),
       sourceLine: nil)
   }
 

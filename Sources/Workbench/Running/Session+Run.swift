@@ -4,10 +4,18 @@ import ProfileEvents
 extension Session {
   /// What is wrong with a step before it runs: unknown names, key paths, predicates.
   package func problems(of step: Step) -> [LanguageProblem] {
-    StepCheck(model: model).problems(of: step, known: knownNames)
+    let unknown = step.options.filter { $0.number.map { $0.value == nil } ?? false }
+    return StepCheck(model: model).problems(of: step, known: knownNames)
+      + unknown.map { option in
+        LanguageProblem(
+          "nothing says how many rows `\(option.valueText)` is about",
+          at: step.places.place(of: option.word), nextStep: "write a number")
+      }
   }
 
   /// Runs a step.
+  ///
+  /// Its numbers must have been worked out, by `Step.resolved(in:)`.
   ///
   /// Cost: the step's own; the recording is cut by event numbers and costs no statement.
   /// - Throws: `LanguageProblem` when the step does not fit the model or the names, before anything

@@ -19,9 +19,9 @@ extension Step {
       case .predicate(let format): request.predicate = try NSPredicate.parse(format, arguments: [])
       case .sort(let keys):
         request.sortDescriptors = keys.map(\.descriptor)
-      case .limit(let number): request.fetchLimit = number
-      case .offset(let number): request.fetchOffset = number
-      case .batch(let number): request.fetchBatchSize = number
+      case .limit(let number): request.fetchLimit = number.value ?? 0
+      case .offset(let number): request.fetchOffset = number.value ?? 0
+      case .batch(let number): request.fetchBatchSize = number.value ?? 0
       case .prefetch(let keyPaths): request.relationshipKeyPathsForPrefetching = keyPaths
       case .values(let flag): request.includesPropertyValues = flag
       case .faults(let flag): request.returnsObjectsAsFaults = flag
@@ -38,16 +38,6 @@ extension Step {
       }
     }
     return request
-  }
-
-  /// The number of a `limit`, `offset`, `batch`, `times` or `every` option.
-  func number(of word: OptionWord) -> Int? {
-    switch option(word) {
-    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
-      .every(let number):
-      number
-    default: nil
-    }
   }
 
   /// The part of a result of so many objects that `limit` and `offset` leave.

@@ -74,7 +74,7 @@ extension StepOption {
         + keys.map {
           "NSSortDescriptor(key: \(SwiftNames.literal($0.keyPath)), ascending: \($0.isAscending))"
         }.joined(separator: ", ") + "]"
-    case .limit(let number), .offset(let number), .batch(let number): String(number)
+    case .limit(let number), .offset(let number), .batch(let number): number.value.map(String.init)
     case .prefetch(let keyPaths):
       "[" + keyPaths.map(SwiftNames.literal).joined(separator: ", ") + "]"
     case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag):

@@ -4,7 +4,7 @@ import ProfileEvents
 /// Runs one variant, cold, on a copy of the data, and puts its result together.
 struct VariantRun {
   let variant: Variant
-  /// The variant's steps in their order.
+  /// The variant's steps in their order, their numbers worked out.
   let steps: [Step]
   let model: NSManagedObjectModel
   let scope: LawScope

@@ -103,12 +103,28 @@ struct ScenarioAssembly {
       }
     }
   }
+    checkNumbers(of: scenario, in: scope)
+  }
+
+  /// Works the numbers of all steps out, those that a variant sets among them; each is blamed once.
+  private func checkNumbers(of scenario: Scenario, in scope: LawScope) {
+    let steps = scenario.steps + scenario.variants.flatMap { $0.first + $0.then }
+    let numbers =
+      steps.flatMap(\.options).map { ($0, "steps") }
+      + scenario.variants.flatMap(\.set).map { ($0.option, "set.\($0.target)") }
+    for (option, keyPath) in numbers {
+      do {
+        _ = try option.number?.resolved(in: scope)
+      } catch {
+        report(error, keyPath: "\(keyPath).\(option.word.rawValue)")
+      }
+    }
 
   private func report(_ error: LawError, keyPath: String) {
     document.report(
       LanguageProblem(
         "`\(error.text)` has no value: \(error.message)", at: error.place,
-        nextStep: "laws are worked out from the rows in `data` at every scale"), at: keyPath)
+        nextStep: "numbers are worked out from the rows in `data` at every scale"), at: keyPath)
   }
 
   private func variants(

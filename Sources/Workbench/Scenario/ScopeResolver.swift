@@ -73,11 +73,7 @@ struct ScopeResolver {
 
   /// Checks that a name in an expression is an entity's.
   func check(_ name: CountExpression.Name) throws(LanguageProblem) {
-    guard names.model.entitiesByName[name.text] == nil else { return }
-    throw LanguageProblem(
-      "`\(name.text)` is no entity whose rows could be counted", at: name.place,
-      didYouMean: NearestName.of(name.text, among: names.entities + ["scale", "ceil"]),
-      nextStep: "laws know whole numbers, `scale` and: \(ModelNames.list(names.entities))")
+    try names.checkRows(of: name)
   }
 
   private func scope(_ word: Word, of metric: Metric) throws(LanguageProblem) -> MetricScope {

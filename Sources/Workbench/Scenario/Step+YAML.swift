@@ -36,7 +36,18 @@ extension StepOption {
     case .parent(let text), .coordinator(let text), .remove(let text), .to(let text),
       .context(let text):
       YAMLText.scalar(text)
+    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
+      .every(let number):
+      number.yaml
     default: valueText
     }
+  }
+}
+
+extension StepNumber {
+  /// As YAML takes it: a number alone stays one.
+  fileprivate var yaml: String {
+    let text = expression.text
+    return Int(text) == nil ? YAMLText.scalar(text) : text
   }
 }

@@ -86,7 +86,7 @@ extension ScenarioSchema {
     case .sortKeys: "sort-keys"
     case .keyPaths: "key-paths"
     case .columns: "columns"
-    case .number: "number"
+    case .number: "expression"
     case .seconds: "seconds"
     case .flag: "flag"
     case .assignments: "assignments"

@@ -5,11 +5,12 @@ extension ShellEngine {
   /// Runs a line of the language and tells what it cost, and what it found.
   func runStep(_ line: String, at place: CallSite) throws -> ShellAnswer {
     try checkFirstWord(of: line)
-    let step = try ShellLine.parse(line, number: place.line, file: place.file)
+    let written = try ShellLine.parse(line, number: place.line, file: place.file)
     guard let desk else {
       _ = try openSession()
       return ShellAnswer()
     }
+    let step = try numbered(written, on: desk)
     try checkWriting(step)
     do {
       let outcome =
@@ -36,6 +37,21 @@ extension ShellEngine {
       failed.fails = failure.error.code
       desk.current.steps.append(failed)
       throw failure
+    }
+  }
+
+  /// The step with its numbers worked out from the rows of what is open.
+  private func numbered(_ step: Step, on desk: ShellDesk) throws -> Step {
+    // What is wrong with its names is told first.
+    for name in step.options.compactMap(\.number).flatMap(\.expression.names) {
+      try ModelNames(desk.workspace.model).checkRows(of: name)
+    }
+    do throws(LawError) {
+      return try step.resolved(in: desk.workspace.scope)
+    } catch {
+      throw LanguageProblem(
+        "`\(error.text)` has no value: \(error.message)", at: error.place,
+        nextStep: "`entities` shows the rows")
     }
   }
 

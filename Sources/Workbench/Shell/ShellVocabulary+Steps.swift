@@ -63,7 +63,12 @@ extension ShellVocabulary {
     case .coordinator: return known.contexts.values.map(\.coordinator)
     case .to where verb == .pin: return ContextCheck.generations + known.contexts.keys
     case .remove: return entity?.indexes.map(\.name) ?? []
-    default: return option.kind == .flag ? ["yes", "no"] : option.choices
+    default: break
+    }
+    switch option.kind {
+    case .flag: return ["yes", "no"]
+    case .number: return (names?.entities ?? []) + ["scale"]
+    default: return option.choices
     }
   }
 

@@ -34,6 +34,8 @@ package final class ShellWorkspace {
   package let isGuessed: Bool
   /// Rows of each entity itself, in the order of the scenario's data or of the alphabet.
   package let counts: [EntityCount]
+  /// What the numbers of steps mean: the rows of each entity as it was opened, and a scenario's scale.
+  let scope: LawScope
   /// Whether the store has a transaction to roll back and a private copy is read instead.
   package let isPrivateCopy: Bool
 
@@ -89,6 +91,7 @@ package final class ShellWorkspace {
           + "`data: {store: FILE}`, and open that; only to look, no model is needed")
     }
     counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isGuessed)
+    scope = LawScope(rows: DataPlan.totals(counts, in: model))
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
     guard writing == .copy else {
       data = store
@@ -120,9 +123,9 @@ package final class ShellWorkspace {
     data = folder.appendingPathComponent("data.sqlite")
     scratch = folder
     do {
-      counts = try ScenarioData.make(
-        scenario.data, model: scenario.model, scale: scale, at: data
-      ).counts
+      let contents = try ScenarioData.make(
+        scenario.data, model: scenario.model, scale: scale, at: data)
+      (counts, scope) = (contents.counts, contents.scope)
     } catch {
       ScratchFolders.remove(folder)
       throw error

@@ -29,6 +29,15 @@ struct ScenarioExportTests {
     #expect(lines.contains { $0.contains(#""latitude > 0\nOR latitude < 9""#) })
   }
 
+  @Test func numbersAreThoseOfTheScale() throws {
+    let lines = try lines(
+      of: """
+          - {fetch: Mood, limit: Mood / Country, as: moods}
+          - {insert: Country, times: 3 * scale}
+        """)
+    #expect(lines.contains("request.fetchLimit = 2") && lines.contains("for _ in 0..<3 {"))
+  }
+
   @Test func aQuoteInTheFileNameStaysInItsLiteral() throws {
     let lines = try lines(of: "  - {fetch: Mood}", named: "o\"dd")
     let folder = #".appendingPathComponent("o\"dd" + "-\(UUID())""#

@@ -41,6 +41,16 @@ struct ShellLineTests {
     ),
     ("set moods with country countries limit 2", "set moods limit 2 with country countries"),
     ("delete moods offset 1", "delete moods offset 1"),
+    (
+      "fetch Mood limit ceil( Mood / 20 )*2 batch 5 * scale as m",
+      "fetch Mood limit ceil( Mood / 20 )*2 batch 5 * scale as m"
+    ),
+    ("fetch Mood limit Mood/2 batch \"2   * scale\"", "fetch Mood limit Mood/2 batch 2 * scale"),
+    (
+      "insert Mood times (1 + 2) * 3 with latitude 1",
+      "insert Mood times (1 + 2) * 3 with latitude 1"
+    ),
+    ("walk moods every \"values / 2\"", "walk moods every \"values / 2\""),
     ("refresh moods keep no", "refresh moods keep no"),
     ("save fails 1570", "save fails 1570"),
     ("drop moods # and what follows is a comment", "drop moods"),
@@ -123,7 +133,15 @@ struct ShellLineTests {
     ("fetch Mood wher \"x\"", 12, "unknown option `wher`", "where"),
     ("fetch Mood where", 12, "`where` needs a predicate", nil),
     ("fetch Mood where \"date > 0", 18, "the text that begins here has no end", nil),
-    ("fetch Mood limit ten", 18, "`limit` needs a whole number, not `ten`", nil),
+    ("fetch Mood limit 1.5", 18, "`limit` needs a whole number, not `1.5`", nil),
+    ("fetch Mood limit 1e3", 18, "`limit` needs a whole number, not `1e3`", nil),
+    ("fetch Mood limit Mood /", 24, "a number or a name is expected here, not the end", nil),
+    ("fetch Mood limit ceil(Mood / 20 batch 5", 32, "`)` is expected here, not the end", nil),
+    ("fetch Mood limit celi(Mood)", 18, "unknown function `celi`", "ceil"),
+    (
+      "fetch Mood limit 2 - 3", 18, "`limit` has no number: its value -1 is below 0", nil
+    ),
+    ("fetch Mood limit 20 bacth 10", 21, "unknown option `bacth`", "batch"),
     ("fetch Mood limit -1", 18, "`limit` needs a whole number, not `-1`", nil),
     ("fetch Mood limit batch 20", 12, "`limit` needs a number", nil),
     ("fetch Mood values yess", 19, "`values` needs yes or no, not `yess`", "yes"),

@@ -121,8 +121,17 @@ struct ScenarioDiagnosticTests {
       10, "  - {fetch: Mood, as: moods, limt: 3}", 30, "steps[0].limt", "unknown option `limt`",
       "limit"),
     Mistake(
-      10, "  - {fetch: Mood, as: moods, limit: three}", 37, "steps[0].limit",
-      "`limit` needs a whole number, not `three`"),
+      10, "  - {fetch: Mood, as: moods, limit: three}", 37, "steps[0]",
+      "`three` is no entity whose rows could be counted"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limit: Mod / 10}", 37, "steps[0]",
+      "`Mod` is no entity whose rows could be counted", "Mood"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limit: Mood / 20}", 37, "steps.limit",
+      "`Mood / 20` has no value: its value 5/2 is not whole; put ceil() around the division"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, batch: Mood - Country}", 37, "steps.batch",
+      "`Mood - Country` has no value: its value -10 is below 0"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, values: nope}", 38, "steps[0].values",
       "`values` needs yes or no, not `nope`"),

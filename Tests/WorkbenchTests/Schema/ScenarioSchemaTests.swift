@@ -121,7 +121,7 @@ struct ScenarioSchemaTests {
     ("{count: 60}", "{count: \"60 % 2\"}"), ("{count: 60}", "{count: -6}"),
     ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, soort: date-, as: moods}"),
     ("{fetch: Mood, sort: date-, as: moods}", "{fetch: null, as: moods}"),
-    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, limit: many, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, limit: 2 of 3, as: moods}"),
     ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, sort: [], as: moods}"),
     ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, values: perhaps, as: moods}"),
     ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, result: object, as: moods}"),

@@ -25,6 +25,21 @@ struct ShellEngineTests {
     ).write(to: small)
   }
 
+  /// Of what was opened: what a step inserts does not move the numbers of the next.
+  @Test
+  func numbersKnowTheRowsOfWhatIsOpen() throws {
+    let shell = try ShellSession(small)
+    #expect(shell.type("fetch Mood limit Mood / Country + 1 as some").lines[0].contains("3 Mood"))
+    #expect(shell.type("insert Country times 2 * scale as new").failure == nil)
+    #expect(shell.type("fetch Mood limit Mood / Country as some").lines[0].contains("2 Mood"))
+    let wrong = shell.type("fetch Mood limit Contry").failure
+    #expect(wrong?.message.contains("did you mean `Country`") == true, "\(wrong as Any)")
+    let broken = shell.type("fetch Mood limit Mood / 3").failure
+    #expect(broken?.message.contains("put ceil() around the division") == true)
+    #expect(
+      shell.engine.vocabulary.candidates(for: "fetch Mood limit Cou") == .words(["Country"]))
+  }
+
   @Test
   func theTenLines() throws {
     let shell = try ShellSession(faults)
@@ -289,7 +304,9 @@ struct ShellEngineTests {
     ("touch m country.numericI", ["country.numericISO3166Code"]), ("touch m date li", ["limit"]),
     ("entities C", ["Continent", "Country"]), ("help exp", ["explain"]),
     ("fetch Nothing so", ["sort"]),
-    ("reset ", []), ("fetch Mood limit ", []), ("mode ", ["csv", "json", "line", "table"]),
+    ("reset ", []),
+    ("fetch Mood limit ", ["Continent", "Country", "Mood", "Region", "scale"]),
+    ("mode ", ["csv", "json", "line", "table"]),
     ("use ", ["small"]), ("open a.sqlite w", ["write"]), ("record s", ["stacks"]),
     ("fetch Mood where \"date > 0 AND country.u", ["country.updatedAt"]),
     ("fetch Mood prefetch ", ["country"]), ("walk m c", ["country"]),
