@@ -24,6 +24,12 @@ extension NSManagedObjectModel {
       named: name, of: entity, keys.map { ($0.name, $0.isAscending) }, where: condition)
   }
 
+  /// The names of all indexes that a new store of the model has, those of relationships and constraints
+  /// among them.
+  package var storeIndexNames: [String] {
+    SchemaBuilder(model: SQLModel(model: self)).indexes.map(\.name)
+  }
+
   /// The name that a fetch index has in a store: `Z_Mood_byDate`.
   package static func storeIndexName(_ name: String, ofEntity entity: String) -> String {
     "Z_\(entity)_\(name)"

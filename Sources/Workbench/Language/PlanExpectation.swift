@@ -9,12 +9,17 @@ package struct PlanExpectation: Sendable, Equatable {
   package var source: SourceMark
   /// The line it is written on.
   package var line: Int
+  /// Where its demand is written.
+  package var place: SourcePlace?
 
-  package init(step: String?, demand: PlanDemand, source: SourceMark, line: Int) {
+  package init(
+    step: String?, demand: PlanDemand, source: SourceMark, line: Int, place: SourcePlace? = nil
+  ) {
     self.step = step
     self.demand = demand
     self.source = source
     self.line = line
+    self.place = place
   }
 
   package static func == (first: PlanExpectation, second: PlanExpectation) -> Bool {

@@ -23,13 +23,14 @@ package final class PlanReader {
     connection.close()
   }
 
-  /// The plan of a statement.
+  /// The plan of a statement; a scan of a partial index says its condition.
   ///
-  /// Cost: the statement is prepared, not run.
+  /// Cost: the statement is prepared, not run; one SELECT more for an index that is scanned.
   /// - Parameter binds: what one of its runs bound, as it is recorded; nil when nobody knows.
   /// - Throws: `SQLiteError` when it cannot be prepared on this store.
   package func plan(of sql: String, binds: [String]? = nil) throws(SQLiteError) -> QueryPlan {
     try connection.explainQueryPlan(sql, binds: (binds ?? []).map(BindText.value))
+      .telling(conditionsOfPartialIndexes: connection.conditionOfIndex)
   }
 
   /// The plan as a tree, line by line; the reason when there is none.

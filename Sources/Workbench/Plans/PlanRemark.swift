@@ -14,6 +14,10 @@ package enum PlanRemark: Sendable, Hashable {
   case correlatedSubquery
   /// Both sides of an `OR` go through an index of their own.
   case multiIndexOr
+  /// Every entry of a partial index is read, which is every row that meets the index's own condition.
+  ///
+  /// `isAll` says whether the statement asks for nothing beside that condition.
+  case partialScan(index: String, condition: String, isAll: Bool)
   /// The index finds all rows of an entity, and the condition is then checked row by row.
   case entityIndex(String)
 
@@ -25,6 +29,7 @@ package enum PlanRemark: Sendable, Hashable {
     case .automaticIndex: "automatic index"
     case .correlatedSubquery: "correlated subquery"
     case .multiIndexOr: "multi-index or"
+    case .partialScan: "partial index scan"
     case .entityIndex: "entity index"
     }
   }
@@ -44,6 +49,11 @@ package enum PlanRemark: Sendable, Hashable {
     case .correlatedSubquery: "The subquery runs once for each row of the query around it."
     case .multiIndexOr:
       "Each side of the OR has an index; every row that one of them finds is looked up."
+    case .partialScan(let index, let condition, true):
+      "Every entry of the partial index \(index) is read: they are the rows with \(condition)."
+    case .partialScan(let index, let condition, false):
+      "Every entry of the partial index \(index) is read, which are the rows with \(condition), and the "
+        + "rest of the condition is checked on each."
     case .entityIndex(let index):
       "\(index) finds every row of the entity, and the condition is checked on each of them."
     }
@@ -67,6 +77,8 @@ package enum PlanRemark: Sendable, Hashable {
   private init?(_ node: QueryPlan.Node, isFullScan: Bool, sql: String) {
     if node.isAutomaticIndex {
       self = .automaticIndex(table: node.table ?? "")
+    } else if isFullScan, let scan = PlanRemark.partialScan(node, of: sql) {
+      self = scan
     } else if isFullScan {
       let index = node.index.map { node.isCovering ? "COVERING INDEX \($0)" : "INDEX \($0)" }
       self = .fullScan(table: node.table ?? "", index: index)
@@ -82,6 +94,13 @@ package enum PlanRemark: Sendable, Hashable {
     } else {
       return nil
     }
+  }
+
+  /// What a scan of a partial index is; nil for any other scan.
+  private static func partialScan(_ node: QueryPlan.Node, of sql: String) -> PlanRemark? {
+    guard let index = node.index, let condition = node.partialCondition else { return nil }
+    return .partialScan(
+      index: index, condition: condition, isAll: node.isAnswered(byConditionIn: sql))
   }
 
   private static func findsEntityAlone(_ node: QueryPlan.Node) -> Bool {

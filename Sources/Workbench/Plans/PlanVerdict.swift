@@ -6,6 +6,7 @@ package struct PlanVerdict: Sendable, Equatable {
   package enum Rating: String, Sendable, Comparable {
     case keyLookup
     case indexSearch
+    case partialIndex
     case entityIndex
     case scan
     case scanAndSort
@@ -18,11 +19,12 @@ package struct PlanVerdict: Sendable, Equatable {
       switch self {
       case .keyLookup: 0
       case .indexSearch: 1
-      case .entityIndex: 2
-      case .scan: 3
-      case .scanAndSort: 4
-      case .filteringScan: 5
-      case .automaticIndex: 6
+      case .partialIndex: 2
+      case .entityIndex: 3
+      case .scan: 4
+      case .scanAndSort: 5
+      case .filteringScan: 6
+      case .automaticIndex: 7
       }
     }
   }
@@ -66,11 +68,13 @@ package struct PlanVerdict: Sendable, Equatable {
     index = entity ?? plan.indexes.first
     if plan.usesAutomaticIndex {
       rating = .automaticIndex
-    } else if plan.isFullScan {
+    } else if remarks.contains(where: \.isFullScan) {
       let filters = sql.contains(" WHERE ")
       rating = filters ? .filteringScan : sorts ? .scanAndSort : .scan
     } else if entity != nil {
       rating = .entityIndex
+    } else if plan.isFullScan {
+      rating = .partialIndex
     } else {
       rating = plan.indexes.isEmpty ? .keyLookup : .indexSearch
     }
@@ -91,6 +95,7 @@ package struct PlanVerdict: Sendable, Equatable {
       "The best plan there is: rows looked up by primary key." + sorting
     case .indexSearch:
       "Finds its rows through \(index ?? "an index")." + sorting
+    case .partialIndex: remarks.first(where: \.isPartialScan).map { $0.sentence + sorting } ?? ""
     case .entityIndex:
       "Goes through \(index ?? "an index"), which finds every row of the entity and checks the "
         + "condition on each; an index on the compared columns would help." + sorting
@@ -117,6 +122,7 @@ package struct PlanVerdict: Sendable, Equatable {
       "the plan is perfect (primary key), the number is the cost"
     case .keyLookup: "the plan is perfect (primary key)"
     case .indexSearch: "the plan uses \(index ?? "an index")"
+    case .partialIndex: "the plan reads every entry of \(index ?? "a partial index")"
     case .entityIndex: "the plan reads every row of the entity"
     case .scan where isLimited: "the plan reads rows in their order, up to the limit"
     case .scan: "the plan reads every row, as asked"
@@ -145,7 +151,18 @@ package struct PlanVerdict: Sendable, Equatable {
     case .tempBTree(let purpose): purpose == "ORDER BY" && rating != .automaticIndex
     case .automaticIndex: true
     case .entityIndex: rating == .entityIndex
+    case .partialScan: rating == .partialIndex && remark == remarks.first(where: \.isPartialScan)
     case .correlatedSubquery, .multiIndexOr: false
     }
+  }
+}
+
+extension PlanRemark {
+  fileprivate var isFullScan: Bool {
+    if case .fullScan = self { true } else { false }
+  }
+
+  fileprivate var isPartialScan: Bool {
+    if case .partialScan = self { true } else { false }
   }
 }

@@ -51,17 +51,18 @@ extension PlanDemand {
   ) -> (holds: Bool, found: String) {
     guard !statements.isEmpty else { return (false, "no SELECT") }
     let plans = statements.map(\.plan)
+    let used = PlanDemand.distinct(plans.flatMap(\.ways))
+    let found = used.isEmpty ? "no index" : "uses \(used.joined(separator: ", "))"
     switch self {
     case .uses(let name):
       let stored =
         [name] + entities.map { NSManagedObjectModel.storeIndexName(name, ofEntity: $0) }
-      let used = PlanDemand.distinct(plans.flatMap(\.indexes))
-      return (
-        used.contains { stored.contains($0) },
-        used.isEmpty ? "no index" : "uses \(used.joined(separator: ", "))"
-      )
+      return (plans.flatMap(\.indexes).contains { stored.contains($0) }, found)
+    case .usesPrimaryKey: return (plans.contains(where: \.searchesPrimaryKey), found)
+    case .usesAutomaticIndex: return (plans.contains(where: \.usesAutomaticIndex), found)
     case .avoidsScan:
-      let scans = PlanDemand.distinct(plans.flatMap(\.fullScans).map(\.detail))
+      let scans = PlanDemand.distinct(
+        statements.flatMap { $0.plan.needlessScans(of: $0.sql) }.map(\.detail))
       return (scans.isEmpty, scans.isEmpty ? "no scan" : scans.joined(separator: ", "))
     case .avoidsTempBTree:
       let trees = PlanDemand.distinct(plans.flatMap(\.tempBTrees))
@@ -74,5 +75,13 @@ extension PlanDemand {
 
   private static func distinct(_ words: [String]) -> [String] {
     words.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+}
+
+extension QueryPlan {
+  /// How its tables are gone into: the indexes, and the primary key and automatic ones by these words.
+  fileprivate var ways: [String] {
+    indexes + (searchesPrimaryKey ? ["primary key"] : [])
+      + (usesAutomaticIndex ? ["automatic index"] : [])
   }
 }

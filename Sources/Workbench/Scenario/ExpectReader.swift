@@ -92,7 +92,7 @@ struct ExpectReader {
         }
         return PlanExpectation(
           step: step??.text, demand: try PlanDemand(word), source: source,
-          line: entry.key.place.line)
+          line: entry.key.place.line, place: word.place(at: 0, length: word.text.count))
       }
     }
   }

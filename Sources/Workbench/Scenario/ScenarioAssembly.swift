@@ -52,6 +52,7 @@ struct ScenarioAssembly {
       variants: self.variants(of: entries, reader: variants, named: name))
     scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
     checkLaws(of: scenario)
+    IndexCheck(scenario).problems.forEach { document.report($0.problem, at: $0.keyPath) }
     return scenario
   }
 
@@ -102,7 +103,6 @@ struct ScenarioAssembly {
         report(error, keyPath: expectation.metric.text)
       }
     }
-  }
     checkNumbers(of: scenario, in: scope)
   }
 
@@ -119,6 +119,7 @@ struct ScenarioAssembly {
         report(error, keyPath: "\(keyPath).\(option.word.rawValue)")
       }
     }
+  }
 
   private func report(_ error: LawError, keyPath: String) {
     document.report(

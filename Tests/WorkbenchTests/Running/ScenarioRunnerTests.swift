@@ -125,6 +125,89 @@ struct ScenarioRunnerTests {
     #expect(differences[3] == ["nothing of the kind happened"])
   }
 
+  /// `limit`, `batch`, `times`, `every` and what `set` says grow with the rows; the program says their values.
+  @Test(arguments: [1, 3])
+  func numbersOfStepsAreExpressions(scale: Int) throws {
+    let result = try run(
+      """
+      name: Numbers
+      model: Moody
+      data: {Country: {count: 4}, Mood: {count: 40 * scale, country: cycle}}
+      steps:
+        - {fetch: Mood, limit: Mood / 10, offset: 2 * Country, as: some}
+        - walk some every 2 * scale
+        - {insert: Country, times: scale + 1, as: new}
+      variants:
+        - {name: part, expect: {"rows(some)": Mood / 10, registered(Country): scale + 1}}
+        - name: more
+          set: {some.limit: ceil(Mood / 3)}
+          expect: {"rows(some)": ceil(Mood / 3)}
+        - name: batched
+          set: {some.batch: 5 * scale}
+          expect: {selects: 2, "rows(some)": at least Mood / 10}
+      """, scale: scale)
+    #expect(missed(result) == [])
+    let (part, batched) = (result.variants[0], result.variants[2])
+    #expect(part.steps[0].text == "fetch Mood limit Mood / 10 offset 2 * Country as some")
+    #expect(part.requestSwift.contains("request.fetchLimit = \(4 * scale)"))
+    #expect(part.steps[1].summary == "walked 2 objects")
+    #expect(result.variants[1].set == ["some.limit: ceil(Mood / 3)"])
+    #expect(batched.requestSwift.contains("request.fetchBatchSize = \(5 * scale)"))
+  }
+
+  @Test func aNumberWithoutAValueAtTheScaleIsSaidBeforeAnythingRuns() throws {
+    let text = """
+      name: Numbers
+      model: Moody
+      data: {Country: {count: 1}, Mood: {count: 40, country: cycle}}
+      steps: [{fetch: Mood, limit: Mood / scale, as: some}]
+      """
+    _ = try run(text, scale: 4)
+    let error = try #require(throws: ScenarioDiagnostics.self) { try run(text, scale: 3) }
+    let problem = try #require(error.diagnostics.first).problem
+    #expect(problem.message.hasPrefix("`Mood / scale` has no value at scale 3: its value 40/3"))
+    #expect(problem.place.line == 4 && problem.place.column == 30)
+  }
+
+  /// A partial index that holds what is asked for is read from end to end, and is no full scan.
+  @Test
+  func aScanOfAPartialIndexReadsItsRowsAlone() throws {
+    let result = try run(
+      """
+      name: Partial
+      model: Moody
+      data: {Country: {count: 4}, Mood: {count: 400, country: cycle, latitude: "one of [1, 2, 3, 4]"}}
+      steps: [{index: Mood, keys: longitude, where: "latitude == 3", as: three}]
+      variants:
+        - name: its rows
+          then: [{fetch: Mood, where: "latitude == 3", sort: longitude, as: some}]
+          expect: {plan(some): [uses three, avoids scan, avoids temp b-tree], rows: 100}
+        - name: some of them
+          then: [{fetch: Mood, where: "latitude == 3 AND date != nil", sort: longitude, as: some}]
+          expect: {plan(some): [uses three, avoids scan]}
+        - name: all
+          then: [{fetch: Mood, as: some}]
+          expect: {plan(some): [uses primary key, avoids scan]}
+        - name: one
+          then: [{fetch: Mood, limit: 1, values: no, as: one}, {touch: one, read: date}]
+          expect: {plan: uses primary key}
+      """)
+    #expect(
+      result.variants.map { $0.expectations.map(\.holds) } == [
+        [true, true, true, true], [true, false], [false, false], [true],
+      ])
+    let (its, some) = (result.variants[0].statements[0], result.variants[1].statements[0])
+    #expect(its.plan == ["`--SCAN t0 USING INDEX Z_Mood_three WHERE ZLATITUDE = 3.0"])
+    #expect(
+      its.verdict
+        == "Every entry of the partial index Z_Mood_three is read: they are the rows with "
+        + "ZLATITUDE = 3.0.")
+    #expect(its.remarks.map(\.name) == ["partial index scan"])
+    #expect(some.verdict.hasSuffix("and the rest of the condition is checked on each."))
+    #expect(result.variants[2].statements[0].remarks.map(\.name) == ["scan"])
+    #expect(result.variants[2].expectations[0].found.description == "no index")
+  }
+
   /// SQLite looks at the bound value before it takes a partial index, and so does who tells its plan.
   @Test
   func plansAreThoseOfTheBoundValues() throws {
@@ -334,10 +417,10 @@ struct ScenarioRunnerTests {
   }
 
   @discardableResult
-  private func run(_ text: String) throws -> RunResult {
+  private func run(_ text: String, scale: Int = 1) throws -> RunResult {
     let folder = try TemporaryFolder()
     let url = ScenarioFiles.folder.appendingPathComponent("wrong.yml")
     let scenario = try ScenarioReader.read(text: text, url: url, path: "wrong.yml")
-    return try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+    return try ScenarioRunner(scenario: scenario, scale: scale, outputDirectory: folder.url).run()
   }
 }

@@ -205,6 +205,16 @@ struct ScenarioDiagnosticTests {
     Mistake(
       15, "    expect: {plan(moods): [uses]}", 28, "variants[0].expect.plan(moods)[0]",
       "`uses` says nothing of a plan"),
+    Mistake(
+      15, "    expect: {plan(moods): [avoids scan, uses byDateIndx]}", 46, "plan(moods)",
+      "no index is named `byDateIndx`, neither in the model nor by a step", "byDateIndex"),
+    Mistake(
+      11, "  - {fetch: Mood, as: all, expect: {plan: uses ZMOOD_ZCONTRY_INDEX}}", 48, "plan",
+      "no index is named `ZMOOD_ZCONTRY_INDEX`, neither in the model nor by a step",
+      "ZMOOD_ZCOUNTRY_INDEX"),
+    Mistake(
+      11, "  - {index: Mood, remove: byDateInde}", 27, "steps",
+      "no index is named `byDateInde`, neither in the model nor by a step", "byDateIndex"),
     Mistake(13, "  - nam: plain", 5, "variants[0].nam", "a variant has no key `nam`", "name"),
     Mistake(
       14, "    set: {mood.values: no}", 11, "variants[0].set.mood.values",

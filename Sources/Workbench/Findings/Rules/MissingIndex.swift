@@ -47,7 +47,7 @@ enum MissingIndex {
   private static func isDoubtful(_ shape: StatementShape) -> Bool {
     let asksForIndex = shape.remarks.contains { remark in
       switch remark {
-      case .fullScan, .tempBTree, .automaticIndex, .entityIndex: true
+      case .fullScan, .partialScan, .tempBTree, .automaticIndex, .entityIndex: true
       case .correlatedSubquery, .multiIndexOr: false
       }
     }
