@@ -49,6 +49,7 @@ struct LogDocument: Encodable {
 
   let file: String
   let lines: Int
+  let wrappedAt: Int?
   let kinds: [String: Int]
   let classes: [String: Int]
   let unrecognised: Int
@@ -74,6 +75,7 @@ struct LogDocument: Encodable {
   ) {
     file = report.file
     lines = report.lines
+    wrappedAt = report.wrap?.column
     kinds = Dictionary(uniqueKeysWithValues: report.kinds.map { ($0.rawValue, $1) })
     classes = Dictionary(uniqueKeysWithValues: report.classes.map { ($0.rawValue, $1) })
     unrecognised = report.unrecognised

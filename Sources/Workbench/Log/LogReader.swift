@@ -17,9 +17,11 @@ package struct LogReader {
   package static func read(_ path: String) throws(InputRefusal) -> LogReport {
     let lines = try LogLines(path: path)
     var reader = LogReader(file: path)
-    while let line = lines.next() {
-      reader.take(line)
+    var mender = LogMender { lines.next() }
+    while let (line, pieces) = mender.next() {
+      reader.take(line, on: pieces)
     }
+    reader.report.wrap = mender.wrap
     return reader.finish()
   }
 
@@ -29,7 +31,16 @@ package struct LogReader {
   }
 
   /// Takes the next line, without its end.
-  package mutating func take(_ bytes: ArraySlice<UInt8>) {
+  ///
+  /// - Parameter pieces: On how many lines of the file it stands, where it was broken at a column.
+  package mutating func take(_ bytes: ArraySlice<UInt8>, on pieces: Int = 1) {
+    takeLine(bytes)
+    guard pieces > 1 else { return }
+    report.lines += pieces - 1
+    report.kinds[.continuation, default: 0] += pieces - 1
+  }
+
+  private mutating func takeLine(_ bytes: ArraySlice<UInt8>) {
     report.lines += 1
     let line = LogLine(bytes)
     if line.beginsRecord {

@@ -4,6 +4,8 @@ package struct LogReport: Sendable {
   package var file: String
   /// Lines of the file.
   package var lines = 0
+  /// Where its lines were broken, and put together again; nil where they were not.
+  package var wrap: LogWrap?
   /// Lines by kind; with `unrecognised` they are all lines.
   package var kinds: [LogKind: Int] = [:]
   /// Lines of Core Data's by what stands behind `CoreData:`, understood or not; without the lines

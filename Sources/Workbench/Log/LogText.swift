@@ -27,6 +27,11 @@ package enum LogText {
     if !report.firstTime.isEmpty { parts.append("\(report.firstTime) to \(report.lastTime)") }
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]
     head.append(costs(report.costs, tellsHits: report.tellsHits))
+    if let wrap = report.wrap {
+      let place = wrap.kind == .anywhere ? "behind" : "at the blanks before"
+      head.append(
+        "  its lines were broken \(place) column \(wrap.column) and are put together again")
+    }
     if report.saveTimes.count > 0 {
       head.append(
         "saves took \(time(report.saveTimes.total)), the largest \(time(report.saveTimes.largest))")

@@ -1,6 +1,6 @@
 extension SQLText {
   /// Words that begin a clause, and so a line of a wrapped statement.
-  private static let clauses: Set<String> = [
+  static let clauses: Set<String> = [
     "FROM", "WHERE", "ORDER", "GROUP", "HAVING", "LIMIT", "OFFSET", "VALUES", "JOIN", "LEFT",
     "INNER", "OUTER", "CROSS", "ON", "AND", "OR", "SET", "UNION", "EXCEPT", "INTERSECT", "COLLATE",
     "IN", "NOT", "IS", "LIKE", "BETWEEN", "ESCAPE", "SELECT", "ASC", "DESC", "AS", "THEN", "ELSE",
@@ -66,9 +66,10 @@ extension SQLText {
   }
 
   /// Whether a line begins with the rest of a name: a word that is neither a clause nor a column.
-  private static func isTail(_ line: LogBytes) -> Bool {
+  static func isTail(_ line: LogBytes) -> Bool {
     guard let first = SQLToken.all(in: line).first, first.kind == .word else { return false }
     return !clauses.contains(first.keyword) && !first.isColumn && !first.isStoreName
+      && !first.isAlias
   }
 
   /// Whether a line that follows no statement is a piece of one: the beginning was cut off.

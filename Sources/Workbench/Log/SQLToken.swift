@@ -70,6 +70,12 @@ struct SQLToken {
     return text.bytes[(text.bytes.startIndex + 1)..<dot.lowerBound].allSatisfy(\.isDigit)
   }
 
+  /// `t0`: what a statement calls a table.
+  var isAlias: Bool {
+    kind == .word && text.count > 1 && text.first == UInt8(ascii: "t")
+      && text.bytes.dropFirst().allSatisfy(\.isDigit)
+  }
+
   /// A name as Core Data gives tables and columns: `ZITEM`, `Z_PK`, `Z_1TAGS`.
   var isStoreName: Bool {
     kind == .word && text.first == UInt8(ascii: "Z") && text.count > 1
