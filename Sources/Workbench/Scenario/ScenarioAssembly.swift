@@ -113,6 +113,9 @@ struct ScenarioAssembly {
       steps.flatMap(\.options).map { ($0, "steps") }
       + scenario.variants.flatMap(\.set).map { ($0.option, "set.\($0.target)") }
     for (option, keyPath) in numbers {
+      // A name that is no entity's was told where it stands.
+      guard option.number?.expression.names.allSatisfy({ scope.rows[$0.text] != nil }) ?? false
+      else { continue }
       do {
         _ = try option.number?.resolved(in: scope)
       } catch {
