@@ -37,6 +37,25 @@ extension LogBytes {
     }
   }
 
+  /// Without the time that a CI service puts in front of each line, those that go on with another among them:
+  /// `2024-01-01T00:00:00.0000000Z ` of GitHub and Azure, `[12:00:00]: ▸ ` of fastlane.
+  var withoutStamp: LogBytes {
+    let head = bytes.prefix(48)
+    if head.first?.isDigit == true {
+      guard let end = LogBytes(head).range(of: "Z ")?.upperBound,
+        let separator = LogBytes(head).range(of: "T")?.lowerBound, separator < end,
+        separator - head.startIndex == 10, end - separator >= 18,
+        head[separator..<(end - 2)].dropFirst().allSatisfy({ $0.isDigit || ":.".utf8.contains($0) })
+      else { return self }
+      return LogBytes(bytes[end...])
+    }
+    guard head.first == UInt8(ascii: "["), let end = LogBytes(head).range(of: "]: ")?.upperBound,
+      end - head.startIndex == 12, LogTime(in: LogBytes(head[..<end])).seconds != nil
+    else { return self }
+    let rest = LogBytes(bytes[end...])
+    return rest.starts(with: "▸ ") ? LogBytes(rest.bytes.dropFirst(4)) : rest
+  }
+
   /// Without what a logger puts in front of a message: a time, `App[pid:tid]`, `[category]`.
   var withoutPrefix: LogBytes {
     var rest = withoutIndent

@@ -13,6 +13,8 @@ struct LogLine {
   init(_ bytes: ArraySlice<UInt8>) {
     var line = LogBytes(bytes)
     if bytes.contains(0x1B) { line = line.withoutColours }
+    let stamped = line.bytes
+    line = line.withoutStamp
     let record = LogRecord(line)
     beginsRecord = record != nil && line.withoutIndent.first == UInt8(ascii: "\"")
     if let record { line = record.message }
@@ -24,6 +26,8 @@ struct LogLine {
       message = (found.logClass, found.text.trimmed)
       prefix = LogBytes(line.bytes[..<found.start])
     }
+    // The stamp's time is the line's.
+    if record == nil { prefix = LogBytes(stamped[..<prefix.bytes.endIndex]) }
     if let record { prefix = record.prefix }
   }
 
@@ -37,7 +41,7 @@ struct LogLine {
       let start = prefix.bytes[..<end].lastIndex(of: UInt8(ascii: "["))
     {
       let inside = LogBytes(prefix.bytes[(start + 1)..<end])
-      if let thread = inside.after(":"), inside.first?.isDigit == true { return thread.string }
+      if let thread = inside.thread { return thread.string }
     }
     if let end = prefix.range(of: ":")?.lowerBound, let thread = prefix.range(of: " 0x", from: end)
     {
@@ -45,10 +49,7 @@ struct LogLine {
     }
     // With a category in brackets behind it, `[pid:tid]` is not the last pair.
     for part in prefix.bytes.split(separator: UInt8(ascii: "[")).dropFirst() {
-      let inside = LogBytes(part)
-      if inside.first?.isDigit == true, let thread = inside.before("]").after(":") {
-        return thread.string
-      }
+      if let thread = LogBytes(part).before("]").thread { return thread.string }
     }
     return ""
   }
@@ -146,5 +147,15 @@ struct LogLine {
       let logClass = LogClass(LogBytes(text.bytes[..<colon]))
     else { return nil }
     return (logClass, LogBytes(text.bytes[(colon + 1)...]).withoutIndent)
+  }
+}
+
+extension LogBytes {
+  /// The thread of `73416:2971038`; nil for anything else, such as a time.
+  fileprivate var thread: LogBytes? {
+    guard first?.isDigit == true, let thread = after(":"), !thread.isEmpty,
+      thread.bytes.allSatisfy({ $0.isWord })
+    else { return nil }
+    return thread
   }
 }

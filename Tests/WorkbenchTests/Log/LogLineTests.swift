@@ -38,6 +38,13 @@ struct LogLineTests {
       "77", "2023-05-01 12:00:00.5+0200"
     ),
     (#"  "eventMessage" : "CoreData: sql: SELECT COUNT(*) FROM ZITEM","#, "", ""),
+    // A time in brackets is no thread.
+    ("[12:00:05]: ▸ CoreData: sql: SELECT COUNT(*) FROM ZITEM", "", "12:00:05"),
+    ("[12:00:05][Step 2/3] CoreData: sql: SELECT COUNT(*) FROM ZITEM", "", "12:00:05"),
+    (
+      "2024-01-01T12:00:00.1230000Z 2024-01-01 12:00:00.123 App[12:34] CoreData: sql: SELECT "
+        + "COUNT(*) FROM ZITEM", "34", "2024-01-01T12:00:00.1230000Z"
+    ),
     ("\u{1B}[36mCoreData: sql: \u{1B}[0mSELECT \u{1B}[1;32mCOUNT(*)\u{1B}[0m FROM ZITEM", "", ""),
     ("\u{1B}[fg0,0,255;CoreData: sql: SELECT COUNT(*) FROM ZITEM\u{1B}[;", "", ""),
   ])

@@ -111,6 +111,33 @@ struct LogReaderTests {
     #expect(report.costs.byRelationship["Item.tags"] == [.misses: 1])
   }
 
+  /// A CI service stamps each line, those too that go on with the one before.
+  @Test(arguments: ["2024-03-01T10:11:12.2234567Z ", "[10:11:12]: ▸ ", "[10:11:12]: "])
+  func linesOfCIAreReadWithoutTheirStamps(stamp: String) {
+    let report = LogTexts.report(
+      [
+        "CoreData: sql: SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELE", "TIONDATE, t0.ZNAME",
+        "  FROM ZITEM t0",
+        "CoreData: annotation: total fetch execution time: 0.0002s for 3 rows.",
+        "CoreData: error: (1) failed with {", "    NSFilePath = \"/x\";", "}", "that was it",
+        "CoreData: details: SQLite: EXPLAIN QUERY PLAN SELECT 0 FROM ZITEM t0",
+        "0|0|0|SCAN ZITEM t0",
+        "",
+      ].map { "\(stamp)\($0)\n" }.joined())
+    #expect(
+      report.statements.map(\.sql) == [
+        "SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELETIONDATE, t0.ZNAME FROM ZITEM t0"
+      ]
+    )
+    #expect(
+      report.kinds == [
+        .sql: 1, .continuation: 4, .fetchTime: 1, .error: 1, .explain: 1, .plan: 1, .app: 1,
+        .blank: 1,
+      ])
+    #expect(
+      report.firstTime.hasSuffix("10:11:12") || report.firstTime.hasPrefix("2024-03-01T10:11:12"))
+  }
+
   @Test func cutStatementsGoToTheOneTheyBegin() {
     let long = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ?"
     let report = LogTexts.report(
