@@ -11,10 +11,13 @@ struct Pager {
   }
 
   /// Shows lines, and stops at the end of each screen until a key is pressed.
-  func show(_ lines: [String]) {
+  ///
+  /// - Returns: The key that begins what is typed next, when the answer was ended by one of those; nil
+  ///   otherwise.
+  func show(_ lines: [String]) -> UInt8? {
     guard let size = Pager.screen, Pager.height(of: lines[...], on: size) >= size.rows else {
       console.say(lines)
-      return
+      return nil
     }
     var rest = lines[...]
     var room = size.rows - 1
@@ -25,14 +28,40 @@ struct Pager {
       }
       console.say(Array(rest.prefix(max(1, count))))
       rest = rest.dropFirst(max(1, count))
-      guard !rest.isEmpty else { return }
+      guard !rest.isEmpty else { return nil }
       console.show(passing: Messages.more)
       let key = Pager.key()
       console.show(passing: nil)
       switch key {
-      case UInt8(ascii: " "): room = size.rows - 1
-      case UInt8(ascii: "\r"), UInt8(ascii: "\n"): room = 1
-      default: return
+      case .page: room = size.rows - 1
+      case .line: room = 1
+      case .enough: return nil
+      case .typed(let byte): return byte
+      }
+    }
+    return nil
+  }
+
+  /// What a key means here.
+  private enum Key {
+    case page
+    case line
+    case enough
+    /// A character, or the first byte of one, that nobody presses to leave a pager.
+    case typed(UInt8)
+
+    /// - Parameter bytes: What the key sent: one byte, or a sequence that begins with an escape.
+    init(_ bytes: [UInt8]) {
+      switch String(decoding: bytes, as: UTF8.self) {
+      case " ", "\u{1B}[6~", "\u{1B}[C", "\u{1B}OC": self = .page
+      case "\r", "\n", "\u{1B}[B", "\u{1B}OB": self = .line
+      case "q", "Q": self = .enough
+      default:
+        guard let byte = bytes.first, byte > 0x20, byte != 0x7F else {
+          self = .enough
+          return
+        }
+        self = .typed(byte)
       }
     }
   }
@@ -52,21 +81,41 @@ struct Pager {
     return (Int(size.ws_row), Int(size.ws_col))
   }
 
-  /// One key, not shown; Ctrl-C is a key here.
-  ///
-  /// Nil at the end of the input.
-  private static func key() -> UInt8? {
+  /// One key, not shown; Ctrl-C is a key here, and so is the end of the input.
+  private static func key() -> Key {
     var before = termios()
-    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
+    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return .enough }
     var raw = before
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
     tcsetattr(STDIN_FILENO, TCSANOW, &raw)
     defer { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
+    guard let first = byte() else { return .enough }
+    var bytes = [first]
+    // An arrow sends several bytes at once, of which none is for the command line.
+    while first == 0x1B, !isWhole(bytes), isWaiting(), let next = byte() { bytes.append(next) }
+    return Key(bytes)
+  }
+
+  /// Whether the sequence of a key is at its end: `ESC [ … letter`, `ESC O letter`, `ESC` and any other.
+  private static func isWhole(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count > 1 else { return false }
+    let opens = bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O")
+    return !opens || bytes.count > 2 && (0x40...0x7E).contains(bytes[bytes.count - 1])
+      || bytes.count > 16
+  }
+
+  private static func byte() -> UInt8? {
     var byte: UInt8 = 0
     while true {
       let count = read(STDIN_FILENO, &byte, 1)
       if count < 0, errno == EINTR { continue }
       return count == 1 ? byte : nil
     }
+  }
+
+  /// Whether another byte of the same key is there.
+  private static func isWaiting() -> Bool {
+    var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    return poll(&input, 1, 20) == 1
   }
 }

@@ -61,7 +61,11 @@ struct Shell: Executable {
     console.say(engine.banner(completes: true) + "\n")
     while let line = input.nextLine(after: engine.prompt, offering: engine.vocabulary) {
       let answer = running.run { engine.answer(to: line) }
-      if engine.pages { Pager(console).show(answer.lines) } else { console.say(answer.lines) }
+      if engine.pages {
+        if let key = Pager(console).show(answer.lines) { input.begin(with: key) }
+      } else {
+        console.say(answer.lines)
+      }
       if let failure = answer.failure { console.complain(failure.text()) }
       if answer.ends { break }
       if !line.isEmpty { console.say("") }

@@ -47,6 +47,11 @@ final class TerminalInput: Sendable {
     }
   }
 
+  /// Lets the next line begin with a key that was pressed already, or with the first byte of one.
+  func begin(with key: UInt8) {
+    rl_stuff_char(Int32(key))
+  }
+
   /// Passes a signal on to the thread that waits for a key, which handles it there.
   func tell(_ signal: Int32) {
     var byte = UInt8(truncatingIfNeeded: signal)

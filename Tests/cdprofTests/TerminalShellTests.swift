@@ -90,6 +90,24 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
+  /// Whoever begins to type the next command has seen enough; an arrow is no text.
+  @Test func theKeyThatEndsALongAnswerIsTyped() throws {
+    let session = try TerminalSession(program, ["shell", PackageFiles.faults])
+    session.resize(rows: 10, columns: 200)
+    #expect(session.wait(for: "cdprof> ") != nil)
+    for keys in [
+      "count Country\n", "q count Country\n", "\u{1B}[Acount Country\n", "\u{1B}[Bcount Country\n",
+    ] {
+      session.type("help\n")
+      #expect(session.wait(for: "space: next page") != nil)
+      session.type(keys)
+      #expect(session.wait(for: "60 Country") != nil, "\(keys.debugDescription)")
+      #expect(session.wait(for: "cdprof> ") != nil)
+    }
+    session.type("quit\n")
+    #expect(session.status() == 0)
+  }
+
   @Test func anEndFromOutsideLeavesNoScratchStore() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     #expect(session.wait(for: "cdprof> ") != nil)
