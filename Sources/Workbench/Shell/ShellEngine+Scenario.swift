@@ -3,7 +3,8 @@ import OpenCoreData
 extension ShellEngine {
   /// Writes the tries as a scenario whose expectations are what was measured.
   ///
-  /// The text is read back and checked before the file is written.
+  /// The text is read back and run before the file is written.
+  /// Cost: that of a run, with a copy of the data for each try.
   func saveScenario(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .saveScenario)
     let tries = try triesSoFar().filter { !$0.wasInterrupted }
@@ -23,16 +24,31 @@ extension ShellEngine {
         nextStep: "write `save scenario \(word.text).yml`")
     }
     let path = try newFile(word)
-    let draft = workspace.draft(
+    var draft = workspace.draft(
       named: file.deletingPathExtension().lastPathComponent, of: tries)
-    let text = draft.yaml(in: file.deletingLastPathComponent())
-    _ = try ScenarioReader.read(text: text, url: file, path: word.text)
+    let folder = file.deletingLastPathComponent()
+    let scenario = try ScenarioReader.read(text: draft.yaml(in: folder), url: file, path: word.text)
+    try addFindings(ofRunning: scenario, to: &draft)
+    let text = draft.yaml(in: folder)
     try Data(text.utf8).write(to: file, options: .atomic)
     written.insert(path)
     return ShellAnswer(
       "  \(word.text): \(NumberText.counted(draft.tries.count, "variant")), "
         + "\(NumberText.counted(draft.expectationCount, "expectation")) as measured. "
         + "Next: cdprof run \(LineWords.plain(word.text)) --report html")
+  }
+
+  /// Lets each try expect the findings that a run has: some tell of the whole of it, or try indexes, which a
+  /// shell does not do after each step.
+  private func addFindings(ofRunning scenario: Scenario, to draft: inout ScenarioDraft) throws {
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder).run()
+    for (index, variant) in result.variants.enumerated() where index < draft.tries.count {
+      draft.tries[index].findings = variant.findings.map(\.name).reduce(into: []) {
+        if !$0.contains($1) { $0.append($1) }
+      }
+    }
   }
 }
 

@@ -25,6 +25,20 @@ struct ShellEngineTests {
     ).write(to: small)
   }
 
+  /// An index is looked for once a variant is over; what was saved must hold when it is run.
+  @Test func aSavedScenarioHoldsWithWhatOnlyAWholeRunFinds() throws {
+    let shell = try ShellSession(faults)
+    shell.type("fetch Mood where \"remoteIdentifier == 'x'\" limit Mood / 10 as some", "reset")
+    shell.type("fetch Mood limit Mood / 10 as part", "touch part date")
+    let file = folder.file("saved.yml")
+    #expect(shell.type("save scenario \(file.path)").failure == nil)
+    let scenario = try ScenarioReader.read(file)
+    #expect(scenario.variants[0].expect.findings?.names.map(\.text) == ["missing-index(Mood)"])
+    #expect(scenario.variants[1].expect.findings == nil)
+    let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+    #expect(result.holds)
+  }
+
   /// Of what was opened: what a step inserts does not move the numbers of the next.
   @Test
   func numbersKnowTheRowsOfWhatIsOpen() throws {
