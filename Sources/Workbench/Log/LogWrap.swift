@@ -56,23 +56,23 @@ package struct LogWrap: Sendable, Equatable {
     LogTime(in: LogBytes(line.prefix(32))).seconds != nil
   }
 
-  /// Whether the break is inside of `CoreData: ` or right behind it.
+  /// Whether the break is inside of a mark such as `CoreData: sql: `, or right behind it.
   static func isInMark(
     _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ blanks: Int
   ) -> Bool {
-    let mark = Array("CoreData: ".utf8)
-    let tail = Array(line.suffix(mark.count)) + repeatElement(UInt8(ascii: " "), count: blanks)
-    return (1...mark.count).contains { length in
-      guard tail.suffix(length).elementsEqual(mark.prefix(length)), tail.count >= length,
-        next.starts(with: mark.dropFirst(length))
-      else { return false }
-      let rest = LogBytes(next.dropFirst(mark.count - length))
-      let before = tail.dropLast(length).last
-      let whole = (mark + rest.bytes)[...]
-      return before?.isWord != true
-        && LogLine(whole).message.map { $0.logClass != .message } == true
+    let tail = Array(line.suffix(40)) + repeatElement(UInt8(ascii: " "), count: blanks)
+    guard tail.contains(UInt8(ascii: "C")) else { return false }
+    return marks.contains { mark in
+      (1...min(mark.count, tail.count)).contains { length in
+        tail.suffix(length).elementsEqual(mark.prefix(length))
+          && next.starts(with: mark.dropFirst(length))
+          && tail.dropLast(length).last?.isWord != true
+      }
     }
   }
+
+  private static let marks = LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
+    .map { Array("CoreData: \($0.rawValue): ".utf8) }
 
   /// What speaks for a break at the widest line, and what against it.
   private struct Signs {
@@ -100,7 +100,7 @@ package struct LogWrap: Sendable, Equatable {
       let isFull = width == widest
       // Where there was room, another line begins.
       if width < widest - LogWrap.lostBlanks, !LogWrap.overflows(width, by: following, widest),
-        next.message != nil || LogWrap.width(following) == widest
+        next.message != nil || LogWrap.width(following) == widest || LogWrap.isTimed(following)
       {
         lines += 1
         if LogWrap.isTimed(following) { timed += 1 }
@@ -120,9 +120,7 @@ package struct LogWrap: Sendable, Equatable {
         if isFull, message?.isBroken == false { whole += 1 }
         return
       }
-      guard let message, message.isBroken || isFull && message.isSurelyBroken(by: next.text) else {
-        return
-      }
+      guard let message, message.isProof(with: next.text, isFull: isFull) else { return }
       if widest - width <= LogWrap.lostBlanks {
         full += 1
         if isFull, line.text.last?.isBlank == true || message.isBrokenInWord(by: next.text) {
@@ -150,11 +148,14 @@ package struct LogWrap: Sendable, Equatable {
     }
 
     var kind: Kind? {
-      let doubts = elsewhere + whole
-      if full >= 2, inWords > 0, (atBlanks + betweenWords + doubts) * 4 <= full { return .anywhere }
+      // One short line may be as wide as the column by chance, and come again and again.
+      guard whole <= 8 * (full + atBlanks) else { return nil }
+      if full >= 2, inWords > 0, (atBlanks + betweenWords + elsewhere) * 4 <= full {
+        return .anywhere
+      }
       let all = full + atBlanks
       guard all >= 3, atBlanks > 0 || betweenWords > 1 else { return nil }
-      return inWords * 4 <= all && doubts * 8 <= all ? .atBlanks : nil
+      return inWords * 4 <= all && elsewhere * 8 <= all ? .atBlanks : nil
     }
   }
 }
@@ -180,6 +181,8 @@ extension LogMessage {
   func isBrokenInWord(by next: LogBytes) -> Bool {
     guard let last = text.last, let first = next.first else { return false }
     if first.isBlank || ",.".utf8.contains(first) || last == UInt8(ascii: ".") { return true }
+    // A URI has no blanks, and would have moved to the next line as a whole.
+    if let uri = text.after("<x-coredata://") { return !uri.bytes.contains(UInt8(ascii: ">")) }
     guard logClass == .sql, last.isWord, !endsInKeyword else { return false }
     return first == UInt8(ascii: "(") || first.isWord && SQLText.isTail(next)
   }
@@ -188,6 +191,15 @@ extension LogMessage {
   var endsInKeyword: Bool {
     guard logClass == .sql, let word = SQLToken.all(in: text).last?.keyword else { return false }
     return SQLText.clauses.contains(word) || SQLText.Verb(rawValue: word) != nil
+  }
+
+  /// Whether the message and a line that begins nothing show that one line was broken.
+  ///
+  /// A statement that its writer cut has an app's print behind it, not more SQL.
+  func isProof(with next: LogBytes, isFull: Bool) -> Bool {
+    guard logClass == .sql else { return isBroken }
+    return isBroken && SQLText(text).mayGoOn(with: next)
+      || isFull && isSurelyBroken(by: next)
   }
 
   /// Whether a line can only be the rest of a statement that seems whole: `… t0 WHE`, `RE t0.ZDATE > ?`.
@@ -201,7 +213,7 @@ extension LogMessage {
   /// A message that is whole takes only what is surely not an app's own print.
   func goesOn(with next: LogBytes) -> Bool {
     switch logClass {
-    case .sql: !SQLText(text).isComplete || SQLText(text).mayGoOn(with: next)
+    case .sql: SQLText(text).mayGoOn(with: next) || isBroken && accepts(next)
     case .annotation where text.contains(" time: "): !LogMessage.endsTime(text)
     case .annotation where text.contains("sql text '"):
       !(text.contains("' returned ") && (text.contains(" rows") || text.ends(with: "(")))
@@ -231,6 +243,11 @@ extension SQLText {
     let tokens = SQLToken.all(in: line)
     guard let first = tokens.first else { return false }
     if verb == nil { return !text.ends(with: "<private>") }
+    if SQLToken.all(in: text).last?.kind == .open { return true }
+    if verb == .pragma, !text.contains("=") {
+      // Its name, or the rest of it, and its value.
+      return tokens.count == 1 || tokens.contains { $0.isSign("=") }
+    }
     let breaksName =
       text.last?.isWord == true && line.first?.isWord == true
       && (first.text.bytes.allSatisfy(SQLText.isOfName) || mayEndInLowerCase)
@@ -240,6 +257,7 @@ extension SQLText {
         || token.isAlias || token.text.starts(with: "NSCo")
         || SQLText.clauses.contains(token.text.string)
         || token.text.bytes.allSatisfy(\.isDigit) || token.text.starts(with: "_Z_")
+        || token.text.contains("_") && token.text.bytes.allSatisfy(SQLText.isOfName)
     }
   }
 
