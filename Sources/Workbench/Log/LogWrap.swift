@@ -71,6 +71,18 @@ package struct LogWrap: Sendable, Equatable {
     }
   }
 
+  /// Whether the break is inside of a record of `log show --style ndjson`.
+  private static func isInRecord(_ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>) -> Bool {
+    line.starts(with: "{\"".utf8) && line.last != UInt8(ascii: "}")
+      && next.first != UInt8(ascii: "{")
+  }
+
+  /// Whether Core Data puts two blanks before a word, of which a break at blanks leaves one.
+  private static func hasTwoBlanks(before next: LogBytes) -> Bool {
+    guard let first = SQLToken.all(in: next).first else { return false }
+    return first.isColumn || first.keyword == "LIMIT"
+  }
+
   private static let marks = LogClass.allCases.filter { ![.message, .cdprof].contains($0) }
     .map { Array("CoreData: \($0.rawValue): ".utf8) }
 
@@ -105,7 +117,7 @@ package struct LogWrap: Sendable, Equatable {
         lines += 1
         if LogWrap.isTimed(following) { timed += 1 }
       }
-      if isFull, LogWrap.isInMark(bytes, following, 0) {
+      if isFull, LogWrap.isInMark(bytes, following, 0) || LogWrap.isInRecord(bytes, following) {
         full += 1
         inWords += 1
         return
@@ -123,7 +135,8 @@ package struct LogWrap: Sendable, Equatable {
       guard let message, message.isProof(with: next.text, isFull: isFull) else { return }
       if widest - width <= LogWrap.lostBlanks {
         full += 1
-        if isFull, line.text.last?.isBlank == true || message.isBrokenInWord(by: next.text) {
+        let keepsBlank = line.text.last?.isBlank == true && !LogWrap.hasTwoBlanks(before: next.text)
+        if isFull, keepsBlank || message.isBrokenInWord(by: next.text) {
           inWords += 1
         } else if isFull, message.endsInKeyword, next.text.first?.isWord == true {
           betweenWords += 1
@@ -261,9 +274,11 @@ extension SQLText {
     }
   }
 
-  /// Whether it ends in a name that Core Data does not write in capitals: a pragma's, `NSCollateLocaleSensitive`.
+  /// Whether it ends in a name that Core Data does not write in capitals: a pragma's, `_Z_intarray0`,
+  /// `NSCollateLocaleSensitive`.
   private var mayEndInLowerCase: Bool {
-    verb == .pragma || SQLToken.all(in: text).last?.text.starts(with: "NS") == true
+    let last = SQLToken.all(in: text).last?.text
+    return verb == .pragma || last?.starts(with: "NS") == true || last?.starts(with: "_Z_") == true
   }
 
   private static func isOfName(_ byte: UInt8) -> Bool {
