@@ -70,7 +70,7 @@ let package = Package(
     .testTarget(
       name: "WorkbenchTests",
       dependencies: [
-        "Workbench", "OpenCoreData", "ProfileEvents", "SQLiteDriver",
+        "Workbench", "OpenCoreData", "ModelCode", "ProfileEvents", "SQLiteDriver",
         .product(name: "Yams", package: "Yams"),
       ]),
     .testTarget(

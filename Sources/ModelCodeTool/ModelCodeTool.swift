@@ -20,8 +20,9 @@ enum ModelCodeTool {
       return 66
     }
     do {
-      let generator = try ClassGenerator(
-        NSManagedObjectModel.read(contentsOf: model), file: model.lastPathComponent)
+      let read = try NSManagedObjectModel.read(contentsOf: model)
+      for warning in read.problems where warning.isWarning { complain(compilerLine(warning)) }
+      let generator = try ClassGenerator(read, file: model.lastPathComponent)
       let file = generator.singleFile(named: output.lastPathComponent)
       _ = try GeneratedFolder(output.deletingLastPathComponent()).write([file])
       return 0
@@ -34,7 +35,8 @@ enum ModelCodeTool {
     }
   }
 
-  /// The form that editors and build logs find places in: `FILE:LINE:COLUMN: error: SENTENCE`.
+  /// The form that editors and build logs find places in: `FILE:LINE:COLUMN: error: SENTENCE`, or a
+  /// warning.
   private static func compilerLine(_ error: ModelError) -> String {
     var rest = error
     rest.file = nil
@@ -42,7 +44,7 @@ enum ModelCodeTool {
     rest.column = nil
     let numbers = [error.line, error.line == nil ? nil : error.column].compactMap { $0 }
     let place = ([error.file ?? ""] + numbers.map { "\($0)" }).joined(separator: ":")
-    return "\(place): error: \(rest)"
+    return "\(place): \(error.isWarning ? "warning" : "error"): \(rest)"
   }
 
   private static func complain(_ line: String) {

@@ -1,4 +1,6 @@
 import Foundation
+import OpenCoreData
+import Workbench
 
 /// Standard output for results, standard error for messages.
 struct Console {
@@ -29,6 +31,13 @@ struct Console {
   /// Writes a message and an end of line.
   func complain(_ text: String) {
     Console.write(text + "\n", to: STDERR_FILENO)
+  }
+
+  /// Says what is wrong with a model that was read all the same.
+  ///
+  /// - Parameter path: What it was read from.
+  func warn(of model: NSManagedObjectModel, path: String) {
+    for line in ModelWarningText.lines(model.problems, path: path) { complain(line) }
   }
 
   /// Shows how far the work is, on one line that the next one replaces; nothing where nobody watches.

@@ -18,8 +18,10 @@ struct Diff: Executable {
   var json = false
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let comparison = ModelComparison(
-      from: try FoundModel(path: old).model, to: try FoundModel(path: new).model)
+    let (earlier, later) = (try FoundModel(path: old).model, try FoundModel(path: new).model)
+    console.warn(of: earlier, path: old)
+    console.warn(of: later, path: new)
+    let comparison = ModelComparison(from: earlier, to: later)
     if json {
       console.say(try DifferenceText.json(comparison))
     } else {

@@ -30,8 +30,9 @@ struct Generate: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     try InputRefusal.checkExists(model)
     let url = URL(fileURLWithPath: model)
-    let generator = try ClassGenerator(
-      NSManagedObjectModel.read(contentsOf: url), file: url.lastPathComponent)
+    let read = try NSManagedObjectModel.read(contentsOf: url)
+    console.warn(of: read, path: model)
+    let generator = try ClassGenerator(read, file: url.lastPathComponent)
     let folder = GeneratedFolder(URL(fileURLWithPath: out, isDirectory: true))
     for (path, outcome) in try folder.write(generator.files(style)) {
       console.say("\(outcome.rawValue): \(path)")

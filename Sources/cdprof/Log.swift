@@ -53,7 +53,11 @@ struct Log: Executable {
     // A wrong path or budget costs nothing before a long log is read.
     let storeURL = store.map { URL(fileURLWithPath: $0) }
     if let storeURL { try InputRefusal.check(storeURL) }
-    let found = try (model ?? store).map { try FoundModel(path: $0).model }
+    let found = try (model ?? store).map { path in
+      let found = try FoundModel(path: path).model
+      console.warn(of: found, path: path)
+      return found
+    }
     if let expect { try InputRefusal.checkFile(expect) }
     let budget = try expect.map {
       try LogBudgetReader.read(path: $0, model: found, scale: scale ?? 1)

@@ -55,6 +55,7 @@ struct Model: Executable {
       }
       return findings.isEmpty ? .success : .findings
     }
+    console.warn(of: found.model, path: path)
     if json {
       console.say(try ModelJSON.data(found))
     } else if ddl {

@@ -43,7 +43,7 @@ struct Predicate: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let explanation = try explanation()
+    let explanation = try explanation(console)
     var parts: PredicateText.Parts = []
     if sql { parts.formUnion([.sql, .binds]) }
     if tree { parts.insert(.tree) }
@@ -56,12 +56,14 @@ struct Predicate: Executable {
     return .success
   }
 
-  private func explanation() throws -> PredicateExplanation {
+  private func explanation(_ console: Console) throws -> PredicateExplanation {
     guard let entity else { return try PredicateExplanation(format) }
     // A mistake in the format is told before one in a file.
     _ = try PredicateExplanation(format)
     if let plan { try InputRefusal.check(URL(fileURLWithPath: plan)) }
-    let found = try FoundModel(path: model ?? plan ?? "")
+    let path = model ?? plan ?? ""
+    let found = try FoundModel(path: path)
+    console.warn(of: found.model, path: path)
     return try PredicateExplanation(format, entity: entity, model: found.model)
   }
 }

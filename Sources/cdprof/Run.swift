@@ -127,6 +127,9 @@ struct Run: Executable {
       console.complain(error.description)
       return .usage
     }
+    for scenario in scenarios {
+      console.warn(of: scenario.model, path: scenario.modelURL?.relativePath ?? scenario.path)
+    }
     let runs = scenarios.map { ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self) }
     return try ScenarioRuns.status(of: runs, self, console)
   }

@@ -34,6 +34,9 @@ struct Shell: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     let writing: ShellWorkspace.Writing = inPlace ? .inPlace : write ? .copy : .never
     let workspace = try file.map { try ShellWorkspace(opening: $0, writing: writing) }
+    if let workspace {
+      console.warn(of: workspace.model, path: workspace.modelPath)
+    }
     let engine = try ShellEngine(workspace: workspace, showsBinds: showBinds) {
       console.complain($0)
     }

@@ -26,6 +26,8 @@ enum ArchiveKey {
   static let expressionType = "cdprof.expressionResultType"
   /// The stored fetch requests of a model, or the request of a fetched property: dictionaries.
   static let templates = "cdprof.fetchRequestTemplates"
+  /// The texts of a document that could not be read, by the attribute of the tag.
+  static let unread = "cdprof.unreadTexts"
   /// The configurations of a model: names of entities by name.
   static let configurations = "cdprof.configurations"
 

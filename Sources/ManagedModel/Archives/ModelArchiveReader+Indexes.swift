@@ -35,10 +35,10 @@ extension ModelArchiveReader {
       do {
         index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
       } catch {
-        errors.append(
-          ModelError(
-            "The predicate of the index \(name) cannot be read: \(error.message).",
-            entity: entity.name))
+        index.unreadTexts["partialIndexPredicate"] = format
+        warn(
+          "The predicate of the index \(name) cannot be read: \(error.message).",
+          "Write a whole predicate, or none.", of: entity)
       }
     }
     return index
@@ -61,9 +61,10 @@ extension ModelArchiveReader {
   private func element(
     _ object: KeyedArchive.Object, of entity: NSEntityDescription
   ) -> NSFetchIndexElementDescription? {
-    guard let name = archive.string(object.fields["NSPropertyName"]),
-      let property = computed(object, name: name) ?? entity.propertiesByName[name]
-    else { return nil }
+    guard let name = archive.string(object.fields["NSPropertyName"]) else { return nil }
+    let property =
+      computed(object, name: name) ?? entity.propertiesByName[name]
+      ?? NSExpressionDescription(unknownProperty: name)
     let type = archive.integer(object.fields["NSFetchIndexElementType"])
     let element = NSFetchIndexElementDescription(
       property: property, collationType: type == 1 ? .rTree : .binary)

@@ -70,6 +70,7 @@ extension ModelArchiveReader {
     property.versionHashModifier = archive.string(fields["NSVersionHashModifier"])
     property.explicitRenamingIdentifier = renaming(fields, name: name)
     property.userInfo = userInfo(fields)
+    property.unreadTexts = unreadTexts(fields)
     addValidation(to: property, fields)
   }
 
@@ -98,12 +99,13 @@ extension ModelArchiveReader {
   ) throws(ModelError) -> NSAttributeDescription {
     let fields = object.fields
     let number = archive.integer(fields["NSAttributeType"]) ?? 0
-    guard let type = UInt(exactly: number).flatMap({ NSAttributeType(rawValue: $0) }) else {
-      throw ModelError(
+    let known = UInt(exactly: number).flatMap { NSAttributeType(rawValue: $0) }
+    if known == nil {
+      warn(
         "The compiled model gives the unknown attribute type \(number).",
-        nextStep: "The model is newer than this program knows, or damaged.",
-        entity: entity.name, property: name)
+        "The model is newer than this program knows, or damaged.", of: entity, property: name)
     }
+    let type = known ?? .undefinedAttributeType
     let attribute: NSAttributeDescription =
       if type == .compositeAttributeType {
         try composite(object, name: name, entity: entity, depth: depth)
@@ -199,11 +201,14 @@ extension ModelArchiveReader {
       let destination = entity(
         fields["NSDestinationEntity"], named: fields["_NSDestinationEntityName"])
     else {
-      errors.append(
-        ModelError(
-          "The destination of a relationship is not in the compiled model.",
-          entity: relationship.entity?.name, property: relationship.name))
-      return
+      let name = archive.string(fields["_NSDestinationEntityName"])
+      relationship.unreadTexts["destinationEntity"] = name
+      relationship.unreadTexts["inverseName"] = archive.string(
+        fields["_NSInverseRelationshipName"])
+      return warn(
+        name.map { "There is no entity \($0)." } ?? "The relationship has no destination.",
+        "Add the entity or name another one.", of: relationship.entity,
+        property: relationship.name)
     }
     relationship.destinationEntity = destination
     if case .uid(let uid) = fields["NSInverseRelationship"],
@@ -212,6 +217,11 @@ extension ModelArchiveReader {
       relationship.inverseRelationship = inverse
     } else if let name = archive.string(fields["_NSInverseRelationshipName"]) {
       relationship.inverseRelationship = destination.relationshipsByName[name]
+      guard relationship.inverseRelationship == nil else { return }
+      relationship.unreadTexts["inverseName"] = name
+      warn(
+        "The destination \(destination) has no relationship \(name).",
+        "Add it or name another inverse.", of: relationship.entity, property: relationship.name)
     }
   }
 }

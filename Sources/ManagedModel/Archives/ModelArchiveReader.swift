@@ -15,6 +15,9 @@ final class ModelArchiveReader {
   /// What is wrong with parts of the model; reading goes on after each.
   var errors: [ModelError] = []
 
+  /// What a store can live with.
+  private var warnings: [ModelError] = []
+
   /// The names of the properties that could not be read, by entity, those of its parents included.
   var unread: [ObjectIdentifier: Set<String>] = [:]
 
@@ -38,8 +41,9 @@ final class ModelArchiveReader {
       errors.append(error)
     }
     guard errors.isEmpty, let model else {
-      throw ModelErrors(Array(errors.prefix(ModelLimits.errors)))
+      throw ModelErrors(Array((errors + warnings).prefix(ModelLimits.errors)))
     }
+    model.readerWarnings = warnings
     return model
   }
 
@@ -54,6 +58,11 @@ final class ModelArchiveReader {
     try linkParents()
     for (entity, object) in sortedByDepth() { try addProperties(to: entity, from: object) }
     for (relationship, object) in relationships { link(relationship, object) }
+    for oneSided in OneSidedInverse.takeAway(from: relationships.map(\.relationship)) {
+      warn(
+        oneSided.message, oneSided.nextStep, of: oneSided.relationship.entity,
+        property: oneSided.relationship.name)
+    }
     for (entity, object) in entities { addIndexes(to: entity, from: object) }
     model.entities = entities.map(\.entity)
     model.versionIdentifiers = Set(
@@ -65,6 +74,17 @@ final class ModelArchiveReader {
     }
     addConfigurations(root)
     return model
+  }
+
+  /// Warns of a property, or of an entity.
+  func warn(
+    _ message: String, _ nextStep: String?, of entity: NSEntityDescription?,
+    property: String? = nil
+  ) {
+    guard warnings.count < ModelLimits.errors else { return }
+    warnings.append(
+      ModelError(
+        message, nextStep: nextStep, entity: entity?.name, property: property, isWarning: true))
   }
 
   /// The entity that a value refers to, or the one with a name.
@@ -102,6 +122,12 @@ final class ModelArchiveReader {
       entity.versionHashModifier = archive.string(fields["NSVersionHashModifier"])
       entity.explicitRenamingIdentifier = renaming(fields, name: name)
       entity.userInfo = userInfo(fields)
+      entity.unreadTexts = unreadTexts(fields)
+      for (key, text) in entity.unreadTexts.sorted(by: { $0.key < $1.key }) {
+        warn(
+          "\(key) is \"\(text)\", which makes no sense and is not used.",
+          "Mend it in the model's document.", of: entity)
+      }
       entity.coreSpotlightDisplayNameExpression =
         archive.string(fields[ArchiveKey.spotlightName]).flatMap {
           try? NSExpression.parse($0, arguments: [])
@@ -139,6 +165,10 @@ final class ModelArchiveReader {
   func userInfo(_ fields: [String: BinaryPropertyList.Value]) -> [AnyHashable: Any]? {
     let info = archive.dictionary(fields["NSUserInfo"])
     return info.isEmpty ? nil : info
+  }
+
+  func unreadTexts(_ fields: [String: BinaryPropertyList.Value]) -> [String: String] {
+    archive.dictionary(fields[ArchiveKey.unread]) as? [String: String] ?? [:]
   }
 
   /// A stored fetch request, kept as a dictionary.

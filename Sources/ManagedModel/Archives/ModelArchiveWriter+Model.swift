@@ -49,6 +49,9 @@ extension ModelArchiveWriter {
     if let shown = entity.coreSpotlightDisplayNameExpression {
       fields[ArchiveKey.spotlightName] = string(shown.description)
     }
+    if !entity.unreadTexts.isEmpty {
+      fields[ArchiveKey.unread] = dictionary(of: entity.unreadTexts)
+    }
     if entity.isAbstract { fields["NSIsAbstract"] = .bool(true) }
     if !entity.uniquenessConstraints.isEmpty {
       fields["NSUniqueTuples"] = groups(entity.uniquenessConstraintNames)
@@ -89,6 +92,9 @@ extension ModelArchiveWriter {
     if property.isIndexedBySpotlight { fields[ArchiveKey.spotlight] = .bool(true) }
     if let modifier = property.versionHashModifier {
       fields["NSVersionHashModifier"] = string(modifier)
+    }
+    if !property.unreadTexts.isEmpty {
+      fields[ArchiveKey.unread] = dictionary(of: property.unreadTexts)
     }
     if let info = property.userInfo { fields["NSUserInfo"] = dictionary(of: info) }
     if let rules = property.explicitValidation {
@@ -137,9 +143,11 @@ extension ModelArchiveWriter {
   ) {
     let inverse = relationship.inverseRelationship
     fields["NSDestinationEntity"] = reference(to: relationship.destinationEntity)
-    fields["_NSDestinationEntityName"] = string(relationship.destinationEntity?.name)
+    fields["_NSDestinationEntityName"] = string(
+      relationship.destinationEntity?.name ?? relationship.unreadTexts["destinationEntity"])
     fields["NSInverseRelationship"] = reference(to: inverse, in: inverse?.entity)
-    fields["_NSInverseRelationshipName"] = string(inverse?.name)
+    fields["_NSInverseRelationshipName"] = string(
+      inverse?.name ?? relationship.unreadTexts["inverseName"])
     fields["NSDeleteRule"] = .integer(Int64(relationship.deleteRule.rawValue))
     fields["NSMinCount"] = .integer(Int64(relationship.minCount))
     fields["NSMaxCount"] = .integer(Int64(relationship.maxCount))

@@ -144,7 +144,8 @@ struct ModelArchiveWriter {
       "NSEntity": reference(to: index.entity),
       "$class": classReference("NSFetchIndexDescription"),
     ]
-    if let format = index.partialIndexPredicate?.predicateFormat {
+    let unread = index.unreadTexts["partialIndexPredicate"]
+    if let format = index.partialIndexPredicate?.predicateFormat ?? unread {
       fields[ArchiveKey.partialIndex] = string(format)
     }
     return fields

@@ -2,13 +2,17 @@
 struct EntityCheck {
   private let entity: NSEntityDescription
   private let model: NSManagedObjectModel
+  private let warns: Bool
   /// What was found, the properties in their order first.
   private(set) var errors: [ModelError] = []
 
   /// Checks an entity whose hierarchy has no circle.
-  init(_ entity: NSEntityDescription, in model: NSManagedObjectModel) {
+  ///
+  /// - Parameter warns: Whether what a store can live with is wanted too.
+  init(_ entity: NSEntityDescription, in model: NSManagedObjectModel, warns: Bool) {
     self.entity = entity
     self.model = model
+    self.warns = warns
     if let parent = entity.superentity, parent.managedObjectModel !== model {
       report("The parent \(parent.name ?? "") is not in the model.", "Add it to the model.")
     }
@@ -19,19 +23,31 @@ struct EntityCheck {
       case let relationship as NSRelationshipDescription: check(relationship)
       default: break
       }
+      checkTexts(of: property)
     }
     checkConstraints()
     checkIndexes()
   }
 
   private mutating func report(
-    _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil
+    _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil,
+    isWarning: Bool = false
   ) {
     errors.append(
-      ModelError(message, nextStep: nextStep, entity: entity.name, property: property?.name))
+      ModelError(
+        message, nextStep: nextStep, entity: entity.name, property: property?.name,
+        isWarning: isWarning))
   }
 
-  /// Names that model editors refuse, as the objects' own properties would hide the values.
+  /// Reports what a store can live with.
+  private mutating func warn(
+    _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil
+  ) {
+    if warns { report(message, nextStep, property: property, isWarning: true) }
+  }
+
+  /// Names that model editors mark, as the objects' own properties hide the values from a program
+  /// that does not ask by key.
   private static let reservedNames: Set = [
     "class", "description", "entity", "managedObjectContext", "objectID", "self", "superclass",
   ]
@@ -47,7 +63,7 @@ struct EntityCheck {
           "There are two properties named \(property.name).", "Rename one of them.",
           property: property)
       } else if Self.reservedNames.contains(property.name) {
-        report(
+        warn(
           "Every object has a property \(property.name) already.", "Rename the one of the model.",
           property: property)
       } else if let hidden = inherited[property.name] {
@@ -60,14 +76,21 @@ struct EntityCheck {
 
   private mutating func check(_ attribute: NSAttributeDescription) {
     if attribute.attributeType == .undefinedAttributeType, !attribute.isTransient {
-      report(
-        "The attribute has no type, so no store can hold it.",
+      warn(
+        "The attribute has no type, so that a store holds it as bytes.",
         "Give it a type or make it transient.", property: attribute)
     }
     if let value = attribute.defaultValue, attribute.typedDefaultValue == nil {
-      report(
+      warn(
         "The default value \(value) does not fit the type \(attribute.attributeType.documentName).",
         "Change the default value or the type.", property: attribute)
+    }
+    if let derived = attribute as? NSDerivedAttributeDescription,
+      derived.derivationExpression == nil
+    {
+      warn(
+        "The derived attribute has no expression that can be read, so that it stays nil.",
+        "Write one.", property: derived)
     }
     if let composite = attribute as? NSCompositeAttributeDescription {
       check(elementsOf: composite, of: attribute)
@@ -87,7 +110,7 @@ struct EntityCheck {
       if let inner = element as? NSCompositeAttributeDescription {
         check(elementsOf: inner, of: attribute)
       } else if element.attributeType == .undefinedAttributeType {
-        report(
+        warn(
           "The element \(element.name) has no type.", "Give it a type.", property: attribute)
       }
     }
@@ -97,14 +120,14 @@ struct EntityCheck {
     if relationship.minCount < 0 || relationship.maxCount < 0
       || (relationship.maxCount > 0 && relationship.minCount > relationship.maxCount)
     {
-      report(
+      warn(
         "The relationship may hold from \(relationship.minCount) to \(relationship.maxCount) "
           + "objects, which is impossible.",
         "Make the least count no greater than the greatest; 0 stands for no limit.",
         property: relationship)
     }
     guard let destination = relationship.destinationEntity else {
-      return report(
+      return warn(
         "The relationship has no destination.", "Name the entity it leads to.",
         property: relationship)
     }
@@ -129,16 +152,23 @@ struct EntityCheck {
         "Choose a relationship of \(destination).", property: relationship)
     }
     if inverse.inverseRelationship !== relationship {
-      let back = inverse.inverseRelationship.map { "\($0)" } ?? "nothing"
-      report(
-        "The inverse \(inverse) has \(back) as its own inverse.",
-        "Set the inverse of \(inverse) to \(relationship).", property: relationship)
+      let oneSided = OneSidedInverse(relationship, inverse)
+      report(oneSided.message, oneSided.nextStep, property: relationship)
     } else if let target = inverse.destinationEntity, !entity.isKind(of: target),
       !target.isKind(of: entity)
     {
       report(
         "The inverse \(inverse) leads to \(target) and not back.",
         "Make \(entity) the destination of \(inverse).", property: relationship)
+    }
+  }
+
+  /// Warns of what a document said and no reader could make out.
+  private mutating func checkTexts(of property: NSPropertyDescription) {
+    for (key, text) in property.unreadTexts.sorted(by: { $0.key < $1.key }) {
+      warn(
+        "\(key) is \"\(text)\", which makes no sense and is not used.",
+        "Mend it in the model's document.", property: property)
     }
   }
 
@@ -156,13 +186,13 @@ struct EntityCheck {
     var names: Set<String> = []
     for index in entity.indexes {
       if !names.insert(index.name).inserted {
-        report("There are two indexes named \(index.name).", "Rename one of them.")
+        warn("There are two indexes named \(index.name).", "Rename one of them.")
       }
       for element in index.elements {
-        guard let property = element.property, !(property is NSExpressionDescription) else {
-          continue
-        }
-        if entity.propertiesByName[property.name] !== property {
+        guard let property = element.property else { continue }
+        let isComputed =
+          (property as? NSExpressionDescription).map { !$0.isPlainName } ?? false
+        if !isComputed, entity.propertiesByName[property.name] !== property {
           reportUnknown(property.name, in: "index \(index.name)")
         }
       }
@@ -170,9 +200,9 @@ struct EntityCheck {
   }
 
   private mutating func reportUnknown(_ name: String, in place: String) {
-    guard errors.count < ModelLimits.errors else { return }
+    guard warns, errors.count < ModelLimits.errors else { return }
     let near = NearestName.of(name, among: entity.propertiesByName.keys.sorted())
-    report(
+    warn(
       "The \(place) names \(name), which the entity does not have.",
       near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.")
   }

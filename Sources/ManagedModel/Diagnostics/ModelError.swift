@@ -14,6 +14,8 @@ package struct ModelError: Error, Sendable, Hashable {
   package var message: String
   /// What to do about it, as one sentence.
   package var nextStep: String?
+  /// Whether the model can be used all the same.
+  package var isWarning: Bool
 
   /// Makes an error.
   ///
@@ -25,9 +27,10 @@ package struct ModelError: Error, Sendable, Hashable {
   ///   - file: The file.
   ///   - line: The line in the file, counted from 1.
   ///   - column: The column in the line, counted from 1.
+  ///   - isWarning: Whether the model can be used all the same.
   package init(
     _ message: String, nextStep: String? = nil, entity: String? = nil, property: String? = nil,
-    file: String? = nil, line: Int? = nil, column: Int? = nil
+    file: String? = nil, line: Int? = nil, column: Int? = nil, isWarning: Bool = false
   ) {
     self.message = message
     self.nextStep = nextStep
@@ -36,6 +39,7 @@ package struct ModelError: Error, Sendable, Hashable {
     self.file = file
     self.line = line
     self.column = column
+    self.isWarning = isWarning
   }
 }
 
@@ -51,5 +55,13 @@ extension ModelError: CustomStringConvertible {
     let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
     let text = nextStep.map { "\(message) \($0)" } ?? message
     return [place, subject, text].filter { !$0.isEmpty }.joined(separator: ": ")
+  }
+}
+
+extension ModelError {
+  /// Whether this one says already what another would: of the same property, or in the same words.
+  func covers(_ other: ModelError) -> Bool {
+    entity == other.entity && property == other.property
+      && (other.property != nil || message == other.message)
   }
 }

@@ -8,6 +8,8 @@ final class DocumentElement {
   let offset: Int
   /// The elements inside, in their order.
   var children: [DocumentElement] = []
+  /// The attributes of the tag that make no sense, as they are written.
+  var unread: [String: String] = [:]
 
   /// Makes an element without children.
   init(name: String, attributes: [String: String], offset: Int) {

@@ -29,6 +29,14 @@ struct DocumentTag {
     if count != 0 { attributes.append((key, "\(count)")) }
   }
 
+  /// Adds what could not be read, where nothing else is said.
+  mutating func set(unread texts: [String: String]) {
+    for (key, value) in texts.sorted(by: { $0.key < $1.key })
+    where !attributes.contains(where: { $0.key == key }) {
+      attributes.append((key, value))
+    }
+  }
+
   /// Adds an element inside.
   mutating func add(_ child: DocumentTag) {
     children.append(child)

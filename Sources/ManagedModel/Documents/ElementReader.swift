@@ -1,4 +1,4 @@
-/// Reads the attributes of one element and reports those that make no sense.
+/// Reads the attributes of one element and tells of those that make no sense.
 struct ElementReader {
   /// The element.
   let element: DocumentElement
@@ -14,6 +14,15 @@ struct ElementReader {
     errors.add(
       ModelError(message, nextStep: nextStep, entity: entity, property: property), at: element,
       attribute: attribute)
+  }
+
+  /// Warns of the value of an attribute, or of the tag; the value is written back as it stands.
+  func warn(_ message: String, _ nextStep: String?, at attribute: String? = nil) {
+    if let attribute { element.unread[attribute] = element.attributes[attribute] }
+    errors.add(
+      ModelError(
+        message, nextStep: nextStep, entity: entity, property: property, isWarning: true),
+      at: element, attribute: attribute)
   }
 
   /// A question whether a near name was meant, or another sentence when none is near.
@@ -35,17 +44,30 @@ struct ElementReader {
   /// The text of an attribute that has to be there; reports its absence.
   func required(_ attribute: String) -> String? {
     if let value = text(attribute) { return value }
-    report(
-      "The \(element.name) has no \(attribute).", "Add the attribute \(attribute)=\"…\".",
-      at: attribute)
+    let (message, nextStep) = absence(of: attribute)
+    report(message, nextStep, at: attribute)
     return nil
   }
 
-  /// A yes or no.
+  /// The text of an attribute that should be there; warns of its absence.
+  func wanted(_ attribute: String) -> String? {
+    if let value = text(attribute) { return value }
+    let (message, nextStep) = absence(of: attribute)
+    warn(message, nextStep, at: attribute)
+    return nil
+  }
+
+  private func absence(of attribute: String) -> (message: String, nextStep: String) {
+    (
+      "The \(element.name) has no \(attribute).", "Add the attribute \(attribute)=\"…\"."
+    )
+  }
+
+  /// A yes or no; another word is warned of.
   func flag(_ attribute: String, otherwise: Bool = false) -> Bool {
     guard let value = text(attribute) else { return otherwise }
     if let flag = Self.flag(value) { return flag }
-    report("\(attribute) is \"\(value)\".", "Write YES or NO.", at: attribute)
+    warn("\(attribute) is \"\(value)\".", "Write YES or NO.", at: attribute)
     return otherwise
   }
 
@@ -54,11 +76,11 @@ struct ElementReader {
     guard let value = text(attribute) else { return nil }
     if value == "-1" { return 0 }
     if let number = Int(value), number >= 0 { return number }
-    report("\(attribute) is \"\(value)\".", "Write a whole number from 0.", at: attribute)
+    warn("\(attribute) is \"\(value)\".", "Write a whole number from 0.", at: attribute)
     return nil
   }
 
-  /// What one of a list of names stands for; an unknown name is reported.
+  /// What one of a list of names stands for; an unknown name is warned of.
   func choice<Value>(
     _ attribute: String, _ values: [Value], name: (Value) -> String
   ) -> Value? {
@@ -66,7 +88,7 @@ struct ElementReader {
     if let value = values.first(where: { name($0) == text }) { return value }
     let names = values.map(name)
     let near = NearestName.of(text, among: names)
-    report(
+    warn(
       "\(attribute) is \"\(text)\".",
       near.map { "Did you mean \"\($0)\"?" } ?? "Write one of: \(names.joined(separator: ", ")).",
       at: attribute)

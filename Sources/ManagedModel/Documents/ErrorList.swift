@@ -1,24 +1,25 @@
-/// Collects the errors of one document with their places.
+/// Collects the errors and warnings of one document with their places.
 final class ErrorList {
   /// The document.
   let text: DocumentText
   private var errors: [(offset: Int, error: ModelError)] = []
+  private var warnings: [(offset: Int, error: ModelError)] = []
 
   /// Makes an empty list.
   init(text: DocumentText) {
     self.text = text
   }
 
-  /// Whether there are so many errors that no more are added.
-  var isFull: Bool { errors.count >= ModelLimits.errors }
+  /// Whether there are so many errors or warnings that names near a wrong one are looked for no more.
+  var isFull: Bool { max(errors.count, warnings.count) >= ModelLimits.errors }
 
-  /// Adds an error.
+  /// Adds an error, or a warning; of each no more than there may be, so that neither hides the other.
   ///
   /// The place is the value of `attribute` where it is given and there, else the tag.
   func add(
     _ error: ModelError, at element: DocumentElement, attribute: String? = nil
   ) {
-    guard !isFull else { return }
+    guard (error.isWarning ? warnings : errors).count < ModelLimits.errors else { return }
     let offset =
       attribute.map { text.valueOffset(of: $0, inTagAt: element.offset) } ?? element.offset
     var error = error
@@ -26,20 +27,23 @@ final class ErrorList {
     error.file = text.file
     error.line = place.line
     error.column = place.column
-    errors.append((offset, error))
+    if error.isWarning {
+      warnings.append((offset, error))
+    } else {
+      errors.append((offset, error))
+    }
   }
 
   /// Whether an error about the same property is there, or the same error.
   func covers(_ error: ModelError) -> Bool {
-    errors.contains { known in
-      known.error.entity == error.entity && known.error.property == error.property
-        && (error.property != nil || known.error.message == error.message)
-    }
+    (errors + warnings).contains { $0.error.covers(error) }
   }
 
-  /// The errors in the order of the document, or nil for none.
-  var sorted: ModelErrors? {
-    errors.isEmpty
-      ? nil : ModelErrors(errors.sorted { $0.offset < $1.offset }.map(\.error))
+  /// Whether the model cannot be used.
+  var hasErrors: Bool { !errors.isEmpty }
+
+  /// The errors and warnings in the order of the document.
+  var sorted: [ModelError] {
+    (errors + warnings).sorted { $0.offset < $1.offset }.map(\.error)
   }
 }

@@ -2,17 +2,17 @@ extension ModelBuilder {
   /// A derived attribute with its expression.
   func derived(_ reader: ElementReader) -> NSDerivedAttributeDescription {
     let attribute = NSDerivedAttributeDescription()
-    guard let text = reader.required("derivationExpression") else { return attribute }
+    guard let text = reader.wanted("derivationExpression") else { return attribute }
     attribute.derivationExpression = expression(text, reader, at: "derivationExpression")
     return attribute
   }
 
-  /// An expression that an attribute of a tag gives; one that cannot be read is reported.
+  /// An expression that an attribute of a tag gives; one that cannot be read is warned of.
   func expression(_ text: String, _ reader: ElementReader, at key: String) -> NSExpression? {
     do {
       return try NSExpression.parse(text, arguments: [])
     } catch {
-      reader.report(
+      reader.warn(
         "The expression \"\(text)\" cannot be read: \(error.message) (character \(error.column)).",
         error.suggestion.map { "Did you mean \($0)?" } ?? "Write a whole expression.", at: key)
       return nil
@@ -47,9 +47,9 @@ extension ModelBuilder {
       compositeElements += 1
       let inner = ElementReader(
         element: child, entity: reader.entity, property: reader.property, errors: errors)
-      guard let name = inner.required("name") else { continue }
+      guard let name = inner.wanted("name") else { continue }
       guard names.insert(name).inserted else {
-        inner.report(
+        inner.warn(
           "There are two elements named \(name).", "Rename one of them.", at: "name")
         continue
       }

@@ -19,7 +19,7 @@ extension ModelBuilder {
     element.children(named: list).flatMap { $0.children(named: group) }.map { group in
       group.children(named: part).compactMap { part in
         let reader = reader(part, entity)
-        guard let name = reader.required("value") else { return nil }
+        guard let name = reader.wanted("value") else { return nil }
         _ = property(named: name, of: entity, reader, at: "value", place: place)
         return name
       }
@@ -31,7 +31,7 @@ extension ModelBuilder {
     at attribute: String, place: String
   ) -> NSPropertyDescription? {
     if let property = entity.propertiesByName[name] { return property }
-    reader.report(
+    reader.warn(
       "The \(place) names \(name), which the entity does not have.",
       reader.suggestion(
         for: name, among: entity.propertiesByName.keys,
@@ -44,7 +44,7 @@ extension ModelBuilder {
     _ element: DocumentElement, of entity: NSEntityDescription
   ) -> NSFetchIndexDescription? {
     let reader = reader(element, entity)
-    guard let name = reader.required("name") else { return nil }
+    guard let name = reader.wanted("name") else { return nil }
     let index = NSFetchIndexDescription(
       name: name,
       elements: element.children(named: "fetchIndexElement").compactMap {
@@ -54,10 +54,11 @@ extension ModelBuilder {
       do {
         index.partialIndexPredicate = try NSPredicate.parse(format, arguments: [])
       } catch {
-        reader.report(
+        reader.warn(
           "The predicate \"\(format)\" cannot be read: \(error.message) (character \(error.column)).",
           error.suggestion.map { "Did you mean \($0)?" } ?? "Write a whole predicate, or none.",
           at: "partialIndexPredicate")
+        index.unreadTexts = element.unread
       }
     }
     return index
@@ -73,11 +74,10 @@ extension ModelBuilder {
       guard let computed = computed(text, reader) else { return nil }
       indexed = computed
     } else {
-      guard let name = reader.required("property"),
-        let property = property(
-          named: name, of: entity, reader, at: "property", place: "index \(index)")
-      else { return nil }
-      indexed = property
+      guard let name = reader.wanted("property") else { return nil }
+      indexed =
+        property(named: name, of: entity, reader, at: "property", place: "index \(index)")
+        ?? NSExpressionDescription(unknownProperty: name)
     }
     let type = reader.choice("type", NSFetchIndexElementType.allCases) {
       $0 == .rTree ? "RTree" : "Binary"
@@ -113,10 +113,10 @@ extension ModelBuilder {
   /// Adds the configurations of the model.
   func addConfigurations(of root: DocumentElement) {
     for element in root.children(named: "configuration") {
-      guard let name = reader(element).required("name") else { continue }
+      guard let name = reader(element).wanted("name") else { continue }
       let members = element.children(named: "memberEntity").compactMap { member in
         let reader = reader(member)
-        return reader.required("name").flatMap { entity(named: $0, for: reader, at: "name") }
+        return reader.wanted("name").flatMap { entity(named: $0, for: reader, at: "name") }
       }
       model.setEntities(members, forConfigurationName: name)
     }
@@ -125,7 +125,7 @@ extension ModelBuilder {
   /// The stored fetch request that an element describes.
   func fetchRequest(_ element: DocumentElement) -> FetchRequestTemplate? {
     let reader = reader(element)
-    guard let name = reader.required("name"), let entityName = reader.required("entity") else {
+    guard let name = reader.wanted("name"), let entityName = reader.wanted("entity") else {
       return nil
     }
     _ = entity(named: entityName, for: reader, at: "entity")

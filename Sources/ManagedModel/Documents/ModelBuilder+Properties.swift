@@ -7,6 +7,12 @@ extension ModelBuilder {
         let name = reader(child, entity).required("name")
       else { continue }
       let reader = reader(child, entity, property: name)
+      if let hidden = entity.superentity?.propertiesByName[name] {
+        reader.warn(
+          "The parent \(hidden.entity?.name ?? "") has a property \(name) already, which is used.",
+          "Rename one of them, or take this one away.", at: "name")
+        continue
+      }
       let property: NSPropertyDescription =
         switch child.name {
         case "attribute", "composite", "compositeAttribute": attribute(reader)
@@ -77,7 +83,7 @@ extension ModelBuilder {
     for key in keys.dropFirst(type == .dateAttributeType ? 0 : 1) {
       guard let text = reader.text(key) else { continue }
       if ValueRule.isLimit(text, for: type) { return text }
-      reader.report(
+      reader.warn(
         "\(key) is \"\(text)\", which is no limit for the type \(type.documentName).",
         type == .stringAttributeType ? "Write a length." : DefaultValueText.hint(type), at: key)
     }
@@ -93,7 +99,7 @@ extension ModelBuilder {
     // Left of a type that the attribute had before: the editor keeps it and shows it no more.
     guard type.hasDefaultText else { return nil }
     if let value = DefaultValueText.value(text, type: type) { return value }
-    reader.report(
+    reader.warn(
       "The default value \"\(text)\" does not fit the type \(type.documentName).",
       DefaultValueText.hint(type), at: key)
     return nil
@@ -108,7 +114,7 @@ extension ModelBuilder {
     relationship.deleteRule =
       reader.choice("deletionRule", NSDeleteRule.allCases, name: \.documentName)
       ?? .nullifyDeleteRule
-    if let name = reader.required("destinationEntity") {
+    if let name = reader.wanted("destinationEntity") {
       relationship.destinationEntity = entity(named: name, for: reader, at: "destinationEntity")
     }
     relationships.append((relationship, reader.element))
@@ -123,16 +129,34 @@ extension ModelBuilder {
     return property
   }
 
-  /// Sets the inverse that an element names.
-  func linkInverse(of relationship: NSRelationshipDescription, _ element: DocumentElement) {
+  /// Sets the inverses that the elements name; one that does not lead back is none.
+  func linkInverses() {
+    for (relationship, element) in relationships { linkInverse(of: relationship, element) }
+    let elements = Dictionary(
+      relationships.map { (ObjectIdentifier($0.relationship), $0.element) },
+      uniquingKeysWith: { first, _ in first })
+    for oneSided in OneSidedInverse.takeAway(from: relationships.map(\.relationship)) {
+      let relationship = oneSided.relationship
+      guard let element = elements[ObjectIdentifier(relationship)] else { continue }
+      reader(element, relationship.entity, property: relationship.name)
+        .warn(oneSided.message, oneSided.nextStep, at: "inverseName")
+      element.unread.merge(relationship.unreadTexts) { first, _ in first }
+    }
+  }
+
+  private func linkInverse(of relationship: NSRelationshipDescription, _ element: DocumentElement) {
     let reader = reader(element, relationship.entity, property: relationship.name)
-    guard let name = reader.text("inverseName"), let destination = relationship.destinationEntity
-    else { return }
+    guard let name = reader.text("inverseName") else { return }
+    guard let destination = relationship.destinationEntity else {
+      for key in ["inverseName", "inverseEntity"] { element.unread[key] = element.attributes[key] }
+      return
+    }
     if let inverse = destination.relationshipsByName[name] {
       relationship.inverseRelationship = inverse
       return
     }
-    reader.report(
+    element.unread["inverseEntity"] = element.attributes["inverseEntity"]
+    reader.warn(
       "The destination \(destination) has no relationship \(name).",
       reader.suggestion(
         for: name, among: destination.relationshipsByName.keys,

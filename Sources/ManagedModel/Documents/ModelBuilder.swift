@@ -1,6 +1,8 @@
 /// Makes a model of the elements of a document.
 ///
-/// Goes on after an error, so that all errors of a file are found at once.
+/// Goes on after an error, so that all errors of a file are found at once. What editors mark and
+/// compilers let pass is a warning: the part is read as far as it makes sense, and what it says is
+/// written back. Refused is what leaves open which model is meant.
 final class ModelBuilder {
   let errors: ErrorList
   let model = NSManagedObjectModel()
@@ -25,7 +27,7 @@ final class ModelBuilder {
   /// Builds the model, or fails with every error of the document.
   func build(_ root: DocumentElement) throws(ModelErrors) -> NSManagedObjectModel {
     let model = try buildWithProblems(root)
-    if let found = errors.sorted { throw found }
+    if errors.hasErrors { throw ModelErrors(errors.sorted) }
     return model
   }
 
@@ -40,7 +42,7 @@ final class ModelBuilder {
         ModelError(
           "The document is about \"\(root.name)\", not about a model.",
           nextStep: Self.nextStep(forDocumentAbout: root.name)), at: root)
-      throw errors.sorted ?? ModelErrors(ModelError("This is no model."))
+      throw ModelErrors(errors.sorted)
     }
     if let identifier = root.attributes["userDefinedModelVersionIdentifier"] {
       model.versionIdentifiers = [identifier]
@@ -50,13 +52,15 @@ final class ModelBuilder {
     linkParents()
     model.entities = entities.map(\.entity)
     for (entity, element) in entitiesByDepth() { addProperties(to: entity, from: element) }
-    for (relationship, element) in relationships { linkInverse(of: relationship, element) }
+    linkInverses()
     for (entity, element) in entities { addIndexes(to: entity, from: element) }
     addConfigurations(of: root)
     model.fetchRequestTemplates = root.children(named: "fetchRequest").compactMap {
       fetchRequest($0)
     }
     addModelChecks()
+    keepUnreadTexts()
+    model.readerWarnings = errors.sorted.filter(\.isWarning)
     return model
   }
 
@@ -125,12 +129,12 @@ final class ModelBuilder {
     }
   }
 
-  /// The entity with a name that an attribute gives; an unknown name is reported.
+  /// The entity with a name that an attribute gives; an unknown name is warned of.
   func entity(
     named name: String, for reader: ElementReader, at attribute: String
   ) -> NSEntityDescription? {
     if let entity = entitiesByName[name] { return entity }
-    reader.report(
+    reader.warn(
       "There is no entity \(name).",
       reader.suggestion(
         for: name, among: entitiesByName.keys, otherwise: "Add the entity or name another one."),
@@ -166,6 +170,17 @@ final class ModelBuilder {
       }
     }
     return sorted.map(\.0)
+  }
+
+  /// Gives entities and properties the texts of their tags that could not be read.
+  private func keepUnreadTexts() {
+    for (entity, element) in entities {
+      entity.unreadTexts = element.unread
+      for property in entity.ownProperties {
+        guard let element = propertyElements[ObjectIdentifier(property)] else { continue }
+        property.unreadTexts = element.unread
+      }
+    }
   }
 
   /// Adds what the check of the whole model finds and the document's own checks did not.

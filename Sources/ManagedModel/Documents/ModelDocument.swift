@@ -33,7 +33,7 @@ package enum ModelDocument {
     let text = DocumentText(file: contents.path, bytes: bytes)
     let builder = ModelBuilder(text: text)
     let model = try builder.buildWithProblems(DocumentParser.parse(bytes, text: text))
-    return (model, builder.errors.sorted?.errors ?? [])
+    return (model, builder.errors.sorted)
   }
 
   /// Writes a model as the `contents` file of a `.xcdatamodel` folder, in Xcode's form.

@@ -30,9 +30,9 @@ extension ModelDocumentWriter {
     tag.set("allowsExternalBinaryDataStorage", if: attribute.allowsExternalBinaryDataStorage)
     tag.set("allowsCloudEncryption", if: attribute.allowsCloudEncryption)
     tag.set("preserveAfterDeletion", if: attribute.preservesValueInHistoryOnDeletion)
-    if let text = attribute.derivationText {
+    if let derived = attribute as? NSDerivedAttributeDescription {
       tag.set("derived", if: true)
-      tag.set("derivationExpression", text)
+      tag.set("derivationExpression", derived.derivationExpression?.description)
     }
     end(&tag, attribute)
     for element in (attribute as? NSCompositeAttributeDescription)?.elements ?? [] {
@@ -87,6 +87,7 @@ extension ModelDocumentWriter {
     tag.set("elementID", property.explicitRenamingIdentifier)
     tag.set("versionHashModifier", property.versionHashModifier)
     tag.set("syncable", property.isSyncable, unless: true)
+    tag.set(unread: property.unreadTexts)
   }
 
   private mutating func addEntries(

@@ -57,6 +57,7 @@ struct ModelDocumentWriter {
     tag.set("codeGenerationType", entity.codeGenerationType)
     tag.set(
       "coreSpotlightDisplayNameExpression", entity.coreSpotlightDisplayNameExpression?.description)
+    tag.set(unread: entity.unreadTexts)
     for property in entity.ownProperties { tag.add(self.tag(of: property, in: entity)) }
     for index in entity.indexes { tag.add(self.tag(of: index)) }
     tag.add(
@@ -84,9 +85,10 @@ struct ModelDocumentWriter {
     var tag = DocumentTag("fetchIndex")
     tag.set("name", index.name)
     tag.set("partialIndexPredicate", index.partialIndexPredicate?.predicateFormat)
+    tag.set(unread: index.unreadTexts)
     for element in index.elements {
       var part = DocumentTag("fetchIndexElement")
-      if let computed = element.property as? NSExpressionDescription {
+      if let computed = element.property as? NSExpressionDescription, !computed.isPlainName {
         part.set("expression", computed.expression?.description)
         part.set(
           "expressionType",

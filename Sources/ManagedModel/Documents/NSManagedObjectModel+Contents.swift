@@ -20,6 +20,7 @@ extension NSManagedObjectModel {
   ///   - url: A `.xcdatamodeld` or `.momd` folder, a `.xcdatamodel` folder, its `contents`, or a
   ///     `.mom` file, which is known by its first bytes.
   ///   - version: The version to read, with or without its extension; nil for the current one.
+  /// - Returns: The model; what a store can live with is in its `readerWarnings`.
   /// - Throws: Every error of a document, or what is wrong with a compiled model.
   package static func read(
     contentsOf url: URL, version: String? = nil
@@ -70,7 +71,13 @@ extension NSManagedObjectModel {
           nextStep: "Turn a copy of it round: plutil -convert binary1 FILE.", file: file.path))
     }
     do {
-      return try ModelArchive.readAll(bytes: Array(data))
+      let model = try ModelArchive.readAll(bytes: Array(data))
+      model.readerWarnings = model.readerWarnings.map { warning in
+        var warning = warning
+        warning.file = file.path
+        return warning
+      }
+      return model
     } catch {
       throw ModelErrors(
         error.errors.map { error in
@@ -92,5 +99,6 @@ extension NSManagedObjectModel {
     for (name, members) in configurations { setEntities(members, forConfigurationName: name) }
     versionIdentifiers = model.versionIdentifiers
     fetchRequestTemplates = model.fetchRequestTemplates
+    readerWarnings = model.readerWarnings
   }
 }

@@ -88,6 +88,7 @@ final class ModelCopier {
     copy.explicitRenamingIdentifier = entity.explicitRenamingIdentifier
     copy.codeGenerationType = entity.codeGenerationType
     copy.isSyncable = entity.isSyncable
+    copy.unreadTexts = entity.unreadTexts
     copy.coreSpotlightDisplayNameExpression = entity.coreSpotlightDisplayNameExpression
     return copy
   }
@@ -128,6 +129,7 @@ final class ModelCopier {
     }
     let copy = NSFetchIndexDescription(name: index.name, elements: elements)
     copy.partialIndexPredicate = index.partialIndexPredicate
+    copy.unreadTexts = index.unreadTexts
     return copy
   }
 }

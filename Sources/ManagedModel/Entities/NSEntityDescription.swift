@@ -109,6 +109,11 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// True at first.
   package var isSyncable = true { willSet { requireMutable() } }
 
+  /// What the document says of the entity and could not be read, by the attribute of its tag.
+  ///
+  /// Written back as it stands where the entity says nothing else.
+  package var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
+
   /// What the system's search shows for an object of the entity.
   ///
   /// Kept, without effect here.

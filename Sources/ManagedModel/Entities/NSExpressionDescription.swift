@@ -14,3 +14,15 @@ public final class NSExpressionDescription: NSPropertyDescription, @unchecked Se
     willSet { requireMutable() }
   }
 }
+
+extension NSExpressionDescription {
+  /// What stands for a property that an index names and its entity does not have.
+  convenience init(unknownProperty name: String) {
+    self.init()
+    self.name = name
+    expression = NSExpression(forKeyPath: name)
+  }
+
+  /// Whether it is nothing but the name of a property.
+  var isPlainName: Bool { expression?.expressionType == .keyPath && expression?.keyPath == name }
+}

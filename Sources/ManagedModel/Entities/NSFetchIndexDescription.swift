@@ -23,6 +23,9 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   /// The predicate that limits the index to some rows, or nil for all rows.
   public var partialIndexPredicate: NSPredicate? { willSet { requireMutable() } }
 
+  /// What the document says of the index and could not be read, by the attribute of its tag.
+  package var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
+
   /// Makes an index.
   ///
   /// - Parameters:

@@ -25,6 +25,9 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// The fetch requests that the model names.
   package var fetchRequestTemplates: [FetchRequestTemplate] = [] { willSet { requireMutable() } }
 
+  /// What the reader of the model warned of: parts that are not used, or otherwise than they say.
+  package var readerWarnings: [ModelError] = [] { willSet { requireMutable() } }
+
   private var configurationEntities: [String: [NSEntityDescription]] = [:]
   private var cachedEntitiesByName: [String: NSEntityDescription]?
 

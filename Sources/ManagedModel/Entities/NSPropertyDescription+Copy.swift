@@ -35,6 +35,7 @@ extension NSPropertyDescription {
     copy.explicitRenamingIdentifier = explicitRenamingIdentifier
     copy.explicitValidation = explicitValidation
     copy.valueRule = valueRule
+    copy.unreadTexts = unreadTexts
     return copy
   }
 }

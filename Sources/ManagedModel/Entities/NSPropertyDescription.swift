@@ -71,6 +71,11 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// True at first.
   package final var isSyncable = true { willSet { requireMutable() } }
 
+  /// What the document says of the property and could not be read, by the attribute of its tag.
+  ///
+  /// Written back as it stands where the property says nothing else.
+  package final var unreadTexts: [String: String] = [:] { willSet { requireMutable() } }
+
   /// Makes a property without a name.
   public override init() {
     super.init()

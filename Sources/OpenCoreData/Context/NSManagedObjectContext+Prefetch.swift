@@ -32,23 +32,24 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The relationships that a path of names leads along.
+  /// The relationships that a path of names leads along, up to one without a destination.
   private func relationships(
     along path: String, from entity: NSEntityDescription
   ) throws -> [NSRelationshipDescription] {
     var current = entity
-    return try path.split(separator: ".").map(String.init).map { name in
-      guard let relationship = current.relationshipsByName[name],
-        let destination = relationship.destinationEntity
-      else {
+    var found: [NSRelationshipDescription] = []
+    for name in path.split(separator: ".").map(String.init) {
+      guard let relationship = current.relationshipsByName[name] else {
         throw NSError.fetch(
           "'\(name)' in the prefetched path '\(path)' is no relationship of "
             + "'\(current.name ?? "")'. It has: "
             + current.relationshipsByName.keys.sorted().joined(separator: ", ") + ".")
       }
+      guard let destination = relationship.destinationEntity else { break }
       current = destination
-      return relationship
+      found.append(relationship)
     }
+    return found
   }
 
   /// One step: loads the destinations and gives their identities.

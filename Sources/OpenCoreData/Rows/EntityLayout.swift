@@ -39,8 +39,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let listings: [String]
   /// The stored attributes that are groups of values; each leaf of them has a slot.
   let composites: [NSCompositeAttributeDescription]
-  /// Transient attributes live in the object alone.
-  let transients: [NSAttributeDescription]
+  /// What lives in the object alone: transient attributes and to-ones, and to-ones without a destination.
+  let transients: [NSPropertyDescription]
   /// The uniqueness constraints, inherited ones included.
   let constraints: [UniquenessConstraint]
   /// Bytes of a row before its texts and blobs.
@@ -112,7 +112,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       list.destinationEntity.map { entity.isKind(of: $0) } ?? false
     }
     self.listings = Set((otherEnds + oneWay).map(\.name)).sorted()
-    self.transients = entity.attributesByName.values.filter(\.isTransient)
+    self.transients = entity.propertiesByName.values.filter(Self.isHeldByObjectAlone)
       .sorted { $0.name < $1.name }
     self.composites = entity.attributesByName.values
       .compactMap { $0 as? NSCompositeAttributeDescription }
@@ -145,20 +145,28 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
 
   private static func places(
     _ slots: [RowSlot], _ toMany: [NSRelationshipDescription],
-    transients: [NSAttributeDescription], composites: [NSCompositeAttributeDescription]
+    transients: [NSPropertyDescription], composites: [NSCompositeAttributeDescription]
   ) -> [String: PropertyPlace] {
     var places: [String: PropertyPlace] = [:]
     for slot in slots { places[slot.name] = .slot(slot.index) }
     for (number, relationship) in toMany.enumerated() {
       places[relationship.name] = .toMany(number)
     }
-    for (number, attribute) in transients.enumerated() {
-      places[attribute.name] = .transient(number)
+    for (number, property) in transients.enumerated() {
+      places[property.name] = .transient(number)
     }
     for (number, attribute) in composites.enumerated() {
       places[attribute.name] = .composite(number)
     }
     return places
+  }
+
+  private static func isHeldByObjectAlone(_ property: NSPropertyDescription) -> Bool {
+    guard let relationship = property as? NSRelationshipDescription else {
+      return property is NSAttributeDescription && property.isTransient
+    }
+    return !relationship.isToMany
+      && (relationship.isTransient || relationship.destinationEntity == nil)
   }
 
   deinit {
@@ -253,7 +261,7 @@ enum PropertyPlace: Hashable {
   case slot(Int)
   /// In the object: a to-many relationship.
   case toMany(Int)
-  /// In the object: a transient attribute.
+  /// In the object: a transient attribute or to-one, or a to-one without a destination.
   case transient(Int)
   /// In the slots of its leaves: a composite attribute.
   case composite(Int)

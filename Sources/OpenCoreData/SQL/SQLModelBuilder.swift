@@ -163,6 +163,11 @@ struct SQLModelBuilder {
     {
       storage = .foreignKey(
         column: column.name, orderColumn: relationship.isOrdered ? column.orderColumn : nil)
+    } else if file != nil, let stated = relationship.unreadTexts["inverseName"],
+      let column = destination.column(named: stated), column.property is NSRelationshipDescription
+    {
+      // A file of Apple's keeps no second column for a to-many whose inverse belongs to another one.
+      storage = .foreignKey(column: column.name, orderColumn: nil)
     } else {
       storage = try placeHiddenInverse(relationship, of: entity, in: destination)
     }

@@ -5,10 +5,10 @@ extension NSManagedObjectModel {
   ///
   /// They are those of `addPersistentStore` for a new file, without the rows that follow them.
   ///
-  /// - Throws: Everything that `validate()` finds: such a model has no tables.
+  /// - Throws: The errors that `validate()` finds, without its warnings: such a model has no tables.
   package func creationStatements() throws(ModelErrors) -> [String] {
-    let problems = validate()
-    guard problems.isEmpty else { throw ModelErrors(problems) }
+    let errors = validate().filter { !$0.isWarning }
+    guard errors.isEmpty else { throw ModelErrors(errors) }
     return SchemaBuilder(model: SQLModel(model: self)).statements
   }
 }

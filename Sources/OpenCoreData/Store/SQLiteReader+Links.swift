@@ -6,9 +6,10 @@ extension SQLiteReader {
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
     guard let mapped = sqlite.entity(owner.layout).toMany[relationship.name] else {
-      // Its destinations are in a store of another configuration, where nothing of this one leads.
-      let destination = relationship.destinationEntity
-      if let destination, sqlite.mapping.held(destination) == nil { return [] }
+      // There are none, or in a store of another configuration, where nothing of this one leads.
+      guard let destination = relationship.destinationEntity,
+        sqlite.mapping.held(destination) != nil
+      else { return [] }
       throw NSError.fetch("The store does not keep the relationship '\(relationship.name)'.")
     }
     var query = sqlite.translator.toMany(mapped)

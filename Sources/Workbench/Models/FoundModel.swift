@@ -20,7 +20,7 @@ package struct FoundModel {
   package let version: String?
   /// The names of all versions beside it; empty for a store.
   package let versions: [String]
-  /// What is wrong with the model, of which the rest was read all the same; empty unless asked for.
+  /// What is wrong with the model, of which the rest was read all the same; errors only if asked for.
   package let problems: [ModelError]
   /// Why the model that the store carries was not used; nil when it was, or when there is none.
   package let storeProblem: String?
@@ -56,7 +56,8 @@ package struct FoundModel {
       model = read.model
       origin = read.isGuessed ? .tables : .store
       storeProblem = read.problem
-      (self.version, versions, problems) = (nil, [], [])
+      (self.version, versions) = (nil, [])
+      problems = model.problems
       return
     }
     storeProblem = nil
@@ -71,7 +72,7 @@ package struct FoundModel {
       (model, problems) = try ModelDocument.readWithProblems(url: file)
     } else {
       model = try NSManagedObjectModel.read(contentsOf: file)
-      problems = []
+      problems = model.problems
     }
   }
 }

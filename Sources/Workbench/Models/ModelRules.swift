@@ -6,8 +6,13 @@ import SQLiteDriver
 package enum ModelRules {
   private static var rules: [any ModelRule.Type] {
     [
-      UnsoundModelRule.self, UnusableTextRule.self, DanglingDestinationRule.self,
-      MissingInverseRule.self, PrefixIndexRule.self, OneWayJoinTableRule.self,
+      UnsoundModelRule.self,
+      DoubtfulPartRule.self,
+      UnusableTextRule.self,
+      DanglingDestinationRule.self,
+      MissingInverseRule.self,
+      PrefixIndexRule.self,
+      OneWayJoinTableRule.self,
       WideHierarchyRule.self,
       LargeInlineBinaryRule.self,
     ]
@@ -23,7 +28,6 @@ package enum ModelRules {
   /// - Returns: What was found, rule by rule.
   /// - Throws: `InputRefusal` for a store that is damaged.
   package static func findings(in found: FoundModel) throws -> [ModelFinding] {
-    let problems = found.origin == .document ? found.problems : found.model.validate()
     let connection: Connection
     let isStore = found.origin == .store || found.origin == .tables
     var schema: InspectedSchema?
@@ -41,7 +45,7 @@ package enum ModelRules {
     }
     defer { connection.close() }
     let checked = CheckedModel(
-      model: found.model, problems: problems, schema: schema,
+      model: found.model, problems: found.problems, schema: schema,
       isGuessed: found.origin == .tables, store: isStore ? connection : nil)
     do {
       return try rules.flatMap { try $0.init().findings(in: checked) }

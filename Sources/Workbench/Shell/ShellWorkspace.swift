@@ -29,6 +29,11 @@ package final class ShellWorkspace {
   /// The file as it was given.
   package let path: String
   package let model: NSManagedObjectModel
+  /// What the model was read from: the document that a scenario names, or the file itself.
+  package var modelPath: String {
+    guard case .scenario(let scenario) = subject, let url = scenario.modelURL else { return path }
+    return url.relativePath
+  }
   /// Whether the store carries no model that can be read: it is looked at with one that was read off
   /// its tables.
   package let isGuessed: Bool

@@ -107,9 +107,11 @@ import Testing
         "Person.away: The relationship may hold from 3 to 2 objects, which is impossible. "
           + "Make the least count no greater than the greatest; 0 stands for no limit.",
         "Person.away: The destination Stranger is not in the model. Add it to the model.",
-        "Person.name: The attribute has no type, so no store can hold it. "
+        "Person.name: The attribute has no type, so that a store holds it as bytes. "
           + "Give it a type or make it transient.",
       ])
+    let areWarnings = model.validate().map(\.isWarning)
+    #expect(areWarnings == [true, false, true, false, true, true, false, true])
   }
 
   @Test(

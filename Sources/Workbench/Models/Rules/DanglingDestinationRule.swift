@@ -9,7 +9,7 @@ struct DanglingDestinationRule: ModelRule {
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
     let model = checked.model
-    var findings = checked.problems.filter { Self.isAbout($0, in: model) }
+    var findings = checked.problems.filter { $0.isWarning && Self.isAbout($0, in: model) }
       .map { ModelFinding(Self.name, $0) }
     for (_, entity) in model.entityTree {
       for relationship in entity.ownRelationships where !relationship.isTransient {

@@ -47,8 +47,10 @@ struct PrefixIndexRule: ModelRule {
         isRemovable: false)
     }
     indexes += entity.indexes.compactMap { index in
-      guard index.elements.allSatisfy({ $0.collationType == .binary }), !index.elements.isEmpty
-      else { return nil }
+      let isColumns = index.elements.allSatisfy { element in
+        element.collationType == .binary && !(element.property is NSExpressionDescription)
+      }
+      guard isColumns, !index.elements.isEmpty else { return nil }
       return Index(
         entity: entity, label: "index \(index.name)",
         columns: index.elements.map { ($0.propertyName ?? "", $0.isAscending) },
