@@ -34,11 +34,7 @@ struct ColumnClaims {
 
   private func invent(_ base: String) -> String? {
     guard taken.contains(base) else { return base }
-    var suffix = 1
-    while taken.contains("\(base)\(suffix)") || reserved.contains("\(base)\(suffix)") {
-      suffix += 1
-    }
-    return "\(base)\(suffix)"
+    return SQLNames.free(base) { taken.contains($0) || reserved.contains($0) }
   }
 
   private func find(_ base: String, _ declaration: String, in table: FileSchema.Table) -> String? {

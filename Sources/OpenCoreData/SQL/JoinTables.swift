@@ -108,14 +108,7 @@ struct JoinTables {
   }
 
   private mutating func take(_ column: String) -> String {
-    guard column != "REFLEXIVE" else { return column }
-    var name = column
-    var suffix = 1
-    while !taken.insert(name).inserted {
-      name = "\(column)\(suffix)"
-      suffix += 1
-    }
-    return name
+    column == "REFLEXIVE" ? column : SQLNames.take(column, from: &taken)
   }
 
   /// Finds the table: by its rule name, by the other side's, then any whose columns fit.

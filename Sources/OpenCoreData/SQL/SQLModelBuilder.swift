@@ -66,23 +66,11 @@ struct SQLModelBuilder {
     of entity: NSEntityDescription, nameInFile: String?
   ) throws(SchemaMismatch) -> String {
     let name = SQLNames.plain(entity.name ?? "")
-    guard let file else {
-      var table = name
-      var suffix = 1
-      while !takenTables.insert(table).inserted {
-        table = "\(name)\(suffix)"
-        suffix += 1
-      }
-      return table
-    }
+    guard let file else { return SQLNames.take(name, from: &takenTables) }
     let renamed = entity.explicitRenamingIdentifier
     for candidate in [entity.name, nameInFile, renamed].compactMap({ $0 }) {
-      let plain = SQLNames.plain(candidate)
-      // The first that is free, as they were given out.
-      let numbered = (1..<100).lazy.map { "\(plain)\($0)" }
-      let spelled =
-        takenTables.contains(plain) ? numbered.first { !takenTables.contains($0) } : plain
-      if let spelled, let table = file.tables[spelled] {
+      let spelled = SQLNames.free(SQLNames.plain(candidate)) { takenTables.contains($0) }
+      if let table = file.tables[spelled] {
         takenTables.insert(spelled)
         return table.name
       }

@@ -45,6 +45,24 @@ package enum SQLNames {
     "Z_FOK_" + joinColumn.dropFirst(2)
   }
 
+  /// Takes a name, or the numbered one that is free.
+  static func take(_ name: String, from taken: inout Set<String>) -> String {
+    let free = free(name) { taken.contains($0) }
+    taken.insert(free)
+    return free
+  }
+
+  /// A name, or, where it is taken, the first of `NAME1`, `NAME2` … that is not.
+  static func free(_ name: String, unless isTaken: (String) -> Bool) -> String {
+    var free = name
+    var suffix = 1
+    while isTaken(free) {
+      free = "\(name)\(suffix)"
+      suffix += 1
+    }
+    return free
+  }
+
   /// A text as SQL spells it where no parameter may stand.
   static func literal(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
