@@ -14,16 +14,22 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   case keyMaximum = "key-maximum"
   /// Values of a kind that their attribute cannot have.
   case valueType = "value-type"
+  /// Mandatory attributes and to-ones that are NULL.
+  case missingValue = "missing-value"
   /// To-one keys without a row, or of a row of another entity.
   case danglingKey = "dangling-key"
   /// Rows of a join table without one of their objects.
   case orphanedJoin = "orphaned-join"
+  /// Members of ordered relationships without a place, or with another's.
+  case orderPlace = "order-place"
   /// One-to-one relationships whose other side says something else.
   case oneSidedInverse = "one-sided-inverse"
   /// Values whose file outside of the store is missing.
   case externalFileMissing = "external-file-missing"
   /// Files outside of the store that no value names.
   case externalFileUnowned = "external-file-unowned"
+  /// Values that may be outside of the store and do not say where they are.
+  case externalPrefix = "external-prefix"
   /// Indexes that the model asks for and the file lacks.
   case indexMissing = "index-missing"
   /// Triggers of derived attributes and ranges that the file lacks.

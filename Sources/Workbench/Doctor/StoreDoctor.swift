@@ -8,10 +8,23 @@ import SQLiteDriver
 package enum StoreDoctor {
   /// The rules that need to know how the store is built.
   private static let rules: [any DoctorRule] = [
-    EntityListRule(), EntityNumberRule(), KeyMaximumRule(), ValueTypeRule(), DanglingKeyRule(),
-    OrphanedJoinRule(), OneSidedInverseRule(), ExternalFileRule(), MissingIndexRule(),
+    EntityListRule(),
+    EntityNumberRule(),
+    KeyMaximumRule(),
+    ValueTypeRule(),
+    MissingValueRule(),
+    DanglingKeyRule(),
+    OrphanedJoinRule(),
+    OrderPlaceRule(),
+    OneSidedInverseRule(),
+    ExternalFileRule(),
+    ExternalPrefixRule(),
+    MissingIndexRule(),
     MissingTriggerRule(),
-    RedundantIndexRule(), DuplicateValuesRule(), DerivedValueRule(), HistoryRule(),
+    RedundantIndexRule(),
+    DuplicateValuesRule(),
+    DerivedValueRule(),
+    HistoryRule(),
   ]
 
   /// Examines a store.

@@ -105,6 +105,9 @@ struct OfficeStore {
     relate(person, "notes", true, note, "person", false)
     relate(person, "tags", true, tag, "people", true)
     person.relationshipsByName["tags"]?.isOrdered = true
+    person.relationshipsByName["notes"]?.isOrdered = true
+    person.attributesByName["code"]?.isOptional = false
+    passport.relationshipsByName["owner"]?.isOptional = false
     relate(person, "house", false, party, "members", true)
     person.uniquenessConstraints = [["code"]]
     if let name = party.attributesByName["name"] {

@@ -14,6 +14,8 @@ struct StoreDoctorTests {
     case redundantIndex, duplicate, wrongCount, wrongSum, wrongCopy, wrongText
     case keyBelowOne, noKeysLeft, otherParent, ownParent, listedTwice, wideNumber, noVersion,
       lostTrigger
+    case noPlace, doubledPlace, noListPlace, doubledListPlace, noValue, noOwner, noPrefix,
+      noFileName
     case changeOfNothing, deletedButThere, insertedButGone, lostText
 
     var rule: DoctorRuleName {
@@ -31,6 +33,9 @@ struct StoreDoctorTests {
       case .oneSided: .oneSidedInverse
       case .lostFile: .externalFileMissing
       case .unownedFile: .externalFileUnowned
+      case .noPlace, .doubledPlace, .noListPlace, .doubledListPlace: .orderPlace
+      case .noValue, .noOwner: .missingValue
+      case .noPrefix, .noFileName: .externalPrefix
       case .lostRelationshipIndex, .lostFetchIndex, .lostUniqueIndex: .indexMissing
       case .redundantIndex: .indexRedundant
       case .duplicate: .duplicateValues
@@ -45,6 +50,8 @@ struct StoreDoctorTests {
       // What reads the damaged index sees its columns.
       case .damagedIndex: [.indexMissing, .valueType]
       case .duplicate: [.indexMissing]
+      case .noOwner: [.oneSidedInverse]
+      case .oneSided: [.missingValue]
       case .lostDestination: [.oneSidedInverse, .derivedValue]
       case .unreadableModel: [.oneSidedInverse]
       case .keyBelowOne: [.history]
@@ -98,6 +105,14 @@ struct StoreDoctorTests {
       case .wrongSum: "UPDATE ZPARTY SET ZHOURSSUM = 9.5 WHERE ZCODE = 'c3'"
       case .wrongCopy: "UPDATE ZPARTY SET ZHOUSENAME = NULL WHERE ZCODE = 'c1'"
       case .wrongText: "UPDATE ZPARTY SET ZKEY = 'other' WHERE ZCODE = 'c1'"
+      case .noPlace: "UPDATE Z_4TAGS SET Z_FOK_6TAGS = NULL WHERE rowid = 1"
+      case .doubledPlace: "UPDATE Z_4TAGS SET Z_FOK_6TAGS = 2048"
+      case .noListPlace: "UPDATE ZNOTE SET Z_FOK_PERSON = NULL WHERE Z_PK = 2"
+      case .doubledListPlace: "UPDATE ZNOTE SET Z_FOK_PERSON = 2048"
+      case .noValue: "UPDATE ZPARTY SET ZCODE = NULL WHERE ZCODE = 'c2'"
+      case .noOwner: "UPDATE ZPASSPORT SET ZOWNER = NULL WHERE Z_PK = 1"
+      case .noPrefix: "UPDATE ZPARTY SET ZPHOTO = x'89504E47' WHERE ZCODE = 'c1'"
+      case .noFileName: "UPDATE ZPARTY SET ZPHOTO = x'024142' WHERE ZCODE = 'c1'"
       case .changeOfNothing: "UPDATE ACHANGE SET ZTRANSACTIONID = 5 WHERE Z_PK = 1"
       case .deletedButThere: "UPDATE ACHANGE SET ZENTITYPK = 1 WHERE Z_PK = 7"
       case .insertedButGone: "UPDATE ACHANGE SET ZENTITYPK = 98 WHERE Z_PK = 1"

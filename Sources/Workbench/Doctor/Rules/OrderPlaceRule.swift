@@ -1,0 +1,54 @@
+import OpenCoreData
+
+/// Members of ordered relationships whose place is NULL, no number, or another member's.
+struct OrderPlaceRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.toMany.flatMap { entity, toMany -> [DoctorFinding] in
+      switch toMany.storage {
+      case .foreignKey(let owner, let place?):
+        let members =
+          "FROM \(sql(toMany.destination.table)) m WHERE m.\(sql(owner)) IS NOT NULL "
+          + "AND m.Z_ENT IN \(toMany.destination.numberList)"
+        return try findings(
+          toMany, of: entity, members, owner: owner, place: place,
+          table: toMany.destination.table, in: store)
+      case .joinTable(let table, let source, _, let place?):
+        return try findings(
+          toMany, of: entity, "FROM \(sql(table)) m WHERE 1", owner: source, place: place,
+          table: table, in: store)
+      case .foreignKey, .joinTable: return []
+      }
+    }
+  }
+
+  private func findings(
+    _ toMany: SQLToMany, of entity: SQLEntity, _ members: String, owner: String, place: String,
+    table: String, in store: ExaminedStore
+  ) throws -> [DoctorFinding] {
+    let (owner, column, name) = ("m.\(sql(owner))", "m.\(sql(place))", toMany.relationship.name)
+    let without = try store.keys(
+      "SELECT \(owner) \(members) AND typeof(\(column)) NOT IN ('integer', 'real')")
+    let doubled = try store.keys(
+      "SELECT \(owner) \(members) AND \(column) IS NOT NULL "
+        + "GROUP BY \(owner), \(column) HAVING COUNT(*) > 1")
+    let nextStep = "set \(name) of the objects anew through the framework, which gives new places"
+    var findings: [DoctorFinding] = []
+    if without.count > 0 {
+      findings.append(
+        DoctorFinding(
+          .orderPlace, entity: entity.name, property: name, table: table, count: without.count,
+          examples: store.uris(without.keys, of: entity.name),
+          "\(NumberText.counted(without.count, "member")) of \(entity.name).\(name) "
+            + "\(without.count == 1 ? "has" : "have") no place in \(place)", nextStep: nextStep))
+    }
+    if doubled.count > 0 {
+      findings.append(
+        DoctorFinding(
+          .orderPlace, entity: entity.name, property: name, table: table, count: doubled.count,
+          examples: store.uris(doubled.keys, of: entity.name),
+          "\(NumberText.counted(doubled.count, "place")) in \(entity.name).\(name) "
+            + "\(doubled.count == 1 ? "is" : "are") taken by several members", nextStep: nextStep))
+    }
+    return findings
+  }
+}
