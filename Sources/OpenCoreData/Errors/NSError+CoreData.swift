@@ -69,10 +69,12 @@ extension NSError {
   }
 
   /// A row whose entity number the model does not have.
-  static func damagedRow(entityNumber: Int, primaryKey: Int64) -> NSError {
+  static func damagedRow(
+    entityNumber: Int, primaryKey: Int64, readAs entity: String? = nil
+  ) -> NSError {
     coreData(
       CocoaError.Code.fileReadCorruptFile.rawValue,
-      "The row with Z_PK \(primaryKey) says that it is of entity \(entityNumber), "
+      "The row \(entity.map { "of '\($0)' " } ?? "")with Z_PK \(primaryKey) says that it is of entity \(entityNumber), "
         + "which the model does not have.")
   }
 

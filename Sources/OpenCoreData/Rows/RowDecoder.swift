@@ -57,7 +57,8 @@ final class RowDecoder {
   private func make(_ number: Int, _ statement: Statement) throws -> DecodingPlan {
     guard let layout = layouts.layout(entityNumber: number) else {
       throw NSError.damagedRow(
-        entityNumber: number, primaryKey: statement.int64(Projection.keyColumn))
+        entityNumber: number, primaryKey: statement.int64(Projection.keyColumn),
+        readAs: projection.entity.name)
     }
     let plan = DecodingPlan(layout: layout, entityNumber: number, projection: projection)
     plans[number] = plan

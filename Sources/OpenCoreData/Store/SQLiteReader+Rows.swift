@@ -59,7 +59,7 @@ extension SQLiteReader {
 
   /// Runs a SELECT of rows; the caller owns one count of each.
   ///
-  /// `visit` sees each row's statement.
+  /// `visit` sees the statement of each row that was read.
   func rows(
     _ query: SelectQuery, for entity: String, in scope: ProfileScope,
     _ visit: (Statement) -> Void = { _ in }
@@ -68,8 +68,12 @@ extension SQLiteReader {
     let decoder = RowDecoder(projection: query.projection, layouts: sqlite.layouts)
     do {
       try sqlite.select(query, on: connection, for: entity, in: scope) { statement in
+        do {
+          rows.append(try decoder.row(statement))
+        } catch {
+          return try passOver(error)
+        }
         visit(statement)
-        rows.append(try decoder.row(statement))
       }
     } catch {
       for fetched in rows { fetched.row.release() }
@@ -85,9 +89,18 @@ extension SQLiteReader {
     var keys: [FetchedIdentity] = []
     let decoder = RowDecoder(projection: query.projection, layouts: sqlite.layouts)
     try sqlite.select(query, on: connection, for: entity, in: scope) { statement in
-      keys.append(try decoder.identity(statement))
+      do {
+        keys.append(try decoder.identity(statement))
+      } catch {
+        try passOver(error)
+      }
     }
     return keys
+  }
+
+  /// Goes on behind a row that no object can be of, where somebody only looks and takes note.
+  private func passOver(_ error: any Error) throws {
+    guard sqlite.damagedRows?.note(error) == true else { throw error }
   }
 
   /// The SELECT of a fetch.

@@ -9,6 +9,8 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   let mapping: SQLModel
   let translator: SQLTranslator
   let statements: WriteStatements
+  /// Takes the rows that reads pass over; nil where such a row fails the read.
+  let damagedRows: DamagedRows?
   /// The folder of large values.
   let external: ExternalStorage
   /// What triggers said in the transaction that is open.
@@ -28,6 +30,7 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   ) {
     self.pool = pool
     self.derived = derived
+    damagedRows = options?[DamagedRows.option] as? DamagedRows
     external = ExternalStorage(storeURL: url)
     self.mapping = mapping
     translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, place: place) }

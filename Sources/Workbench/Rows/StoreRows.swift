@@ -7,6 +7,7 @@ package struct StoreRows {
   /// Whether the store carries no model that can be read, so that names of properties are guesses.
   package let isGuessed: Bool
   private let context: NSManagedObjectContext
+  private let damagedRows = DamagedRows()
   private let entity: NSEntityDescription
   private let predicate: NSPredicate?
 
@@ -40,6 +41,7 @@ package struct StoreRows {
       type: .sqlite, at: url,
       options: [
         NSReadOnlyPersistentStoreOption: true,
+        DamagedRows.option: damagedRows,
         // A model read off the tables is none of those that the store was made with.
         NSIgnorePersistentStoreVersioningOption: isGuessed,
       ])
@@ -60,7 +62,7 @@ package struct StoreRows {
 
   private static let pageSize = 500
 
-  /// Reads all rows, in the order of the file, and hands them on one by one.
+  /// Reads all rows that can be read, in the order of the file, and hands them on one by one.
   ///
   /// Cost: one SELECT for the keys, one a page of 500 rows, and one or two a to-many relationship
   /// and page. No more than five pages are in memory.
@@ -77,15 +79,15 @@ package struct StoreRows {
     }
   }
 
-  /// Fails when something of the rows so far could not be read: it was handed on as nil or empty.
+  /// Fails when something could not be read: rows were left out, or values handed on as nil or empty.
   ///
-  /// - Throws: `InputRefusal` with the last error of the framework's.
+  /// - Throws: `InputRefusal` with the rows, and the last error of the framework's.
   package func check() throws {
-    try context.performAndWait {
-      guard let error = context.faultError else { return }
-      throw InputRefusal(
-        kind: .unusable, message: "not all could be read: \(ErrorText.of(error))",
-        nextStep: "`cdprof doctor` says what is wrong with the store")
-    }
+    let faultError = context.performAndWait { context.faultError }
+    let errors = damagedRows.take() + [faultError].compactMap(\.self)
+    guard !errors.isEmpty else { return }
+    throw InputRefusal(
+      kind: .unusable, message: "not all could be read: \(DamagedRowsText.list(errors))",
+      nextStep: "`cdprof doctor` says what is wrong with the store")
   }
 }

@@ -22,18 +22,23 @@ final class ColdStack {
   private let isReadOnly: Bool
   /// Whether the model is none of those that the store was made with.
   private let ignoresVersions: Bool
+  /// Takes the rows that are passed over where the store is only looked at.
+  private let damagedRows: DamagedRows
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
   /// What the file was opened with.
   private(set) var pragmas: [String: String] = [:]
 
   /// Opens a store, and makes the main context over it.
   ///
-  /// - Parameter sinks: what listens beside the recorder, from the opening on.
+  /// - Parameters:
+  ///   - damagedRows: takes what is passed over in a store that is only looked at.
+  ///   - sinks: what listens beside the recorder, from the opening on.
   /// - Throws: the coordinator's `NSError`.
   init(
     storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, ignoresVersions: Bool = false,
-    sinks: [any EventSink]
+    damagedRows: DamagedRows, sinks: [any EventSink]
   ) throws {
+    self.damagedRows = damagedRows
     self.storeURL = storeURL
     self.model = model
     self.isReadOnly = isReadOnly
@@ -113,7 +118,8 @@ final class ColdStack {
   private func coordinator(_ name: String) throws -> NSPersistentStoreCoordinator {
     if let known = coordinators[name] { return known }
     let made = NSPersistentStoreCoordinator(managedObjectModel: model, sharing: hub)
-    var options: [String: Any] = isReadOnly ? [NSReadOnlyPersistentStoreOption: true] : [:]
+    var options: [String: Any] =
+      isReadOnly ? [NSReadOnlyPersistentStoreOption: true, DamagedRows.option: damagedRows] : [:]
     if ignoresVersions { options[NSIgnorePersistentStoreVersioningOption] = true }
     if !pragmas.isEmpty { options[NSSQLitePragmasOption] = pragmas }
     try made.addPersistentStore(type: .sqlite, at: storeURL, options: options)

@@ -14,6 +14,8 @@ package final class Session {
   package let isReadOnly: Bool
   /// Whether the model is none of those that the store was made with.
   let ignoresVersions: Bool
+  /// The rows that were passed over, as no object can be of them; none where a store may be written.
+  let damagedRows = DamagedRows()
 
   // Written by the +flows.
   var stack: ColdStack
@@ -49,7 +51,7 @@ package final class Session {
     self.ignoresVersions = ignoresVersions
     stack = try ColdStack(
       storeURL: storeURL, model: self.model, isReadOnly: readOnly,
-      ignoresVersions: ignoresVersions, sinks: sinks)
+      ignoresVersions: ignoresVersions, damagedRows: damagedRows, sinks: sinks)
   }
 
   deinit {
@@ -63,7 +65,7 @@ package final class Session {
   package func reset() throws {
     let cold = try ColdStack(
       storeURL: storeURL, model: model, isReadOnly: isReadOnly, ignoresVersions: ignoresVersions,
-      sinks: sinks)
+      damagedRows: damagedRows, sinks: sinks)
     letEverythingGo()
     raw = nil
     stack = cold

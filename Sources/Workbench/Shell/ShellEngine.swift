@@ -89,8 +89,20 @@ package final class ShellEngine {
     return answer
   }
 
-  /// Runs one line that stands somewhere.
+  /// Runs one line that stands somewhere, and says which rows it could not show.
   func answer(to line: String, at place: CallSite) -> ShellAnswer {
+    let damagedRows = session?.damagedRows
+    var answer = plainAnswer(to: line, at: place)
+    let errors = damagedRows?.take() ?? []
+    if !errors.isEmpty, answer.failure == nil {
+      answer.failure = ShellFailure(
+        "not all could be read: \(DamagedRowsText.list(errors))",
+        nextStep: "`cdprof doctor` says what is wrong with the store")
+    }
+    return answer
+  }
+
+  private func plainAnswer(to line: String, at place: CallSite) -> ShellAnswer {
     do {
       if let query = ShellEngine.query(in: line) {
         return try ask(query.text, at: query.start, in: line).printed(in: mode)

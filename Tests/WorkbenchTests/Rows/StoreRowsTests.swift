@@ -68,6 +68,40 @@ struct StoreRowsTests {
     #expect(count == 2)
   }
 
+  /// Rows that no object can be of do not hide the others, and are named.
+  @Test func soundRowsAreShownBesideDamagedOnes() throws {
+    let store = try OfficeStore()
+    var sound = 0
+    try StoreRows(store.url, entity: "Party", where: nil).forEach { _ in sound += 1 }
+    try store.run("UPDATE ZPARTY SET Z_ENT = 77 WHERE ZCODE = 'c1'")
+    try store.run("UPDATE ZPARTY SET Z_PK = -5 WHERE ZCODE = 'c2'")
+    let rows = try StoreRows(store.url, entity: "Party", where: nil)
+    var shown = 0
+    try rows.forEach { _ in shown += 1 }
+    #expect(shown == sound - 2)
+    let refusal = #expect(throws: InputRefusal.self) { try rows.check() }
+    #expect(refusal?.kind == .unusable)
+    #expect(refusal?.message.contains("of entity 77") == true)
+    #expect(refusal?.message.contains("has the Z_PK -5") == true)
+
+    let engine = try ShellEngine(workspace: ShellWorkspace(opening: store.url.path)) { _ in }
+    defer { engine.close() }
+    for _ in 0..<2 {
+      let answer = engine.answer(to: "fetch Party as parties")
+      #expect(answer.lines.contains { $0.contains("\(sound - 2)") }, "\(answer.lines)")
+      #expect(answer.failure?.message.contains("of entity 77") == true)
+    }
+    #expect(engine.answer(to: "fetch Tag").failure == nil)
+    #expect(try StoreInspector.inspect(store.url).entities.contains { $0.name == "Tag" })
+    // What may be written is not shown in part.
+    let writing = try ShellEngine(
+      workspace: ShellWorkspace(opening: store.url.path, writing: .copy)
+    ) { _ in }
+    defer { writing.close() }
+    let refused = writing.answer(to: "fetch Party as parties")
+    #expect(refused.lines.isEmpty && refused.failure?.message.contains("(259)") == true)
+  }
+
   /// A value that could not be read is not passed off as empty.
   @Test func whatCannotBeReadIsAnError() throws {
     let store = try OfficeStore()
