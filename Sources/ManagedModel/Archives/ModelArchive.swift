@@ -63,7 +63,7 @@ package enum ModelArchive {
   /// What only code generation and the model editor use is left out. What Apple's form has no
   /// known key for is under keys that begin with `cdprof`.
   ///
-  /// - Parameter model: A model that `validate()` finds nothing wrong with.
+  /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: A raw DEFLATE stream.
   package static func write(_ model: NSManagedObjectModel) -> [UInt8] {
     RawDeflate.deflate(bytes(of: model))
@@ -71,7 +71,7 @@ package enum ModelArchive {
 
   /// Writes a model as the content of a `.mom` file.
   ///
-  /// - Parameter model: A model that `validate()` finds nothing wrong with.
+  /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: The bytes of the file.
   package static func bytes(of model: NSManagedObjectModel) -> [UInt8] {
     var writer = ModelArchiveWriter()

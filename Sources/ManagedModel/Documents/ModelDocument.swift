@@ -38,7 +38,7 @@ package enum ModelDocument {
 
   /// Writes a model as the `contents` file of a `.xcdatamodel` folder, in Xcode's form.
   ///
-  /// - Parameter model: A model that `validate()` finds nothing wrong with.
+  /// - Parameter model: A model in which `validate()` finds no errors.
   /// - Returns: The text of the file, and what of the model such a file cannot hold: default values
   ///   of bytes, notes that are no texts, predicates beyond limits and patterns, a second identifier.
   package static func text(

@@ -6,8 +6,8 @@ extension NSManagedObjectModel {
   /// forms only.
   ///
   /// - Parameter url: The file or folder.
-  /// - Returns: Nil when there is no such file or it is no sound model. `read(contentsOf:)` says
-  ///   why.
+  /// - Returns: Nil when there is no such file, or nothing can be made of it. Parts that make no sense
+  ///   are left out. `read(contentsOf:)` says why, and which.
   public convenience init?(contentsOf url: URL) {
     guard let model = try? NSManagedObjectModel.read(contentsOf: url) else { return nil }
     self.init()

@@ -2,7 +2,7 @@
 ///
 /// Counterpart: `NSRelationshipDescription`.
 public final class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-  /// The entity at the other end.
+  /// The entity at the other end; nil for a relationship that leads nowhere and is always empty.
   ///
   /// Held weakly: the model holds its entities.
   public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }

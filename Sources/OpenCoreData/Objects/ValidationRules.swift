@@ -42,8 +42,10 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
       return SlotRule(kind: slot.kind, isMandatory: !slot.isOptional, hasLimits: hasLimits)
     }
     self.toMany = toMany.map { relationship in
-      guard !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
-      else { return nil }
+      let isBound =
+        !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
+      // Without a destination there is nothing to demand.
+      guard isBound, relationship.destinationEntity != nil else { return nil }
       return CountRule(
         isOptional: relationship.isOptional,
         least: max(relationship.minCount, relationship.isOptional ? 0 : 1),

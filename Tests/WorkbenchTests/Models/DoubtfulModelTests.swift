@@ -63,6 +63,8 @@ struct DoubtfulModelTests {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(type: type, at: url)
     let made = try use(coordinator, model)
+    let isUsable = part.testDescription != "more at least than at most"
+    #expect(made == (isUsable ? model.entities.filter { !$0.isAbstract }.count : 0))
     guard type == .sqlite else { return }
     let own = try StoreModel.ofStore(at: url)
     #expect(!own.isGuessed && own.problem == nil)
@@ -139,6 +141,40 @@ struct DoubtfulModelTests {
       }
       _ = object.dictionaryWithValues(forKeys: Array(entity.attributesByName.keys))
     }
+  }
+
+  /// A file has no second column for a to-many whose inverse is another's.
+  @Test func aToManyWithAnothersInverseIsReadByItsColumn() throws {
+    let part = try #require(DoubtfulPart.all.first { $0.subjects == ["A.cs"] })
+    let doubtful = try document("<model>\(part.inside)</model>").model
+    let sound = try document("<model>\(part.inside)</model>", named: "Sound").model
+    for entity in sound.entities { entity.properties.removeAll { $0.name == "cs" } }
+    let url = folder.file("A.sqlite")
+    try open(url, sound) { context in
+      let a = NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+      let b = NSEntityDescription.insertNewObject(forEntityName: "B", into: context)
+      a.setValue(Set([b]), forKey: "bs")
+      try context.save()
+    }
+    try open(url, doubtful) { context in
+      let a = try #require(
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "A")).first)
+      #expect((a.value(forKey: "bs") as? Set<NSManagedObject>)?.count == 1)
+      #expect((a.value(forKey: "cs") as? NSOrderedSet)?.count == 1)
+      #expect(context.faultError == nil)
+    }
+  }
+
+  private func open(
+    _ url: URL, _ model: NSManagedObjectModel, _ body: (NSManagedObjectContext) throws -> Void
+  ) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let store = try coordinator.addPersistentStore(
+      type: .sqlite, at: url, options: [NSIgnorePersistentStoreVersioningOption: true])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait { try body(context) }
+    try coordinator.remove(store)
   }
 
   @Test func manyWarningsAreOneShortMessage() throws {
