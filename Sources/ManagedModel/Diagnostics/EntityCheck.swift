@@ -3,6 +3,7 @@ struct EntityCheck {
   private let entity: NSEntityDescription
   private let model: NSManagedObjectModel
   private let warns: Bool
+  private var warnings = 0
   /// What was found, the properties in their order first.
   private(set) var errors: [ModelError] = []
 
@@ -33,6 +34,7 @@ struct EntityCheck {
     _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil,
     isWarning: Bool = false
   ) {
+    guard isWarning || errors.count - warnings < ModelLimits.errors else { return }
     errors.append(
       ModelError(
         message, nextStep: nextStep, entity: entity.name, property: property?.name,
@@ -43,7 +45,9 @@ struct EntityCheck {
   private mutating func warn(
     _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil
   ) {
-    if warns { report(message, nextStep, property: property, isWarning: true) }
+    guard warns, warnings < ModelLimits.errors else { return }
+    warnings += 1
+    report(message, nextStep, property: property, isWarning: true)
   }
 
   /// Names that model editors mark, as the objects' own properties hide the values from a program
@@ -200,8 +204,10 @@ struct EntityCheck {
   }
 
   private mutating func reportUnknown(_ name: String, in place: String) {
-    guard warns, errors.count < ModelLimits.errors else { return }
-    let near = NearestName.of(name, among: entity.propertiesByName.keys.sorted())
+    guard warns, warnings < ModelLimits.errors else { return }
+    let names = entity.propertiesByName.keys
+    let isFew = names.count * (warnings + 1) <= ModelLimits.comparisons
+    let near = isFew ? NearestName.of(name, among: names.sorted()) : nil
     warn(
       "The \(place) names \(name), which the entity does not have.",
       near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.")

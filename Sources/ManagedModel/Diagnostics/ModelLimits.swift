@@ -12,6 +12,8 @@ enum ModelLimits {
   static let compositeElements = 50_000
   /// How deep composite attributes may lie in each other.
   static let compositeDepth = 32
-  /// The number of errors after which no more are looked for.
+  /// The number of errors after which no more are looked for; the same for warnings.
   static let errors = 200
+  /// How many names may be compared with wrong ones, to ask which was meant.
+  static let comparisons = 50_000
 }

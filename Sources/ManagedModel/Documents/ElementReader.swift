@@ -27,9 +27,10 @@ struct ElementReader {
 
   /// A question whether a near name was meant, or another sentence when none is near.
   func suggestion(
-    for word: String, among names: some Sequence<String>, otherwise: String
+    for word: String, among names: some Collection<String>, otherwise: String
   ) -> String {
-    guard !errors.isFull, let near = NearestName.of(word, among: names.sorted()) else {
+    guard errors.mayCompare(names.count), let near = NearestName.of(word, among: names.sorted())
+    else {
       return otherwise
     }
     return "Did you mean \(near)?"

@@ -4,14 +4,19 @@ final class ErrorList {
   let text: DocumentText
   private var errors: [(offset: Int, error: ModelError)] = []
   private var warnings: [(offset: Int, error: ModelError)] = []
+  private var comparisons = 0
 
   /// Makes an empty list.
   init(text: DocumentText) {
     self.text = text
   }
 
-  /// Whether there are so many errors or warnings that names near a wrong one are looked for no more.
-  var isFull: Bool { max(errors.count, warnings.count) >= ModelLimits.errors }
+  /// Whether a wrong name may be compared with so many others: a document has a limited number of
+  /// comparisons, which only hostile ones use up.
+  func mayCompare(_ count: Int) -> Bool {
+    comparisons += count
+    return comparisons <= ModelLimits.comparisons
+  }
 
   /// Adds an error, or a warning; of each no more than there may be, so that neither hides the other.
   ///

@@ -185,13 +185,21 @@ final class ModelBuilder {
 
   /// Adds what the check of the whole model finds and the document's own checks did not.
   private func addModelChecks() {
-    for error in model.validate() where !errors.covers(error) {
-      guard
-        let (entity, element) = entities.first(where: { $0.entity.name == error.entity })
-      else { continue }
-      let property = entity.ownProperties.last { $0.name == error.property }
-      let place = property.flatMap { propertyElements[ObjectIdentifier($0)] }
-      errors.add(error, at: place ?? element, attribute: "name")
+    let found = model.validate()
+    let names = Set(found.compactMap(\.entity))
+    var homes: [String: DocumentElement] = [:]
+    var places: [String: [String: DocumentElement]] = [:]
+    for (entity, element) in entities {
+      guard let name = entity.name, names.contains(name), homes[name] == nil else { continue }
+      homes[name] = element
+      for property in entity.ownProperties {
+        places[name, default: [:]][property.name] = propertyElements[ObjectIdentifier(property)]
+      }
+    }
+    for error in found where !errors.covers(error) {
+      guard let name = error.entity, let home = homes[name] else { continue }
+      let place = error.property.flatMap { places[name]?[$0] }
+      errors.add(error, at: place ?? home, attribute: "name")
     }
   }
 }

@@ -157,6 +157,35 @@ import Testing
     #expect(isRefused == test.isRefused && told.contains { !$0.isWarning } == test.isRefused)
   }
 
+  private static func repeated(_ tag: (Int) -> String) -> String {
+    (0..<20_000).map(tag).joined()
+  }
+
+  private static let constraints = repeated { number in
+    "<uniquenessConstraint><constraint value=\"x\(number)\"/></uniquenessConstraint>"
+  }
+
+  /// Attributes without a type, a ring of inverses, destinations and constraints that lead nowhere.
+  static let large: [String] = [
+    repeated { "<attribute name=\"a\($0)\"/>" },
+    repeated { number in
+      "<relationship name=\"r\(number)\" toMany=\"YES\" destinationEntity=\"A\" "
+        + "inverseName=\"r\((number + 1) % 20_000)\"/>"
+    },
+    repeated { "<relationship name=\"r\($0)\" destinationEntity=\"Z\($0)\"/>" }
+      + "<uniquenessConstraints>\(constraints)</uniquenessConstraints>",
+  ]
+
+  /// However many parts make no sense, a document is read in a moment, and some of them are told.
+  @Test(.timeLimit(.minutes(5)), arguments: 0..<3)
+  func largeDocumentsAreReadInAMoment(index: Int) throws {
+    let others = Self.repeated { "<entity name=\"E\($0)\"/>" }.prefix(100_000)
+    let whole = others.lastIndex(of: ">").map { others[...$0] } ?? others
+    let document = "<model><entity name=\"A\">\(Self.large[index])</entity>\(whole)</model>"
+    let model = try ModelDocument.read(data: Data(document.utf8), file: "Zoo")
+    #expect(model.readerWarnings.count == 200)
+  }
+
   @Test func deeplyNestedDocumentsAreRefused() {
     let document = String(repeating: "<model>", count: 100_000)
     #expect(throws: ModelErrors.self) {
