@@ -13,6 +13,7 @@ package enum InspectionJSON {
     let model: Model
     let framework: Framework
     let entities: [Entity]
+    let strayRows: [StrayRows]
     let indexes: [Index]
     let sizes: Sizes
     let spaces: [InspectedSpace]?
@@ -27,6 +28,7 @@ package enum InspectionJSON {
       model = Model(inspection)
       framework = Framework(inspection)
       entities = inspection.entities.map { Entity($0, of: inspection) }
+      strayRows = inspection.strayRows
       indexes = inspection.indexes.map(Index.init)
       sizes = Sizes(inspection.files)
       spaces = inspection.spaces

@@ -32,6 +32,8 @@ package struct StoreInspection: Sendable {
   package var hasOwnDigests: Bool
   /// The root entities and their sub-entities, depth first, alphabetically.
   package var entities: [InspectedEntity]
+  /// Rows that are none of them; nothing counts them, and reading passes them over.
+  package var strayRows: [StrayRows]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
   /// The room of tables and indexes, the largest first; nil where SQLite cannot tell.

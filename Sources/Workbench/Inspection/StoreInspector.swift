@@ -39,11 +39,17 @@ package struct StoreInspector {
       modelProblem: source.problem,
       uuid: metadata.uuid, writer: metadata.writer, frameworkVersion: metadata.frameworkVersion,
       modelIdentifiers: metadata.modelIdentifiers, hasOwnDigests: metadata.hasOwnDigests,
-      entities: entities, indexes: schema.indexes, files: try files(),
+      entities: entities, strayRows: try strayRows(mapping), indexes: schema.indexes,
+      files: try files(),
       spaces: InspectedSpace.all(on: connection), externalFiles: InspectedExternalFiles(of: url),
       history: try InspectedHistory(reading: connection, tables: schema.tables.keys),
       metadata: metadata.own,
       digests: InspectedDigest.all(source.isGuessed ? nil : source.model, metadata.hashes))
+  }
+
+  private func strayRows(_ mapping: SQLModel?) throws(SQLiteError) -> [StrayRows] {
+    guard let mapping else { return [] }
+    return try StrayRows.all(of: mapping, on: connection)
   }
 
   private func files() throws(SQLiteError) -> InspectedFiles {

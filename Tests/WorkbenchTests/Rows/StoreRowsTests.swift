@@ -92,7 +92,10 @@ struct StoreRowsTests {
       #expect(answer.failure?.message.contains("of entity 77") == true)
     }
     #expect(engine.answer(to: "fetch Tag").failure == nil)
-    #expect(try StoreInspector.inspect(store.url).entities.contains { $0.name == "Tag" })
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.entities.contains { $0.name == "Tag" && $0.count == 2 })
+    #expect(inspection.strayRows.map(\.table) == ["ZPARTY"])
+    #expect(inspection.strayRows.first?.count == 2 && inspection.strayRows.first?.keys.first == -5)
     // What may be written is not shown in part.
     let writing = try ShellEngine(
       workspace: ShellWorkspace(opening: store.url.path, writing: .copy)
