@@ -50,8 +50,7 @@ struct EntityCheck {
     report(message, nextStep, property: property, isWarning: true)
   }
 
-  /// Names that model editors mark, as the objects' own properties hide the values from a program
-  /// that does not ask by key.
+  /// Names that model editors refuse, as the objects' own properties would hide the values.
   private static let reservedNames: Set = [
     "class", "description", "entity", "managedObjectContext", "objectID", "self", "superclass",
   ]
@@ -67,7 +66,7 @@ struct EntityCheck {
           "There are two properties named \(property.name).", "Rename one of them.",
           property: property)
       } else if Self.reservedNames.contains(property.name) {
-        warn(
+        report(
           "Every object has a property \(property.name) already.", "Rename the one of the model.",
           property: property)
       } else if let hidden = inherited[property.name] {

@@ -21,11 +21,6 @@ struct DoubtfulPart: CustomTestStringConvertible {
 
   private static let names = [
     DoubtfulPart(
-      "names that every object has",
-      DocumentTags.entity(
-        "A", ["description", "entity", "self", "class"].map { DocumentTags.attribute($0) }.joined()),
-      "A.description", "A.entity", "A.self", "A.class"),
-    DoubtfulPart(
       "a property of the parent declared anew",
       DocumentTags.entity("P", DocumentTags.attribute("n"))
         + DocumentTags.entity("A", DocumentTags.attribute("n", "Integer 16"), #"parentEntity="P""#),
