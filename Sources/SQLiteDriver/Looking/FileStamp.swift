@@ -13,7 +13,7 @@ package struct FileStamp: Sendable, Hashable {
   package let modified: Int64
 
   /// The stamp of a regular file; nil when there is none of that name.
-  init?(path: String) {
+  package init?(path: String) {
     var info = stat()
     guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
     device = UInt64(info.st_dev)

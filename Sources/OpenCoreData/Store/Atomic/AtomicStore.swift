@@ -1,4 +1,5 @@
 import ManagedModel
+import SQLiteDriver
 import Synchronization
 
 /// A store in memory that is kept in a file: read whole when it is added, written whole by each save.
@@ -12,7 +13,7 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
   /// What this store last knew of its file.
   private struct State {
     let url: URL
-    let mark: AtomicStoreFile.Mark?
+    let stamp: FileStamp?
   }
 
   /// Opens the store in a file, or makes the file.
@@ -33,10 +34,10 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
       let document = StoreDocument(uuid: metadata.uuid, metadata: metadata.values, lastKey: 0)
       let tables = MemoryTables(rootCount: layouts.rootCount)
       return AtomicStore(
-        document, form, tables, layouts, at: url, mark: try file.create(document),
+        document, form, tables, layouts, at: url, stamp: try file.create(document),
         configuration: configuration, options: options)
     }
-    let (document, mark) = try file.read()
+    let (document, stamp) = try file.read()
     let metadata = StoreMetadata(uuid: document.uuid, values: document.metadata)
     // Apple's hashes say nothing here: its documents are judged by their objects.
     if metadata.hasOwnDigests, options?[NSIgnorePersistentStoreVersioningOption] as? Bool != true {
@@ -44,7 +45,7 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
     }
     do {
       return AtomicStore(
-        document, form, try document.tables(layouts), layouts, at: url, mark: mark,
+        document, form, try document.tables(layouts), layouts, at: url, stamp: stamp,
         configuration: configuration, options: options)
     } catch {
       throw NSError.coreData(
@@ -55,11 +56,11 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
 
   private init(
     _ document: StoreDocument, _ form: AtomicStoreForm, _ tables: MemoryTables,
-    _ layouts: StoreLayouts, at url: URL, mark: AtomicStoreFile.Mark?, configuration: String?,
+    _ layouts: StoreLayouts, at url: URL, stamp: FileStamp?, configuration: String?,
     options: [AnyHashable: Any]?
   ) {
     self.form = form
-    known = Mutex(State(url: url, mark: mark))
+    known = Mutex(State(url: url, stamp: stamp))
     super.init(
       layouts: layouts, type: form.storeType, url: url, identifier: document.uuid,
       configuration: configuration, options: options,
@@ -79,7 +80,7 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
     guard let url else { return }
     let file = AtomicStoreFile(url: url, form: form)
     let state = known.withLock { $0 }
-    if state.url == url, let mark = AtomicStoreFile.Mark(path: url.path), mark != state.mark {
+    if state.url == url, let stamp = FileStamp(path: url.path), stamp != state.stamp {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
         "\(url.path) is not the file that was read: somebody else has written to it. "
@@ -89,9 +90,9 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
     let values = metadata.filter { $0.key != StoreMetadata.uuidKey }
     let document = StoreDocument(
       uuid: identifier, metadata: values, lastKey: lastKey, tables: tables)
-    let mark = try file.replace(by: document, beforeCommit: beforeCommit)
+    let stamp = try file.replace(by: document, beforeCommit: beforeCommit)
     hasUnsavedMetadata = false
-    known.withLock { $0 = State(url: url, mark: mark) }
+    known.withLock { $0 = State(url: url, stamp: stamp) }
   }
 
   /// Writes the whole file.

@@ -1,42 +1,18 @@
 import SQLiteDriver
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// A file that is read whole and replaced whole.
 struct AtomicStoreFile {
   let url: URL
   let form: AtomicStoreForm
-
-  /// What tells one state of a file from another.
-  struct Mark: Equatable {
-    private let device: UInt64
-    private let inode: UInt64
-    private let size: Int64
-    private let seconds: Int
-    private let nanoseconds: Int
-
-    /// The mark of a file; nil where there is none.
-    init?(path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      device = UInt64(status.st_dev)
-      inode = UInt64(status.st_ino)
-      size = Int64(status.st_size)
-      seconds = status.st_mtim.tv_sec
-      nanoseconds = status.st_mtim.tv_nsec
-    }
-  }
 
   var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
 
   /// Reads the file, once.
   ///
   /// - Throws: 134080 with a sentence when it cannot be read or is no store of its form.
-  func read() throws -> (document: StoreDocument, mark: Mark?) {
-    // The mark comes first: who writes in between is noticed by the next save.
-    let mark = Mark(path: url.path)
+  func read() throws -> (document: StoreDocument, stamp: FileStamp?) {
+    // The stamp comes first: who writes in between is noticed by the next save.
+    let stamp = FileStamp(path: url.path)
     let data: Data
     do {
       data = try Data(contentsOf: url)
@@ -44,7 +20,7 @@ struct AtomicStoreFile {
       throw StoreDocument.Problem((error as NSError).localizedDescription).error(at: url)
     }
     do {
-      return (try form.document(data), mark)
+      return (try form.document(data), stamp)
     } catch {
       throw error.error(at: url)
     }
@@ -53,7 +29,7 @@ struct AtomicStoreFile {
   /// Writes a document that its store begins with, or that somebody outside of it wrote.
   ///
   /// - Throws: 134080 when it cannot be written.
-  func create(_ document: StoreDocument) throws -> Mark? {
+  func create(_ document: StoreDocument) throws -> FileStamp? {
     do {
       return try replace(by: document)
     } catch {
@@ -71,7 +47,7 @@ struct AtomicStoreFile {
   /// - Throws: the file system's errors and those of `beforeCommit`; the old file is there then.
   func replace(
     by document: StoreDocument, beforeCommit: () throws -> Void = {}
-  ) throws -> Mark? {
+  ) throws -> FileStamp? {
     let data = try form.data(document)
     let folder = url.deletingLastPathComponent()
     let new = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
@@ -91,7 +67,7 @@ struct AtomicStoreFile {
       throw error
     }
     settle(folder)
-    return Mark(path: url.path)
+    return FileStamp(path: url.path)
   }
 
   /// Removes the file; one that is not there is removed already.

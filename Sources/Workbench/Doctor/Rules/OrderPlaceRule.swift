@@ -32,23 +32,22 @@ struct OrderPlaceRule: DoctorRule {
       "SELECT \(owner) \(members) AND \(column) IS NOT NULL "
         + "GROUP BY \(owner), \(column) HAVING COUNT(*) > 1")
     let nextStep = "set \(name) of the objects anew through the framework, which gives new places"
-    var findings: [DoctorFinding] = []
-    if without.count > 0 {
-      findings.append(
-        DoctorFinding(
-          .orderPlace, entity: entity.name, property: name, table: table, count: without.count,
-          examples: store.uris(without.keys, of: entity.name),
-          "\(NumberText.counted(without.count, "member")) of \(entity.name).\(name) "
-            + "\(without.count == 1 ? "has" : "have") no place in \(place)", nextStep: nextStep))
+    let found = [
+      (
+        without,
+        "\(NumberText.counted(without.count, "member")) of \(entity.name).\(name) "
+          + "\(without.count == 1 ? "has" : "have") no place in \(place)"
+      ),
+      (
+        doubled,
+        "\(NumberText.counted(doubled.count, "place")) in \(entity.name).\(name) "
+          + "\(doubled.count == 1 ? "is" : "are") taken by several members"
+      ),
+    ]
+    return found.filter { $0.0.count > 0 }.map { rows, message in
+      DoctorFinding(
+        .orderPlace, entity: entity.name, property: name, table: table, count: rows.count,
+        examples: store.uris(rows.keys, of: entity.name), message, nextStep: nextStep)
     }
-    if doubled.count > 0 {
-      findings.append(
-        DoctorFinding(
-          .orderPlace, entity: entity.name, property: name, table: table, count: doubled.count,
-          examples: store.uris(doubled.keys, of: entity.name),
-          "\(NumberText.counted(doubled.count, "place")) in \(entity.name).\(name) "
-            + "\(doubled.count == 1 ? "is" : "are") taken by several members", nextStep: nextStep))
-    }
-    return findings
   }
 }
