@@ -13,6 +13,7 @@ struct AtomicStoreFile {
   func read() throws -> (document: StoreDocument, stamp: FileStamp?) {
     // The stamp comes first: who writes in between is noticed by the next save.
     let stamp = FileStamp(path: url.path)
+    if let stamp, stamp.size == 0 { throw StoreDocument.Problem("it is empty.").error(at: url) }
     let data: Data
     do {
       data = try Data(contentsOf: url)

@@ -36,7 +36,7 @@ enum AtomicStoreForm {
       case .binary: try StoreDocument(propertyList: data)
       }
     guard document.lastKey < Int64.max / 2 else {
-      throw StoreDocument.Problem("It has the key \(document.lastKey), which leaves no room.")
+      throw StoreDocument.Problem("it has the key \(document.lastKey), which leaves no room.")
     }
     return document
   }

@@ -18,7 +18,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
   static func parse(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
     // Names and values that are no UTF-8 would trap in the parser.
     guard String(validating: data, as: UTF8.self) != nil else {
-      throw StoreDocument.Problem("It is not written in UTF-8.")
+      throw StoreDocument.Problem("it is not written in UTF-8.")
     }
     let reader = StoreDocumentParser()
     let parser = XMLParser(data: data)
@@ -27,7 +27,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     if let problem = reader.problem { throw problem }
     guard succeeded, !reader.document.uuid.isEmpty else {
       throw StoreDocument.Problem(
-        "It ends too early, or is no store: it has no databaseInfo with a UUID.")
+        "it ends too early, or is no store: it has no databaseInfo with a UUID.")
     }
     var document = reader.document
     document.metadata = try metadata(in: data)
@@ -45,7 +45,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     // Its closing tag is the last: a value cannot hold one that is not escaped.
     guard let last = head.lastRange(of: Data("</plist>".utf8)),
       let values = PropertyList.read(head[first.lowerBound..<last.upperBound]) as? [String: Any]
-    else { throw StoreDocument.Problem("The property list in its metadata cannot be read.") }
+    else { throw StoreDocument.Problem("the property list in its metadata cannot be read.") }
     return values
   }
 
