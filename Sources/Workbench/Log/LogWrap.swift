@@ -233,7 +233,11 @@ extension LogMessage {
     case .annotation: wantsMore || LogKind(logClass, text) == nil
     case .details where text.contains("EXPLAIN QUERY PLAN"): accepts(next)
     case .details: wantsMore || text.ends(with: "=") || LogKind(logClass, text) == nil
-    case .cdprof: false
+    case .cdprof:
+      // Of ours, the hits of the row cache are longer than a column is wide.
+      (text.starts(with: "annotation: fault ")
+        || "annotation: fault ".utf8.starts(with: text.bytes))
+        && !text.bytes.contains(UInt8(ascii: ">"))
     default: true
     }
   }

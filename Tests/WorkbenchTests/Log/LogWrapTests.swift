@@ -81,6 +81,7 @@ struct LogWrapTests {
         "sql: COMMIT",
       ].map { "\(form.prefix)CoreData: \($0)" }
       lines += [
+        "\(form.prefix)cdprof: annotation: fault fulfilled from row cache for : \(id)/Country/p\(turn)>",
         "\(print) \(turn) moods",
         String((print + String(repeating: " page", count: 60)).prefix(width)),
         String((print + " OK \(turn)" + String(repeating: ".", count: 300)).prefix(width)),
