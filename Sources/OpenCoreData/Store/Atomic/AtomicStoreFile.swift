@@ -53,15 +53,10 @@ struct AtomicStoreFile {
     let folder = url.deletingLastPathComponent()
     let new = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
     do {
-      try data.write(to: new, options: .withoutOverwriting)
-      try keepPermissions(for: new)
-      let handle = try FileHandle(forWritingTo: new)
-      defer { try? handle.close() }
-      try handle.synchronize()
+      try write(data, to: new)
       try beforeCommit()
       guard rename(new.path, url.path) == 0 else {
-        throw NSError(
-          domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: url.path])
+        throw posixError(url)
       }
     } catch {
       try? FileManager.default.removeItem(at: new)
@@ -78,13 +73,22 @@ struct AtomicStoreFile {
     if exists { try FileManager.default.removeItem(at: url) }
   }
 
-  /// Who could read the old file can read the new one, and nobody else.
-  private func keepPermissions(for new: URL) throws {
-    guard exists,
-      let permissions = try FileManager.default.attributesOfItem(atPath: url.path)[
-        .posixPermissions]
-    else { return }
-    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: new.path)
+  /// Writes a new file down to the disk; who could not read the old one reads none of its bytes.
+  private func write(_ data: Data, to new: URL) throws {
+    let old = try exists ? FileManager.default.attributesOfItem(atPath: url.path) : [:]
+    let permissions = (old[.posixPermissions] as? NSNumber).map { mode_t($0.uint32Value) }
+    let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL, permissions ?? 0o666)
+    guard descriptor >= 0 else { throw posixError(new) }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    if let permissions, fchmod(descriptor, permissions) != 0 { throw posixError(new) }
+    try handle.write(contentsOf: data)
+    try handle.synchronize()
+    try handle.close()
+  }
+
+  private func posixError(_ url: URL) -> NSError {
+    NSError(
+      domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: url.path])
   }
 
   /// Brings the new name to the disk; where a folder cannot be synchronised, the system does it later.
