@@ -43,7 +43,7 @@ struct StoreDocument: @unchecked Sendable {
 
 extension StoreDocument {
   /// Why a document could not be read.
-  struct Problem: Error, CustomStringConvertible {
+  struct Problem: Error {
     let message: String
     /// The line and the column of a text, both from 1.
     let place: (line: Int, column: Int)?
@@ -60,7 +60,5 @@ extension StoreDocument {
         NSPersistentStoreOpenError, "The store \(path) cannot be read: \(message)",
         [NSFilePathErrorKey: url.path])
     }
-
-    var description: String { message }
   }
 }
