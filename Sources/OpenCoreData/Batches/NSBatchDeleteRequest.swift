@@ -6,19 +6,25 @@ import ManagedModel
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
   /// Whether it succeeded, a `Bool`.
   case resultTypeStatusOnly = 0
-  /// The IDs of the deleted rows, `[NSManagedObjectID]`.
+  /// The IDs of the rows that the request matched, `[NSManagedObjectID]`.
   case resultTypeObjectIDs = 1
-  /// The number of deleted rows, an `Int`.
+  /// The number of rows that the request matched, an `Int`.
   case resultTypeCount = 2
 }
 
 /// Deletes rows of a SQLite store without loading an object.
 ///
-/// It goes past the context: no delete rule is carried out, nothing is validated, no object is told, the
-/// row cache keeps what it has. What led to a deleted row leads nowhere afterwards; where it must lead
-/// somewhere, nothing is deleted and error 1551 is thrown. Cost: one DELETE; for each to-one of another
-/// entity that leads to the deleted one an UPDATE, for each join table a DELETE; all in one transaction.
-/// Apple counterpart: the same; the book's chapters 7 and 11.
+/// Cascade and nullify rules are performed in SQL, in the same transaction: destinations of a cascade
+/// are deleted with their own cascades, level by level, and columns and join rows that refer to a
+/// deleted row are cleared. Deny rules and validation aren't consulted: a required relationship may be
+/// nil afterward. The request bypasses the context: no object is notified, and the row cache keeps its
+/// rows; merge the object IDs of the result. Rows deleted by a cascade aren't in the result; the
+/// persistent history has them.
+///
+/// Cost: one DELETE, and one statement for each column and join table that refers to the entity. With
+/// cascade rules, also one SELECT for the matched rows and one for each level and relationship, and a
+/// DELETE for each table. All in one transaction. Apple counterpart: the same; the book's chapters 7
+/// and 11.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
   /// Which rows are deleted, its limit and offset included.
   public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>

@@ -11,8 +11,6 @@ struct RowReference {
   /// The entity whose rows hold the columns.
   let entity: SQLEntity
   let name: String
-  /// Whether a row must lead somewhere.
-  let isMandatory: Bool
 }
 
 extension SQLiteStore {
@@ -32,7 +30,7 @@ extension SQLiteStore {
         found.append(
           RowReference(
             sql: nullify(source.table, sets, version: true) + " \(keys)", kind: .update,
-            entity: source, name: relationship.name, isMandatory: !relationship.isOptional))
+            entity: source, name: relationship.name))
       }
       for mapped in source.toMany.values.sorted(by: { $0.relationship.name < $1.relationship.name })
       {
@@ -44,7 +42,7 @@ extension SQLiteStore {
               RowReference(
                 sql:
                   "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(column)) \(keys)",
-                kind: .delete, entity: end, name: mapped.relationship.name, isMandatory: false))
+                kind: .delete, entity: end, name: mapped.relationship.name))
           }
         case .foreignKey(let column, let order):
           // A column that is no slot: the to-many has no inverse.
@@ -56,7 +54,7 @@ extension SQLiteStore {
               sql: nullify(
                 mapped.destination.table, [column, order].compactMap { $0 }, version: false)
                 + " \(keys)", kind: .update, entity: mapped.destination,
-              name: mapped.relationship.name, isMandatory: false))
+              name: mapped.relationship.name))
         }
       }
     }

@@ -33,61 +33,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Deletes the rows that a fetch would find, or those of the keys, with whatever leads to them.
-  func delete(
-    _ plan: FetchPlan, keys: ContiguousArray<Int64>?, returning: Bool,
-    in context: NSManagedObjectContext
-  ) throws -> BatchOutcome {
-    let entity = entity(plan.layout)
-    let query = try keys == nil ? self.keys(plan) : nil
-    let text = query?.keysText ?? "SELECT * FROM _Z_intarray0"
-    let references = references(to: entity)
-    let (binds, arrays) = (query?.binds ?? [], query?.intArrays ?? [keys ?? []])
-    let rows = SelectQuery(
-      sql: text, binds: binds, intArrays: arrays,
-      projection: Projection(entity: entity, extent: .identifiers))
-    return try batch(in: context, leaving: externalColumns(of: entity), of: entity, rows: rows) {
-      connection, history in
-      try history?.record(.delete, rowsOf: entity, in: text, binds, arrays)
-      let outcome = try change(
-        "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK IN (\(text))", binds, arrays,
-        returning: returning || !references.isEmpty, kind: .delete, entity, on: connection,
-        in: context.scope)
-      guard outcome.count > 0 else { return outcome }
-      let gone = ContiguousArray(outcome.identities.map(\.primaryKey))
-      for reference in references {
-        try clear(reference, to: gone, history, on: connection, in: context.scope)
-      }
-      return outcome
-    }
-  }
-
-  /// Makes what led to deleted rows lead nowhere.
-  private func clear(
-    _ reference: RowReference, to gone: ContiguousArray<Int64>, _ history: HistoryWriter?,
-    on connection: Connection, in scope: ProfileScope
-  ) throws {
-    let isRecorded = history != nil && reference.kind == .update
-    let outcome = try change(
-      reference.sql, [], [gone], returning: isRecorded, kind: reference.kind, reference.entity,
-      on: connection, in: scope)
-    if reference.isMandatory, outcome.count > 0 {
-      throw NSError.coreData(
-        NSManagedObjectConstraintValidationError,
-        "\(outcome.count) row(s) of '\(reference.entity.name)' must have a '\(reference.name)', "
-          + "which this batch deletion would take away. Delete or change them first.")
-    }
-    if isRecorded {
-      try history?.record(
-        .update, rowsOf: reference.entity, in: "SELECT * FROM _Z_intarray0", [],
-        [ContiguousArray(outcome.identities.map(\.primaryKey))], properties: [reference.name])
-    }
-  }
-
   /// The columns of an entity and those below it whose values may be in files.
   ///
   /// - Parameter names: Of the properties; nil is all.
-  private func externalColumns(of entity: SQLEntity, _ names: [String]? = nil) -> [String] {
+  func externalColumns(of entity: SQLEntity, _ names: [String]? = nil) -> [String] {
     var columns: Set<String> = []
     for number in entity.concreteNumbers {
       guard let layout = layouts.layout(entityNumber: number) else { continue }
@@ -98,30 +47,44 @@ extension SQLiteStore {
     return columns.sorted()
   }
 
-  /// A batch after which some columns of some rows name no files any more: those go once it is committed.
+  /// Runs a batch after which some columns of some rows no longer name files.
+  ///
+  /// Those files are removed once the batch is committed.
   private func batch(
     in context: NSManagedObjectContext, leaving columns: [String], of entity: SQLEntity,
     rows: SelectQuery, _ body: (Connection, HistoryWriter?) throws -> BatchOutcome
   ) throws -> BatchOutcome {
     var obsolete: [ExternalFile] = []
     let outcome = try batch(in: context) { connection, history in
-      for column in columns.map(SQLNames.quoted) {
-        for (index, values) in rows.intArrays.enumerated() {
-          try connection.bindIntArray(index, values)
-        }
-        // A name is short; what is kept in the row need not be read.
-        let found = try connection.values(
-          "SELECT \(column) FROM \(SQLNames.quoted(entity.table)) "
-            + "WHERE length(\(column)) BETWEEN 37 AND 38 AND Z_PK IN (\(rows.keysText))",
-          rows.binds)
-        for case .blob(let bytes) in found.compactMap(\.first) {
-          if let file = ExternalFile(reference: Data(bytes)) { obsolete.append(file) }
-        }
-      }
+      obsolete = try externalFiles(
+        in: columns, of: entity, keys: rows.keysText, rows.binds, rows.intArrays, on: connection)
       return try body(connection, history)
     }
     external.remove(obsolete)
     return outcome
+  }
+
+  /// The external data files that columns of some rows of an entity's table name.
+  ///
+  /// One SELECT for each column.
+  func externalFiles(
+    in columns: [String], of entity: SQLEntity, keys: String, _ binds: [SQLiteValue],
+    _ intArrays: [ContiguousArray<Int64>], on connection: Connection
+  ) throws -> [ExternalFile] {
+    var files: [ExternalFile] = []
+    for column in columns.map(SQLNames.quoted) {
+      for (index, values) in intArrays.enumerated() {
+        try connection.bindIntArray(index, values)
+      }
+      // A name is short; what is kept in the row need not be read.
+      let found = try connection.values(
+        "SELECT \(column) FROM \(SQLNames.quoted(entity.table)) "
+          + "WHERE length(\(column)) BETWEEN 37 AND 38 AND Z_PK IN (\(keys))", binds)
+      for case .blob(let bytes) in found.compactMap(\.first) {
+        if let file = ExternalFile(reference: Data(bytes)) { files.append(file) }
+      }
+    }
+    return files
   }
 
   /// A transaction of a batch request; what is known of to-many relationships is dropped after it.
@@ -130,6 +93,8 @@ extension SQLiteStore {
     _ body: (Connection, HistoryWriter?) throws -> BatchOutcome
   ) throws -> BatchOutcome {
     try pool.withWriter { connection in
+      // The row cache keeps what it has; what triggers report isn't put into it either.
+      defer { _ = derived.take() }
       let outcome = try transaction(on: connection, in: context.scope) {
         let history = try historyTables(on: connection).map {
           try HistoryWriter(self, $0, connection, context.scope)
@@ -166,7 +131,7 @@ extension SQLiteStore {
   }
 
   /// The SELECT of a fetch's keys.
-  private func keys(_ plan: FetchPlan) throws -> SelectQuery {
+  func keys(_ plan: FetchPlan) throws -> SelectQuery {
     do {
       return try translator.fetch(
         entity: entity(plan.layout), predicate: plan.predicate,

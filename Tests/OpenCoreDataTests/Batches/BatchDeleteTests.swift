@@ -89,8 +89,8 @@ struct BatchDeleteTests {
     #expect(try values(library, "SELECT COUNT(*) FROM Z_1TAGS") == [[.integer(3)]])
   }
 
-  @Test("Where something must lead to the row, nothing is deleted and error 1551 says why")
-  func mandatory() throws {
+  @Test("Required relationships and deny rules don't stop a deletion; references become nil")
+  func validationIsNotConsulted() throws {
     let stack = try SharedStack(.sqlite, SavingModels.regions())
     let context = stack.context()
     try context.performAndWait {
@@ -98,13 +98,19 @@ struct BatchDeleteTests {
       _ = context.make("Country", ["code": "DE"])
       try context.save()
       let fetch = NSFetchRequest<NSManagedObject>(entityName: "Region")
-      let error = thrownError { try context.execute(NSBatchDeleteRequest(fetchRequest: fetch)) }
-      #expect(error?.code == NSManagedObjectConstraintValidationError)
-      #expect(error?.localizedDescription.contains("'country'") == true)
-      #expect(try values(stack, "SELECT COUNT(*) FROM ZREGION") == [[.integer(2)]])
-      fetch.predicate = NSPredicate(format: "code == 'DE'")
       try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
-      #expect(try values(stack, "SELECT ZCODE FROM ZREGION") == [[.text("FR")]])
     }
+    #expect(try values(stack, "SELECT COUNT(*) FROM ZREGION") == [[.integer(0)]])
+    #expect(try values(stack, "SELECT ZCOUNTRY, Z_OPT FROM ZCITY") == [[.null, .integer(2)]])
+    let kinship = try SharedStack(.sqlite, KinshipModel.make())
+    let other = kinship.context()
+    try other.performAndWait {
+      let list = other.make("List", ["name": "L"])
+      _ = other.make("Kept", ["list": list])
+      try other.save()
+      try other.execute(NSBatchDeleteRequest(objectIDs: [list.objectID]))
+    }
+    #expect(try values(kinship, "SELECT ZLIST FROM ZKEPT") == [[.null]])
+    #expect(try values(kinship, "SELECT COUNT(*) FROM ZLIST") == [[.integer(0)]])
   }
 }

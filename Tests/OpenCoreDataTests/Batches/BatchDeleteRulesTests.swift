@@ -1,0 +1,206 @@
+import CoreDataCosts
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Batch deletions perform cascade and nullify rules")
+struct BatchDeleteRulesTests {
+  /// Nodes with every kind of relationship with a cascade rule, all of them to nodes again.
+  private static func model() -> NSManagedObjectModel {
+    let node = SchemaModels.entity(
+      "Node",
+      [
+        SchemaModels.attribute("name", .stringAttributeType),
+        SchemaModels.attribute("image", .binaryDataAttributeType),
+      ])
+    node.attributesByName["image"]?.allowsExternalBinaryDataStorage = true
+    let leaf = SchemaModels.entity("Leaf", [])
+    for (name, inverse, isToMany, inverseIsToMany) in [
+      ("children", "parent", true, false), ("partner", "partnerOf", false, false),
+      ("links", "linkedBy", true, true), ("home", "guests", false, true),
+      ("steps", "owner", true, false),
+    ] {
+      let there = TestModels.relationship(name, to: node, isToMany: isToMany)
+      let back = TestModels.relationship(inverse, to: node, isToMany: inverseIsToMany)
+      there.deleteRule = .cascadeDeleteRule
+      there.isOrdered = name == "steps"
+      there.inverseRelationship = back
+      back.inverseRelationship = there
+      node.properties += [there, back]
+    }
+    let notes = SchemaModels.entity("Note", [SchemaModels.attribute("name", .stringAttributeType)])
+    let noteOf = TestModels.relationship("node", to: node, isToMany: false)
+    let leafNotes = TestModels.relationship("notes", to: notes, isToMany: true)
+    leafNotes.deleteRule = .cascadeDeleteRule
+    noteOf.inverseRelationship = leafNotes
+    leafNotes.inverseRelationship = noteOf
+    noteOf.destinationEntity = leaf
+    leaf.properties = [leafNotes]
+    notes.properties += [noteOf]
+    node.subentities = [leaf]
+    let model = NSManagedObjectModel()
+    model.entities = [node, leaf, notes]
+    return model
+  }
+
+  private func values(_ stack: SharedStack, _ sql: String) throws -> [[SQLiteValue]] {
+    let connection = try Connection(path: stack.storeURL.path, access: .reading)
+    defer { connection.close() }
+    return try connection.values(sql)
+  }
+
+  private func names(_ stack: SharedStack, _ table: String) throws -> String {
+    try values(stack, "SELECT ZNAME FROM \(table) ORDER BY 1").map { row in
+      if case .text(let name) = row[0] { return name }
+      return "-"
+    }.joined()
+  }
+
+  private func delete(
+    _ name: String, of entity: String = "Node", in context: NSManagedObjectContext,
+    _ resultType: NSBatchDeleteRequestResultType = .resultTypeObjectIDs
+  ) throws -> Any? {
+    let fetch = NSFetchRequest<NSManagedObject>(entityName: entity)
+    fetch.predicate = NSPredicate(format: "name == %@", name)
+    let request = NSBatchDeleteRequest(fetchRequest: fetch)
+    request.resultType = resultType
+    return (try context.execute(request) as? NSBatchDeleteResult)?.result
+  }
+
+  @Test(
+    "A cascade follows each kind of relationship, and leaves the rest",
+    arguments: ["children", "partner", "links", "home", "steps"])
+  func kinds(relationship: String) throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      let nodes = ["A", "B", "C", "D"].map { context.make("Node", ["name": $0]) }
+      for (owner, destination) in [(0, 1), (1, 2)] {
+        let description = nodes[0].entity.relationshipsByName[relationship]
+        var value: Any = nodes[destination]
+        if description?.isToMany == true { value = Set([nodes[destination]]) }
+        if description?.isOrdered == true { value = NSOrderedSet(object: nodes[destination]) }
+        nodes[owner].setValue(value, forKey: relationship)
+      }
+      try context.save()
+      let matched = try delete("B", in: context) as? [NSManagedObjectID]
+      #expect(matched == [nodes[1].objectID], "the result has what the request matched")
+    }
+    #expect(try names(stack, "ZNODE") == "AD")
+    let table = try values(
+      stack, "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z_1LINK%'")
+    guard case .text(let joins)? = table.first?.first else {
+      Issue.record("no join table")
+      return
+    }
+    #expect(try values(stack, "SELECT * FROM \(joins)") == [])
+    let dangling = try values(
+      stack,
+      "SELECT COUNT(*) FROM ZNODE WHERE ZPARENT = 2 OR ZPARTNER = 2 OR ZPARTNEROF = 2 OR ZHOME = 2 "
+        + "OR ZOWNER = 2")
+    #expect(dangling == [[.integer(0)]])
+  }
+
+  @Test("A tree with a cycle goes whole, with subentities and their own cascades, level by level")
+  func trees() throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      let root = context.make("Node", ["name": "A"])
+      for name in ["B", "C"] {
+        let branch = context.make("Node", ["name": name, "parent": root])
+        for _ in 0..<20 {
+          let leaf = context.make("Leaf", ["name": "d", "parent": branch])
+          for _ in 0..<3 { _ = context.make("Note", ["name": "n", "node": leaf]) }
+        }
+        root.setValue(Set([root]), forKey: "linkedBy")
+        if name == "C" { root.setValue(branch, forKey: "parent") }
+      }
+      let kept = context.make("Leaf", ["name": "X", "linkedBy": Set<NSManagedObject>()])
+      _ = context.make("Note", ["name": "k", "node": kept])
+      try context.save()
+      let cost = try costs(of: context) {
+        let count = try delete("A", in: context, .resultTypeCount)
+        #expect(count as? Int == 1)
+      }
+      #expect(cost.transactions == 1)
+      // Two tables; the join table of `links` by both of its columns.
+      #expect(cost.deletes == 4)
+      // One for the matched row; three levels of nodes ask for five relationships each, the leaves for
+      // their notes.
+      #expect(cost.selects == 1 + 3 * 5 + 1)
+    }
+    #expect(try names(stack, "ZNODE") == "X")
+    #expect(try names(stack, "ZNOTE") == "k")
+  }
+
+  @Test("The history has a cascade's deletions and nullified rows; files go with their rows")
+  func historyAndFiles() throws {
+    let stack = try SharedStack(
+      .sqlite, Self.model(), options: [NSPersistentHistoryTrackingKey: true])
+    let context = stack.context()
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    try context.performAndWait {
+      let image = Data(repeating: 7, count: 100_001)
+      let parent = context.make("Node", ["name": "A", "image": image])
+      let child = context.make("Leaf", ["name": "B", "image": image, "parent": parent])
+      _ = context.make("Note", ["name": "n", "node": child])
+      _ = context.make("Node", ["name": "C", "image": image, "partner": parent])
+      try context.save()
+      #expect(files.fileNames().count == 3)
+      let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
+      // C leads to A by `partner`; it is A's `partnerOf` that is nullified.
+      _ = try delete("A", in: context)
+      #expect(files.fileNames().count == 1)
+      let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+      request.resultType = .transactionsAndChanges
+      let result = try context.execute(request) as? NSPersistentHistoryResult
+      let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
+      #expect(transactions.count == 1)
+      let changes = (transactions.first?.changes ?? []).map {
+        "\($0.changeType == .delete ? "delete" : "update") \($0.changedObjectID.entity.name ?? "")"
+      }
+      #expect(
+        changes.sorted() == ["delete Leaf", "delete Node", "delete Note", "update Node"])
+    }
+    #expect(try names(stack, "ZNODE") == "C")
+  }
+
+  @Test("A deletion that fails in the middle of a cascade leaves every row and file")
+  func failures() throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    let files = ExternalStorage(storeURL: stack.storeURL)
+    try context.performAndWait {
+      let image = Data(repeating: 7, count: 100_001)
+      let parent = context.make("Node", ["name": "A", "image": image])
+      let child = context.make("Leaf", ["name": "B", "parent": parent])
+      _ = context.make("Note", ["name": "n", "node": child])
+      try context.save()
+    }
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    try connection.execute(
+      "CREATE TRIGGER refuse BEFORE DELETE ON ZNOTE BEGIN SELECT RAISE(ABORT, 'kept'); END")
+    connection.close()
+    context.performAndWait {
+      #expect(throws: NSError.self) { try delete("A", in: context) }
+    }
+    #expect(try names(stack, "ZNODE") == "AB")
+    #expect(try names(stack, "ZNOTE") == "n")
+    #expect(files.fileNames().count == 1)
+  }
+
+  @Test("A list of 2,000 nodes, each the parent of the next, goes whole")
+  func deepChains() throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      var last = context.make("Node", ["name": "A"])
+      for _ in 1..<2_000 { last = context.make("Node", ["name": "n", "parent": last]) }
+      try context.save()
+      _ = try delete("A", in: context)
+    }
+    #expect(try names(stack, "ZNODE") == "")
+  }
+}
