@@ -68,17 +68,20 @@ extension NSPersistentStoreCoordinator {
     guard sqlite.persistentStoreCoordinator === self else {
       throw NSError.store("The store \(store) is not one of this coordinator's.")
     }
-    let target = temporaryNeighbour(of: url)
-    defer { try? StoreFile.remove(at: target) }
-    try sqlite.copyFiles(from: source, to: target)
-    if source.standardizedFileURL != url.standardizedFileURL {
-      try StoreFile.move(from: target, to: url)
+    if !url.isNullDevice {
+      let target = temporaryNeighbour(of: url)
+      defer { try? StoreFile.remove(at: target) }
+      try sqlite.copyFiles(from: source, to: target)
+      if source.standardizedFileURL != url.standardizedFileURL {
+        try StoreFile.move(from: target, to: url)
+      }
     }
     post(.NSPersistentStoreCoordinatorWillRemoveStore, NSRemovedPersistentStoresKey, store)
     let removed = detach(store)
     do {
-      let new = try addPersistentStore(
-        type: .sqlite, configuration: sqlite.configuration, at: url, options: options)
+      let new = try add(
+        .sqlite, sqlite.configuration, at: url, options: options,
+        copying: url.isNullDevice ? sqlite : nil)
       removed?.close()
       post(.NSPersistentStoreCoordinatorStoresDidChange, NSRemovedPersistentStoresKey, store)
       return new
@@ -115,6 +118,7 @@ extension NSPersistentStoreCoordinator {
       return
     }
     if let problem = StoreFileProblem.examine(path: sourceURL.path) {
+    try Self.refuseDevice(destinationURL)
       throw NSError.unusableStore(problem, sourceURL)
     }
     try Self.checkUnused(destinationURL, destinationOptions)
@@ -151,6 +155,7 @@ extension NSPersistentStoreCoordinator {
   }
 
   /// The older spelling of `destroyPersistentStore(at:type:)`.
+    try Self.refuseDevice(url)
   public func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
@@ -164,6 +169,15 @@ extension NSPersistentStoreCoordinator {
     // What is no database is nobody's store.
     guard StoreFileProblem.examine(path: url.path) == nil else { return }
     do {
+  /// Refuses `/dev/null`: a store there is in memory and is discarded with its coordinator.
+  private class func refuseDevice(_ url: URL) throws {
+    guard url.isNullDevice else { return }
+    throw NSError.coreData(
+      NSPersistentStoreOperationError,
+      "There's no store file at \(url.path). A SQLite store there is in memory: remove it from its "
+        + "coordinator.", [NSFilePathErrorKey: url.path])
+  }
+
       // Leaving write-ahead logging needs the file for oneself.
       let connection = try Connection(
         path: url.path, access: .writing,

@@ -64,6 +64,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Opens or creates the store in a file, or makes one in memory.
   ///
+  /// A SQLite store at `/dev/null` is a database in memory, which all contexts of the coordinator share
+  /// and which is discarded with the store; each such store is one of its own. Readers and a save wait
+  /// for each other there, as there's no write-ahead log.
   /// A file that does not exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a
   /// store is only looked at: no byte in its folder changes.
   /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema.
@@ -93,9 +96,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       options: options)
   }
 
-  private func add(
+  /// Opens a store and adds it.
+  ///
+  /// - Parameter original: The store that a new one in memory is a copy of.
+  func add(
     _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
-    options: [AnyHashable: Any]?
+    options: [AnyHashable: Any]?, copying original: SQLiteStore? = nil
   ) throws -> NSPersistentStore {
     guard managedObjectModel.entities(forConfigurationName: configuration) != nil else {
       throw NSError.store(
@@ -105,7 +111,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // Two threads may add stores at the same time.
     let place = stores.withLock { $0.reserve() }
     do {
-      let store = try open(type, configuration, at: url, options: options, place: place)
+      let store = try open(
+        type, configuration, at: url, options: options, place: place, copying: original)
       store.persistentStoreCoordinator = self
       store.handle.join(self)
       do {
@@ -125,13 +132,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   private func open(
     _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
-    options: [AnyHashable: Any]?, place: Int
+    options: [AnyHashable: Any]?, place: Int, copying original: SQLiteStore?
   ) throws -> RowStore {
     switch type {
     case .sqlite:
       guard let url else {
         throw NSError.coreData(
           NSPersistentStoreOpenError, "A SQLite store needs the URL of a file.")
+      }
+      if let original {
+        return try original.openCopyInMemory(
+          at: url, place: place, options: options, model: managedObjectModel, hub: eventHub)
       }
       return try SQLiteStore.open(
         at: url, configuration: configuration, place: place, options: options,

@@ -7,8 +7,8 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   // set up by one thread before the container loads its stores
   /// The type of store; `NSSQLiteStoreType` by default.
   open var type = NSSQLiteStoreType
-  /// The file; a store in memory needs none.
-  open var url: URL?
+  /// The file; `/dev/null`, where a SQLite store is kept in memory, unless changed.
+  open var url: URL? = URL(fileURLWithPath: "/dev/null")
   /// The model's configuration whose entities the store holds; nil is all entities.
   open var configuration: String?
   /// Whether the store is only looked at: not a byte in its folder changes.
@@ -31,7 +31,7 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
     self.url = url
   }
 
-  /// A description without a file, for a store in memory or one whose URL is set later.
+  /// A description of a SQLite store at `/dev/null`, which is kept in memory.
   public override init() {
     super.init()
   }

@@ -7,11 +7,13 @@ import SQLiteDriver
 ///
 /// The kernel tells of writes to the log (`inotify`); a commit is seen by `PRAGMA data_version` of a
 /// connection of its own. The log's index, which makes a commit visible, is written after the log and
-/// without a word from the kernel, so each word is followed by a few looks.
+/// without a word from the kernel, so each word is followed by a few looks. A store in memory has no
+/// file: it reports its own commits, and there are no others.
 final class StoreWatcher: @unchecked Sendable {  // what changes is used on `queue` alone
   private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
   private let connection: Connection
-  private let source: any DispatchSourceRead
+  /// Nil for a store in memory.
+  private let source: (any DispatchSourceRead)?
   private let descriptor: Int32
   private let fileName: String
   private weak var store: SQLiteStore?
@@ -24,6 +26,16 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
 
   /// Begins to watch; nil when the system cannot watch files.
   init?(_ store: SQLiteStore) {
+    if store.pool.isInMemory {
+      guard let connection = try? store.pool.lease() else { return nil }
+      self.store = store
+      self.connection = connection
+      descriptor = -1
+      fileName = ""
+      lastVersion = StoreWatcher.version(connection) ?? 0
+      source = nil
+      return
+    }
     guard let url = store.url, let connection = try? Connection(path: url.path, access: .reading)
     else { return nil }
     let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
@@ -40,17 +52,23 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
     self.descriptor = descriptor
     fileName = url.lastPathComponent
     lastVersion = StoreWatcher.version(connection) ?? 0
-    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    self.source = source
     source.setCancelHandler { close(descriptor) }
     source.setEventHandler { [weak self] in self?.wordArrived() }
     source.activate()
+  }
+
+  /// Looks for the commit that a store in memory has just made.
+  func storeCommitted() {
+    queue.async { [weak self] in self?.look() }
   }
 
   /// Ends the watching; nothing is posted afterwards.
   func stop() {
     queue.async { [self] in
       isStopped = true
-      source.cancel()
+      source?.cancel()
       connection.close()
     }
   }

@@ -16,10 +16,20 @@ package struct ExternalStorage: Sendable {
     folder = storeURL.deletingLastPathComponent()
       .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
       .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+    largestInRow = 100_000
   }
 
   /// Values of more bytes than this go into a file; up to it SQLite is faster.
-  static let largestInRow = 100_000
+  let largestInRow: Int
+
+  /// The storage of a store in memory: every value stays in its row.
+  static let inRows = ExternalStorage(
+    folder: URL(fileURLWithPath: "/dev/null", isDirectory: false), largestInRow: .max)
+
+  private init(folder: URL, largestInRow: Int) {
+    self.folder = folder
+    self.largestInRow = largestInRow
+  }
 
   private static let inRow: UInt8 = 1
   private static let inFile: UInt8 = 2

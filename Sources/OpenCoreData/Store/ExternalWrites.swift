@@ -40,7 +40,7 @@ struct ExternalWrites {
     if !object.isInserted { leave(slot, of: object) }
     guard case .bytes(let bytes) = object.rawValue(slot),
       let value = ExternalStorage.contents(bytes) as? Data,
-      value.count > ExternalStorage.largestInRow
+      value.count > storage.largestInRow
     else { return }
     let file = try storage.write(value)
     written.append(file)

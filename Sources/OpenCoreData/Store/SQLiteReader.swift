@@ -14,6 +14,12 @@ final class SQLiteReader: StoreReader {
   let commit: UInt64
   let faultPlans: FaultPlans
   private let begun: UInt64
+  /// Whether the reads share a read transaction.
+  ///
+  /// Not in memory: there, an open read transaction would block every save.
+  private let isTransaction: Bool
+  /// Whether the connection is this reader's own, and not the pool's.
+  private let isPrivate: Bool
   private var isOpen = true
 
   private static let longest: UInt64 = 50_000_000
@@ -28,9 +34,11 @@ final class SQLiteReader: StoreReader {
     if store.isReadOnly, try store.pool.refreshLooking() { _ = store.countCommit() }
     commit = store.commitNumber
     begun = MonotonicClock.now()
+    isPrivate = false
+    isTransaction = !store.pool.isInMemory
     connection = try store.pool.lease()
     do {
-      try connection.execute("BEGIN")
+      if isTransaction { try connection.execute("BEGIN") }
     } catch {
       store.pool.giveBack(connection)
       throw error
@@ -38,8 +46,21 @@ final class SQLiteReader: StoreReader {
     faultPlans = store.leaseFaultPlans()
   }
 
+  /// Reads a copy of the store that doesn't change.
+  ///
+  /// - Parameter copy: Is closed at the end.
+  init(store: SQLiteStore, copy: Connection) {
+    sqlite = store
+    commit = store.commitNumber
+    begun = MonotonicClock.now()
+    connection = copy
+    isTransaction = false
+    isPrivate = true
+    faultPlans = store.leaseFaultPlans()
+  }
+
   var isFresh: Bool {
-    sqlite.commitNumber == commit
+    sqlite.commitNumber == commit && !sqlite.pool.isWriter(connection)
       && MonotonicClock.now() &- begun < SQLiteReader.longest
   }
 
@@ -48,8 +69,8 @@ final class SQLiteReader: StoreReader {
     isOpen = false
     sqlite.giveBack(faultPlans)
     // A read transaction has nothing to lose: if COMMIT fails the connection is still given back.
-    try? connection.execute("COMMIT")
-    sqlite.pool.giveBack(connection)
+    if isTransaction { try? connection.execute("COMMIT") }
+    if isPrivate { connection.close() } else { sqlite.pool.giveBack(connection) }
   }
 
   deinit {

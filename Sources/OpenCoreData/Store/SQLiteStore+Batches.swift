@@ -103,7 +103,7 @@ extension SQLiteStore {
         try history?.finish()
         return outcome
       }
-      _ = countCommit()
+      _ = finishCommit()
       withShared { $0.toMany.removeAll() }
       return outcome
     }

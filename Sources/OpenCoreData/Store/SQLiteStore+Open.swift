@@ -4,13 +4,25 @@ import SQLiteDriver
 
 extension SQLiteStore {
   /// Opens the store in a file, or creates it; see `NSPersistentStoreCoordinator.addPersistentStore`.
+  ///
+  /// At `/dev/null`, creates a store in memory.
+  /// - Parameter contents: The database that a store in memory starts out as a copy of; nil for an
+  ///   empty store.
   static func open(
     at url: URL, configuration: String?, place: Int, options: [AnyHashable: Any]?,
-    model: NSManagedObjectModel, hub: EventHub
+    model: NSManagedObjectModel, hub: EventHub, contents: Connection? = nil
   ) throws -> SQLiteStore {
     let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
-    let exists = FileManager.default.fileExists(atPath: url.path)
-    if exists || isReadOnly, let problem = StoreFileProblem.examine(path: url.path) {
+    let isInMemory = url.isNullDevice
+    if isInMemory, isReadOnly {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "A SQLite store at /dev/null is kept in memory and starts out empty, so it can't be opened "
+          + "read-only.", [NSFilePathErrorKey: url.path])
+    }
+    let exists =
+      isInMemory ? contents != nil : FileManager.default.fileExists(atPath: url.path)
+    if !isInMemory, exists || isReadOnly, let problem = StoreFileProblem.examine(path: url.path) {
       throw NSError.unusableStore(problem, url)
     }
     let readers = try readerCount(options)
@@ -18,15 +30,18 @@ extension SQLiteStore {
       tellOpening(of: url, to: hub)
       let derived = DerivedChanges()
       let access: Connection.Access = isReadOnly ? .looking : .writing
-      let settings = connectionOptions(options, isNew: !exists)
+      var settings = connectionOptions(options, isNew: !exists)
+      settings.isInMemory = isInMemory
+      let path = isInMemory ? "/OpenCoreData-\(UUID().uuidString)" : url.path
       let pool = try ConnectionPool(
-        path: url.path, access: access, options: settings, maximumReaders: readers
+        path: path, access: access, options: settings, maximumReaders: readers
       ) { connection throws(SQLiteError) in
         try StoreFunctions.register(on: connection) { derived.note($0) }
         connection.isTiming = false
       }
       let teller = OpeningTeller(hub)
       for pragma in settings.statements(for: access) { teller?.tell(pragma) }
+        if let contents { try pool.withWriter { try contents.copy(into: $0) } }
       do {
         let file = OpenedStore(
           pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, teller: teller)

@@ -51,7 +51,7 @@ extension SQLiteStore {
         throw try conflicts(changed.objects, on: connection, in: scope)
       }
       hasUnsavedMetadata = false
-      let commit = countCommit()
+      let commit = finishCommit()
       outside.name(in: &rows, of: plan.written)
       let remembered = remember(plan, rows: rows, commit: commit)
       remember(derived.take(), commit: commit)

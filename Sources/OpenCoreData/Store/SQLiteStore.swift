@@ -31,7 +31,7 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
     self.pool = pool
     self.derived = derived
     damagedRows = options?[DamagedRows.option] as? DamagedRows
-    external = ExternalStorage(storeURL: url)
+    external = pool.isInMemory ? .inRows : ExternalStorage(storeURL: url)
     self.mapping = mapping
     translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, place: place) }
     statements = WriteStatements(translator: translator)
@@ -74,6 +74,10 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   }
 
   private func makeGeneration() throws -> StoreGeneration {
+    if pool.isInMemory {
+      let reader = SQLiteReader(store: self, copy: try pool.copyInMemory())
+      return StoreGeneration(store: self, commit: countCommit(), reader: reader, sharesCache: true)
+    }
     let reader = try SQLiteReader(store: self)
     // A transaction sees what is there at its first read.
     _ = try reader.connection.values("SELECT count(*) FROM sqlite_master", [])
@@ -103,12 +107,20 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
     }
   }
 
+  /// Counts a commit through this store, and has its watcher look where no file is written.
+  func finishCommit() -> UInt64 {
+    if pool.isInMemory { watcher.withLock { $0 }?.storeCommitted() }
+    return countCommit()
+  }
+
   override func close() {
     super.close()
     pool.close()
   }
 
   /// Copies the file while nobody writes to it through this store.
+  ///
+  /// A store in memory is written to a new file, with all its values in rows.
   func copyFiles(from source: URL, to target: URL) throws {
     guard !isReadOnly else { return try StoreFile.copySettled(from: source, to: target) }
     try pool.withWriter { _ in try StoreFile.copySettled(from: source, to: target) }

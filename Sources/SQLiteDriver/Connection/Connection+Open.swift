@@ -18,6 +18,13 @@ extension Connection {
     }
   }
 
+  /// Opens a shared database in memory, with SQLite's own file system for them.
+  static func openMemory(_ path: String, _ access: Access) throws(SQLiteError) -> OpenedFile {
+    let flags =
+      access == .writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+    return OpenedFile(handle: try openFile(path, flags, fileSystem: "memdb"))
+  }
+
   /// The settings of a new connection, and a first read that finds out what is no database.
   func configure(_ options: Options) throws(SQLiteError) {
     waits.serve(use())

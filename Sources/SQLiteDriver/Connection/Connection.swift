@@ -27,6 +27,12 @@ package final class Connection: @unchecked Sendable {
     /// With a pragma `journal_mode` among them the connection does not turn to WAL by itself.
     /// Other connections leave out those that change the file or how it is kept.
     package var pragmas: [(String, String)] = []
+    /// Whether the path names a database in the memory of the process instead of a file.
+    ///
+    /// All connections with the same path use the same database; it goes with the last of them. It has
+    /// no write-ahead log: a writer waits until no statement reads, and readers wait for a commit.
+    /// The path begins with a slash.
+    package var isInMemory = false
     /// Statements kept prepared.
     package var statementLimit = 200
 
@@ -74,7 +80,10 @@ package final class Connection: @unchecked Sendable {
   init(
     path: String, access: Access, options: Options, sharing copy: PrivateCopy?
   ) throws(SQLiteError) {
-    let opened = try Connection.open(path: path, access: access, sharing: copy)
+    let opened =
+      options.isInMemory
+      ? try Connection.openMemory(path, access)
+      : try Connection.open(path: path, access: access, sharing: copy)
     self.path = path
     self.access = access
     handle = opened.handle

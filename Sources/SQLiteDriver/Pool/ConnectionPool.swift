@@ -20,6 +20,9 @@ package final class ConnectionPool: @unchecked Sendable {
   private let maximumReaders: Int
   private let configure: Configure
 
+  /// Whether the connections share a database in memory.
+  package var isInMemory: Bool { options.isInMemory }
+
   private let writer: Connection?
   private let writerLock = NSLock()
   /// The thread inside `withWriter`; nil between two uses.
@@ -115,7 +118,10 @@ package final class ConnectionPool: @unchecked Sendable {
   /// A reader for the calling thread alone, until it is given back.
   ///
   /// Never waits for another user.
+  /// In memory, a reader can't read beside an open write transaction: on the thread inside
+  /// `withWriter`, the writer itself is leased.
   ///
+    if let writer = borrowedWriter { return writer }
   /// Opening one costs some 100 µs; an idle one costs a lock. Throws `SQLITE_MISUSE` after
   /// `close()`, which another thread may have called.
   /// A looking reader opened later than the first may see a newer state; see `refreshLooking()`.
@@ -131,8 +137,36 @@ package final class ConnectionPool: @unchecked Sendable {
       connection.close()
       throw error
     }
+  /// The writer, for reads of the thread that uses it while nothing else could read.
+  private var borrowedWriter: Connection? {
+    guard isInMemory, let writer else { return nil }
+    let thread = MonotonicClock.threadID()
+    return lock.withLock { writingThread == thread } ? writer : nil
+  }
+
+  /// Whether a leased connection is the writer, which must be returned before `withWriter` ends.
+  package func isWriter(_ connection: Connection) -> Bool { connection === writer }
+
+  /// A private copy of the database in memory, configured like every connection.
+  ///
+  /// The caller closes it. Cost: as many bytes as the database has.
+  package func copyInMemory() throws(SQLiteError) -> Connection {
+    let copy = try Connection(path: ":memory:", access: .writing)
+    do {
+      try configure(copy)
+      let reader = try lease()
+      defer { giveBack(reader) }
+      try reader.copy(into: copy)
+      return copy
+    } catch {
+      copy.close()
+      throw error
+    }
+  }
+
     note(connection)
     return connection
+    if connection === writer { return }
   }
 
   /// Takes a reader back: ends its runs and its transaction, and keeps it or closes it.

@@ -15,7 +15,7 @@ final class ContextBed {
     stack = try TestStack(model: model)
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     try coordinator.addPersistentStore(
-      type: kind == .sqlite ? .sqlite : .inMemory, at: stack.storeURL)
+      type: kind.type, at: kind.url(stack.storeURL) ?? stack.storeURL)
   }
 
   /// Another coordinator over the same file, with a model of its own unless it shares the first's.
@@ -65,7 +65,7 @@ final class ContextBed {
 
   /// SELECTs on SQLite; a store in memory runs none.
   func selects(_ count: Int) -> Int {
-    kind == .sqlite ? count : 0
+    kind.runsSQL ? count : 0
   }
 }
 

@@ -38,7 +38,7 @@ struct TransientTests {
     let stack = try TestStack(model: model)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     try coordinator.addPersistentStore(
-      type: kind == .sqlite ? .sqlite : .inMemory, at: stack.storeURL)
+      type: kind.type, at: kind.url(stack.storeURL) ?? stack.storeURL)
     return (coordinator, stack)
   }
 

@@ -106,7 +106,7 @@ struct ObjectFaultTests {
       #expect(
         read.selects == stack.statements(12) && read.rows == stack.statements(12)
           && read.misses == 12 && read.hits == 0)
-      guard kind == .sqlite else { return }
+      guard kind.runsSQL else { return }
       #expect(events.statements(.select).first == "SELECT 0, t0.Z_PK FROM ZMOOD t0")
       #expect(try #require(events.statements(.select).last).hasSuffix("WHERE  t0.Z_PK = ?"))
     }
@@ -163,7 +163,7 @@ struct ObjectFaultTests {
       let expected: [EventKind] =
         isCached ? [.objectFault, .rowCacheHit] : [.objectFault, .rowCacheMiss, .statement]
       // A store in memory runs none.
-      #expect(trace.map(\.kind) == expected.filter { kind == .sqlite || $0 != .statement })
+      #expect(trace.map(\.kind) == expected.filter { kind.runsSQL || $0 != .statement })
       let fault = try #require(trace.first)
       #expect(fault.source == (isCached ? .rowCache : .database))
       #expect(trace.dropFirst().allSatisfy { $0.parent == fault.id })

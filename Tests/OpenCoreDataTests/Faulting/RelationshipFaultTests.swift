@@ -48,7 +48,7 @@ struct RelationshipFaultTests {
       #expect(countries.count == 5 && countries.allSatisfy(\.isFault))
       #expect(try stack.cachedRows(context) == 1)
       #expect(
-        kind != .sqlite
+        !kind.runsSQL
           || events.statements(.select).last?.hasPrefix("SELECT t0.Z_ENT, t0.Z_PK FROM ZREGION t0")
             == true
       )

@@ -17,7 +17,7 @@ struct DictionaryResultTests {
     init(_ kind: StoreKind) throws {
       stack = try TestStack(kind, model: Warehouse.model())
       context = try warehouse.context(
-        kind.type.rawValue, at: kind == .memory ? nil : stack.storeURL, sinks: [events])
+        kind.type.rawValue, at: kind.url(stack.storeURL), sinks: [events])
     }
 
     func fetch(
@@ -68,7 +68,7 @@ struct DictionaryResultTests {
     let found = try setup.fetch(["name", weight, "owner.name", "flag", "price", "added"]) {
       $0.sortDescriptors = Self.byNumber
     }
-    if kind == .sqlite {
+    if kind.runsSQL {
       #expect(
         setup.lastSelect
           == "SELECT t0.ZNAME, t0.ZWEIGHT, t1.ZNAME, t0.ZFLAG, t0.ZPRICE, t0.ZADDED FROM ZITEM t0"
@@ -123,7 +123,7 @@ struct DictionaryResultTests {
       request.propertiesToGroupBy = ["owner.name"]
       request.sortDescriptors = [NSSortDescriptor(key: "owner.name", ascending: true)]
     }
-    if kind == .sqlite {
+    if kind.runsSQL {
       #expect(
         setup.lastSelect
           == "SELECT t1.ZNAME, AVG( t0.ZWEIGHT) FROM ZITEM t0 LEFT OUTER JOIN ZPERSON t1"

@@ -113,7 +113,7 @@ struct FetchTests {
       try writer.save()
     }
     #expect(try values(nil) == [3, 1, 2])
-    #expect(try values("a > 0") == (kind == .sqlite ? [1, 2, 3] : [3, 1, 2]))
+    #expect(try values("a > 0") == (kind.runsSQL ? [1, 2, 3] : [3, 1, 2]))
     try writer.performAndWait {
       let first = try #require(try writer.all("Item", by: "a").first)
       writer.delete(first)

@@ -38,7 +38,7 @@ struct ObjectPredicateTests {
         var found: [String] = []
         let cost = try costs(of: store.context) { found = try store.names(entity, predicate) }
         #expect(found == names, "\(format)")
-        #expect(cost.selects == (kind == .sqlite ? 1 : 0))
+        #expect(cost.selects == (kind.runsSQL ? 1 : 0))
       }
     }
   }

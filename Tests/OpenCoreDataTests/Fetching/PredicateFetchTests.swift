@@ -90,9 +90,9 @@ struct PredicateFetchTests {
       let cost = try costs(of: store.context) { names = try store.names(known.entity, predicate) }
       #expect(names == known.names, "\(known)")
       // One SELECT that brings the matches alone; no fault costs another.
-      #expect(cost.selects == (kind == .sqlite ? 1 : 0), "\(known)")
+      #expect(cost.selects == (kind.runsSQL ? 1 : 0), "\(known)")
       #expect(cost.misses == 0, "\(known)")
-      #expect(kind != .sqlite || cost.rows == names.count, "\(known)")
+      #expect(!kind.runsSQL || cost.rows == names.count, "\(known)")
       let count = try store.context.performAndWait {
         let request = NSFetchRequest<NSManagedObject>(entityName: known.entity)
         request.predicate = predicate
@@ -195,7 +195,7 @@ struct PredicateFetchTests {
     }
     let method = NSPredicate(format: "FUNCTION(name, 'substringFromIndex:', 1) == 'l'")
     for (predicate, reason) in [(block, "block"), (method, "method")] {
-      if kind != .sqlite {
+      if !kind.runsSQL {
         #expect(try store.names("Person", predicate) == ["Al"])
         continue
       }

@@ -98,7 +98,7 @@ struct PredicatePlanTests {
         #expect(names == ["Ely", "Deal", "Cork", "Bath", "Ayr"], "\(comparison)")
       }
       let block = NSSortDescriptor(key: "name", ascending: true) { _, _ in .orderedSame }
-      if kind != .sqlite {
+      if !kind.runsSQL {
         #expect(try store.names("City", nil) { $0.sortDescriptors = [block] }.count == 5)
       } else {
         #expect(throws: NSError.self) {

@@ -77,7 +77,9 @@ struct DeletionTests {
       }
       // The keys of songs, tags and kept things are read, and the rows of two songs; the list, its
       // songs and its pairs with tags go.
-      #expect(cost.selects == stack.statements(5) && cost.deletes == stack.statements(4))
+      // A coordinator that isn't new may have the rows cached.
+      #expect(kind == .sqliteInMemory || cost.selects == stack.statements(5))
+      #expect(cost.deletes == stack.statements(4))
       let songs = try context.all("Song")
       #expect(songs.isEmpty)
     }

@@ -181,7 +181,7 @@ struct LifecycleTests {
       #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
       #expect(context.deletedObjects == [cars[0]])
       let first = try costs(of: context) { try context.save() }
-      #expect(first.deletes == (kind == .sqlite ? 1 : 0) && !driver.isDeleted)
+      #expect(first.deletes == (kind.runsSQL ? 1 : 0) && !driver.isDeleted)
       _ = TalkativeCar.heard()
       context.delete(cars[1])
       try context.save()

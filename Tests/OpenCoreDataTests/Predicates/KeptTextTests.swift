@@ -107,7 +107,7 @@ struct KeptTextTests {
       let cost = costs(of: context) {
         towns = (order.value(forKey: "towns") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
       }
-      #expect(cost.faults == 1 && cost.selects == (kind == .sqlite ? 1 : 0))
+      #expect(cost.faults == 1 && cost.selects == (kind.runsSQL ? 1 : 0))
       var kept: SortedObjects<NSManagedObject>?
       let start = costs(of: context) {
         kept = SortedObjects(kept: towns, under: signature, by: "name", in: context, locale: locale)

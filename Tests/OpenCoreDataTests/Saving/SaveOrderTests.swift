@@ -84,7 +84,7 @@ struct SaveOrderTests {
           "validateForDelete gone", "willSave new", "willSave kept", "willSave gone",
           "didSave new", "didSave kept", "didSave gone", "did save",
         ])
-      guard kind == .sqlite else { return }
+      guard kind.runsSQL else { return }
       let statements = stack.events.events.dropFirst(before).compactMap(\.statement).map {
         $0.sql.prefix(6)
       }

@@ -55,7 +55,7 @@ struct AtomicStoreTests {
     }
     let after = try files(stack.folder)
     switch kind {
-    case .memory: #expect(after.bytes == 0, "nothing is written")
+    case .memory, .sqliteInMemory: #expect(after.bytes == 0, "nothing is written")
     case .xml, .binary:
       #expect(after.nodes.isDisjoint(with: before.nodes), "all of it is written, to a new file")
       #expect(after.nodes.count == 1 && after.bytes > 2_000 * 8)
@@ -68,9 +68,9 @@ struct AtomicStoreTests {
       #expect(text.contains("<attribute name=\"name\" type=\"string\">tag &lt;0&gt;</attribute>"))
     }
     // What is in memory once a store was opened shows when its file is gone.
-    let cold = kind == .memory ? context : try stack.coldContext()
+    let cold = kind.isInMemory ? context : try stack.coldContext()
     let store = try #require(cold.persistentStoreCoordinator?.firstStore)
-    #expect(kind == .memory || store.cachedRowCount == 0, "the row cache is filled by faults")
+    #expect(kind.isInMemory || store.cachedRowCount == 0, "the row cache is filled by faults")
     let changed = (all.dropFirst() + ["tag <0>"]).sorted()
     if kind != .sqlite { try FileManager.default.removeItem(at: stack.folder) }
     var found: [String] = []

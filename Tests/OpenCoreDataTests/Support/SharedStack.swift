@@ -17,7 +17,7 @@ final class SharedStack {
     coordinator.eventHub.add(events)
     try coordinator.addPersistentStore(
       ofType: kind.type.rawValue, configurationName: nil,
-      at: kind == .memory ? nil : files.storeURL, options: kind == .memory ? nil : options)
+      at: kind.url(files.storeURL), options: kind == .memory ? nil : options)
   }
 
   /// The file of a SQLite store.

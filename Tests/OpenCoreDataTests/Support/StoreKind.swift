@@ -7,13 +7,30 @@ import OpenCoreData
 /// which has none but in SQLite.
 enum StoreKind: CaseIterable, Sendable {
   case sqlite, memory, xml, binary
+  /// A SQLite store at `/dev/null`.
+  case sqliteInMemory
 
   /// Those that are written row by row, for tests in which one coordinator sees what another wrote.
-  static let ofRows = [StoreKind.sqlite, .memory]
+  static let ofRows = [StoreKind.sqlite, .memory, .sqliteInMemory]
+
+  /// Whether SQL statements run.
+  var runsSQL: Bool { self == .sqlite || self == .sqliteInMemory }
+
+  /// Whether the store goes with its coordinator.
+  var isInMemory: Bool { self == .memory || self == .sqliteInMemory }
+
+  /// Where the store is added: a file, `/dev/null`, or nowhere.
+  func url(_ file: URL) -> URL? {
+    switch self {
+    case .sqliteInMemory: URL(fileURLWithPath: "/dev/null")
+    case .memory: nil
+    case .sqlite, .xml, .binary: file
+    }
+  }
 
   var type: NSPersistentStore.StoreType {
     switch self {
-    case .sqlite: .sqlite
+    case .sqlite, .sqliteInMemory: .sqlite
     case .memory: .inMemory
     case .xml: .xml
     case .binary: .binary

@@ -22,13 +22,13 @@ final class TestStack {
   init(_ kind: StoreKind = .sqlite, model: NSManagedObjectModel) throws {
     self.model = model
     self.kind = kind
-    coordinator = kind == .memory ? NSPersistentStoreCoordinator(managedObjectModel: model) : nil
-    try coordinator?.addPersistentStore(
-      ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    coordinator = kind.isInMemory ? NSPersistentStoreCoordinator(managedObjectModel: model) : nil
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("OpenCoreDataTests-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     storeURL = folder.appendingPathComponent("Store.sqlite")
+    try coordinator?.addPersistentStore(
+      ofType: kind.type.rawValue, configurationName: nil, at: kind.url(storeURL))
   }
 
   deinit {
@@ -43,12 +43,12 @@ final class TestStack {
 
   /// A statement costs nothing in memory.
   func statements(_ count: Int) -> Int {
-    kind == .sqlite ? count : 0
+    kind.runsSQL ? count : 0
   }
 
   /// The texts of statements, of which SQLite alone runs some.
   func texts(_ texts: String...) -> [String] {
-    kind == .sqlite ? texts : []
+    kind.runsSQL ? texts : []
   }
 
   /// A context that has nothing registered over a row cache that has nothing; of a new coordinator
@@ -60,7 +60,7 @@ final class TestStack {
   ) throws -> NSManagedObjectContext {
     let coordinator = coordinator ?? NSPersistentStoreCoordinator(managedObjectModel: model)
     for sink in sinks { coordinator.eventHub.add(sink) }
-    if kind != .memory {
+    if !kind.isInMemory {
       try coordinator.addPersistentStore(type: kind.type, at: storeURL, options: options)
     }
     let context = Context(concurrencyType: .privateQueueConcurrencyType)

@@ -49,6 +49,7 @@ struct AtomicStoreFile {
   func replace(
     by document: StoreDocument, beforeCommit: () throws -> Void = {}
   ) throws -> FileStamp? {
+    try refuseSpecialFile()
     let data = try form.data(document)
     let folder = url.deletingLastPathComponent()
     let new = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
@@ -71,6 +72,18 @@ struct AtomicStoreFile {
   /// - Throws: the file system's errors.
   func remove() throws {
     if exists { try FileManager.default.removeItem(at: url) }
+  }
+
+  /// Refuses to replace a folder, a device, or another file that holds no bytes of its own.
+  private func refuseSpecialFile() throws {
+    let type = try? FileManager.default.attributesOfItem(atPath: url.path)[.type]
+    let isReplaceable = [FileAttributeType.typeRegular, .typeSymbolicLink]
+      .contains(type as? FileAttributeType ?? .typeRegular)
+    guard !isReplaceable else { return }
+    throw NSError.coreData(
+      NSPersistentStoreSaveError,
+      "\(url.path) isn't a regular file, so it can't be replaced by a store.",
+      [NSFilePathErrorKey: url.path])
   }
 
   /// Writes a new file down to the disk; who could not read the old one reads none of its bytes.
