@@ -37,20 +37,21 @@ extension NSPersistentStoreCoordinator {
   /// - Throws: 134070 for a store of another coordinator.
   public func remove(_ store: NSPersistentStore) throws {
     if store.persistentStoreCoordinator === self {
-      post(.NSPersistentStoreCoordinatorWillRemoveStore, NSRemovedPersistentStoresKey, store)
+      postWillRemove(store)
     }
     guard let known = detach(store) else {
       throw NSError.store("The store \(store) is not one of this coordinator's.")
     }
     known.close()
-    post(.NSPersistentStoreCoordinatorStoresDidChange, NSRemovedPersistentStoresKey, store)
+    postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
   }
 
   /// Copies a store into another file, opens that one in place of the store, and takes the store away.
   ///
   /// The files of the store stay. IDs keep their URIs, as the copy has the same UUID; objects of
-  /// contexts belong to the old store, so reset them. The file that is there is replaced.
-  /// Cost: copying the file, and as `addPersistentStore`.
+  /// contexts belong to the old store, so reset them. The file that is there is replaced. The
+  /// did-change notification has the old and the new ID of every object.
+  /// Cost: copying the file, as `addPersistentStore`, and one SELECT of keys for each table.
   /// - Returns: The new store.
   /// - Throws: 134000 for a change of type, 134070 for a store of another coordinator, or one that is
   ///   written to all the time; the file system's errors. The old store is still there then.
@@ -76,14 +77,19 @@ extension NSPersistentStoreCoordinator {
         try StoreFile.move(from: target, to: url)
       }
     }
-    post(.NSPersistentStoreCoordinatorWillRemoveStore, NSRemovedPersistentStoresKey, store)
+    postWillRemove(store)
     let removed = detach(store)
     do {
       let new = try add(
         .sqlite, sqlite.configuration, at: url, options: options,
         copying: url.isNullDevice ? sqlite : nil)
       removed?.close()
-      post(.NSPersistentStoreCoordinatorStoresDidChange, NSRemovedPersistentStoresKey, store)
+      // The copy is open and complete; a key that can't be read from it has no pair.
+      let pairs = (try? (new as? SQLiteStore)?.idPairs(from: sqlite)) ?? []
+      postStoresDidChange([
+        NSRemovedPersistentStoresKey: [store],
+        NSUUIDChangedPersistentStoresKey: [store, new, pairs] as [Any],
+      ])
       return new
     } catch {
       if let removed { attach(removed) }

@@ -19,8 +19,7 @@ extension NSPersistentStoreCoordinator {
   ///   - metadata: Values of a property list; nil takes all keys of the app away.
   ///   - store: A store of this coordinator.
   public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-    store.metadata = StoreMetadata.replacing(store.metadata, with: metadata ?? [:])
-    store.hasUnsavedMetadata = true
+    store.metadata = metadata ?? [:]
   }
 
   /// What the store in a file says of itself, as it is on disk.
@@ -94,6 +93,14 @@ extension NSPersistentStoreCoordinator {
   ) throws {
     try setMetadata(
       metadata, type: NSPersistentStore.StoreType(rawValue: storeType), at: url, options: options)
+  }
+
+  /// The name of `setMetadata(_:type:at:)` before `ofType`.
+  public class func setMetadata(
+    _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+    options: [AnyHashable: Any]? = nil
+  ) throws {
+    try setMetadata(metadata, ofType: storeType, at: url, options: options)
   }
 
   private class func setMetadata(_ metadata: [String: Any], in file: AtomicStoreFile) throws {

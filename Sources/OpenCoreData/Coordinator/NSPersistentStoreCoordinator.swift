@@ -122,7 +122,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.close()
         throw error
       }
-      post(.NSPersistentStoreCoordinatorStoresDidChange, NSAddedPersistentStoresKey, store)
+      postStoresDidChange([NSAddedPersistentStoresKey: [store]])
       return store
     } catch {
       stores.withLock { $0.release(place) }
@@ -175,6 +175,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// Puts a store back that was taken out.
   func attach(_ store: RowStore) {
     _ = stores.withLock { try? $0.fill(store.place, with: store) }
+  }
+
+  /// The classes of stores by their types.
+  ///
+  /// Apple's gives each class in an `NSValue`.
+  public class var registeredStoreTypes: [String: AnyClass] {
+    [
+      NSSQLiteStoreType: SQLiteStore.self, NSXMLStoreType: AtomicStore.self,
+      NSBinaryStoreType: AtomicStore.self, NSInMemoryStoreType: MemoryStore.self,
+    ]
   }
 
   /// The ID that a URI names; nil for a URI of another store, an unknown entity, or no object URI.
@@ -243,7 +253,8 @@ extension RowStore {
     guard !isReadOnly else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
-        "The store was opened to be looked at (NSReadOnlyPersistentStoreOption): nothing is saved.",
+        "The store is read-only\(opensReadOnly ? " (NSReadOnlyPersistentStoreOption)" : ""); changes "
+          + "can't be saved to it.",
         [NSAffectedStoresErrorKey: [self]])
     }
     return self

@@ -31,7 +31,7 @@ final class SQLiteReader: StoreReader {
   init(store: SQLiteStore) throws {
     sqlite = store
     // Somebody else may have written to a store that is looked at: what was read is old then.
-    if store.isReadOnly, try store.pool.refreshLooking() { _ = store.countCommit() }
+    if store.opensReadOnly, try store.pool.refreshLooking() { _ = store.countCommit() }
     commit = store.commitNumber
     begun = MonotonicClock.now()
     isPrivate = false

@@ -53,6 +53,31 @@ extension SQLiteStore {
       SQLTranslator.reserveKeys,
       [.integer(next), .integer(Int64(root.number)), .integer(last)],
       kind: .housekeeping, on: connection, in: scope)
+
+extension SQLiteStore {
+  /// The ID that each row has in another store, and its ID here.
+  ///
+  /// One SELECT for each table. Rows of unknown entities are left out.
+  func idPairs(from old: SQLiteStore) throws -> [[NSManagedObjectID]] {
+    let connection = try pool.lease()
+    defer { pool.giveBack(connection) }
+    var pairs: [[NSManagedObjectID]] = []
+    for root in mapping.entities where root.superentity == nil {
+      let rows = try connection.values(
+        "SELECT Z_ENT, Z_PK FROM \(SQLNames.quoted(root.table)) ORDER BY Z_PK")
+      for case (.integer(let number), .integer(let key)) in rows.lazy.map({ ($0[0], $0[1]) }) {
+        guard key > 0, let layout = layouts.layout(entityNumber: Int(truncatingIfNeeded: number)),
+          let former = old.layouts.layout(entityNumber: Int(truncatingIfNeeded: number))
+        else { continue }
+        pairs.append([
+          NSManagedObjectID(layout: former, primaryKey: key, store: old),
+          NSManagedObjectID(layout: layout, primaryKey: key, store: self),
+        ])
+      }
+    }
+    return pairs
+  }
+}
     guard changed == 1 else { throw NSError.noMaximumKey(of: root.name) }
     return last
   }

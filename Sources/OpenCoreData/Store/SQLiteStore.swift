@@ -68,7 +68,7 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   }
 
   override func openGeneration() throws -> StoreGeneration {
-    guard !isReadOnly else { return try makeGeneration() }
+    guard !opensReadOnly else { return try makeGeneration() }
     // Between two saves, so that the row cache is of the same state as the file.
     return try pool.withWriter { _ in try makeGeneration() }
   }
@@ -122,7 +122,8 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   ///
   /// A store in memory is written to a new file, with all its values in rows.
   func copyFiles(from source: URL, to target: URL) throws {
-    guard !isReadOnly else { return try StoreFile.copySettled(from: source, to: target) }
+    if pool.isInMemory { return try writeCopy(to: target) }
+    guard !opensReadOnly else { return try StoreFile.copySettled(from: source, to: target) }
     try pool.withWriter { _ in try StoreFile.copySettled(from: source, to: target) }
   }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What object IDs hold of their store: one for all of them, so that an ID needs no weak reference of
 /// its own.
 ///
@@ -5,12 +7,19 @@
 /// coordinator: an object with a weak reference to it is slower to count, and every fault counts the
 /// store.
 final class StoreHandle: @unchecked Sendable {  // `coordinator` is set before there is an ID
-  /// `Z_UUID`.
-  let identifier: String
+  private let name: Mutex<String>
   private weak var coordinator: NSPersistentStoreCoordinator?
 
   init(identifier: String) {
-    self.identifier = identifier
+    name = Mutex(identifier)
+  }
+
+  /// `Z_UUID`.
+  var identifier: String { name.withLock { $0 } }
+
+  /// Sets another identifier.
+  func rename(_ identifier: String) {
+    name.withLock { $0 = identifier }
   }
 
   /// Says where the store is found from now on.

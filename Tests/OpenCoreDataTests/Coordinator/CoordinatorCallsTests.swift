@@ -11,24 +11,32 @@ struct CoordinatorCallsTests {
 
     init(_ coordinator: NSPersistentStoreCoordinator) {
       nonisolated(unsafe) weak let notes = self
-      for name in [
-        Notification.Name.NSPersistentStoreCoordinatorStoresDidChange,
-        .NSPersistentStoreCoordinatorWillRemoveStore,
-      ] {
-        tokens.append(
-          NotificationCenter.default.addObserver(forName: name, object: coordinator, queue: nil) {
-            notes?.add($0)
-          })
-      }
+      let center = NotificationCenter.default
+      tokens.append(
+        center.addObserver(
+          forName: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator, queue: nil
+        ) { notes?.add($0) })
+      tokens.append(
+        center.addObserver(
+          forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: nil, queue: nil
+        ) { note in
+          guard let store = note.object as? NSPersistentStore,
+            store.persistentStoreCoordinator === coordinator
+          else { return }
+          notes?.told.append("will be removed: \(store.url?.lastPathComponent ?? "")")
+        })
     }
 
+    /// What the last notification of a migration has.
+    private(set) var changed: [Any] = []
+
     private func add(_ note: Notification) {
-      let isChange = note.name == .NSPersistentStoreCoordinatorStoresDidChange
       for key in [NSAddedPersistentStoresKey, NSRemovedPersistentStoresKey] {
         for store in note.userInfo?[key] as? [NSPersistentStore] ?? [] {
-          told.append("\(isChange ? key : "will be \(key)"): \(store.url?.lastPathComponent ?? "")")
+          told.append("\(key): \(store.url?.lastPathComponent ?? "")")
         }
       }
+      changed = note.userInfo?[NSUUIDChangedPersistentStoresKey] as? [Any] ?? changed
     }
 
     deinit {
@@ -44,12 +52,25 @@ struct CoordinatorCallsTests {
     let notes = StoreNotes(coordinator)
     let store = try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
     #expect(notes.told == ["added: Store.sqlite"])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    let old = try context.performAndWait {
+      let object = context.make("Employee")
+      try context.save()
+      return object.objectID
+    }
     let moved = try coordinator.migratePersistentStore(
       store, to: stack.folder.appendingPathComponent("Moved.sqlite"), type: .sqlite)
     #expect(
       notes.told.dropFirst() == [
         "will be removed: Store.sqlite", "added: Moved.sqlite", "removed: Store.sqlite",
       ])
+    #expect(notes.changed.first as? NSPersistentStore === store)
+    #expect(notes.changed.dropFirst().first as? NSPersistentStore === moved)
+    let pairs = notes.changed.last as? [[NSManagedObjectID]]
+    #expect(pairs?.count == 1 && pairs?[0].first == old)
+    #expect(pairs?[0].last?.persistentStore === moved)
+    #expect(pairs?[0].last?.uriRepresentation() == old.uriRepresentation())
     try coordinator.remove(moved)
     #expect(notes.told.suffix(2) == ["will be removed: Moved.sqlite", "removed: Moved.sqlite"])
     #expect(throws: NSError.self) { try coordinator.remove(moved) }
