@@ -14,6 +14,9 @@ public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas and their values.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Option: true opens a store although its model hashes are not those of the model.
+///
+/// A table or column that the file lacks isn't noticed until a statement needs it, which fails with
+/// `NSSQLiteError`. The next save writes the hashes of the model into the store's metadata.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// Option: true compacts a file whose pages are vacuumed by hand, when it is opened.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"

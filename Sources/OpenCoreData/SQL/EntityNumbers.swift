@@ -6,7 +6,10 @@ struct EntityNumbers {
   private var namesInFile: [ObjectIdentifier: String] = [:]
 
   /// - Parameter descriptions: All entities of the model, in numbering order.
-  init(_ descriptions: [NSEntityDescription], file: FileSchema?) throws(SchemaMismatch) {
+  /// - Parameter ignoresMissing: Whether an entity that the file lacks gets a number that no other has.
+  init(
+    _ descriptions: [NSEntityDescription], file: FileSchema?, ignoresMissing: Bool = false
+  ) throws(SchemaMismatch) {
     guard let file else {
       for (index, description) in descriptions.enumerated() {
         numbers[ObjectIdentifier(description)] = index + 1
@@ -14,6 +17,7 @@ struct EntityNumbers {
       return
     }
     var open = file.entities
+    var taken = Set(open.map(\.number))
     func take(_ description: NSEntityDescription, where matches: (String) -> Bool) -> Bool {
       guard let index = open.firstIndex(where: { matches($0.name) }) else { return false }
       let found = open.remove(at: index)
@@ -29,6 +33,13 @@ struct EntityNumbers {
     for entity in waiting {
       let position = descriptions.firstIndex { $0 === entity }.map { $0 + 1 }
       guard let index = open.firstIndex(where: { $0.number == position }) else {
+        if ignoresMissing {
+          var number = 1
+          while taken.contains(number) { number += 1 }
+          taken.insert(number)
+          numbers[ObjectIdentifier(entity)] = number
+          continue
+        }
         throw SchemaMismatch(
           entity: entity.name ?? "", property: nil, table: SQLNames.plain(entity.name ?? ""),
           column: nil, isUnnumbered: true)

@@ -3,14 +3,16 @@ import ManagedModel
 /// Names the tables of many-to-many relationships, by rule or as a file has them.
 struct JoinTables {
   private let file: FileSchema?
+  private let ignoresMissing: Bool
 
   /// Join columns in use, of which a second one of the same name gets a 1 behind it; with a file,
   /// the join tables in use.
   private var taken: Set<String> = []
   private var placed: [ObjectIdentifier: SQLToMany.Storage] = [:]
 
-  init(file: FileSchema?) {
+  init(file: FileSchema?, ignoresMissing: Bool = false) {
     self.file = file
+    self.ignoresMissing = ignoresMissing
   }
 
   /// Where a many-to-many relationship is kept.
@@ -27,14 +29,13 @@ struct JoinTables {
     // relationships by name, so the side that comes first is that side.
     let wanted = Wanted(relationship, inverse, source: source.number, destination.number)
     let pair: Pair
-    if let file {
-      guard let found = find(wanted, in: file) else {
-        throw SchemaMismatch(
-          entity: source.name, property: relationship.name, table: wanted.table, column: nil)
-      }
+    if let file, let found = find(wanted, in: file) {
       pair = found
-    } else {
+    } else if file == nil || ignoresMissing {
       pair = invent(wanted)
+    } else {
+      throw SchemaMismatch(
+        entity: source.name, property: relationship.name, table: wanted.table, column: nil)
     }
     placed[ObjectIdentifier(inverse)] = .joinTable(
       table: pair.table, sourceColumn: pair.destinationColumn,
@@ -65,6 +66,7 @@ struct JoinTables {
       ?? orders.first { $0.name.uppercased().hasSuffix(ending) }
       ?? (orders.count == 1 ? orders[0] : nil)
     guard let found else {
+      if ignoresMissing { return name }
       throw SchemaMismatch(
         entity: entity.name, property: relationship.name, table: table, column: name)
     }

@@ -30,20 +30,26 @@ package final class SQLModel: @unchecked Sendable {
   ///
   /// Entities are matched by name, then by renaming identifier, then by position. Two statements.
   ///
+  /// - Parameter ignoresMissing: Whether a table or column that the file lacks gets its name by rule: a
+  ///   statement that needs it fails then.
   /// - Throws: `SchemaMismatch` for a table or column that the model wants and the file lacks;
   ///   `SQLiteError` when the schema cannot be read.
   package convenience init(
-    model: NSManagedObjectModel, configuration: String? = nil, connection: Connection
+    model: NSManagedObjectModel, configuration: String? = nil, connection: Connection,
+    ignoresMissing: Bool = false
   ) throws {
     try self.init(
-      model: model, configuration: configuration, file: FileSchema(reading: connection))
+      model: model, configuration: configuration, file: FileSchema(reading: connection),
+      ignoresMissing: ignoresMissing)
   }
 
   /// Lays out a model on a file's schema, or by rule when there is no file.
   init(
-    model: NSManagedObjectModel, configuration: String? = nil, file: FileSchema?
+    model: NSManagedObjectModel, configuration: String? = nil, file: FileSchema?,
+    ignoresMissing: Bool = false
   ) throws(SchemaMismatch) {
-    var builder = SQLModelBuilder(model: model, configuration: configuration, file: file)
+    var builder = SQLModelBuilder(
+      model: model, configuration: configuration, file: file, ignoresMissing: ignoresMissing)
     let entities = try builder.build()
     self.model = model
     self.entities = entities.sorted { $0.number < $1.number }

@@ -5,6 +5,8 @@ struct SQLModelBuilder {
   let model: NSManagedObjectModel
   let configuration: String?
   let file: FileSchema?
+  /// Whether what the file lacks gets its name by rule.
+  let ignoresMissing: Bool
 
   /// In numbering order, so that parents come first.
   private(set) var entities: [SQLEntity] = []
@@ -15,16 +17,19 @@ struct SQLModelBuilder {
     SQLNames.primaryKeyTable, SQLNames.metadataTable, SQLNames.modelCacheTable,
   ]
 
-  init(model: NSManagedObjectModel, configuration: String?, file: FileSchema?) {
+  init(
+    model: NSManagedObjectModel, configuration: String?, file: FileSchema?, ignoresMissing: Bool
+  ) {
     self.model = model
     self.configuration = configuration
     self.file = file
+    self.ignoresMissing = ignoresMissing
   }
 
   mutating func build() throws(SchemaMismatch) -> [SQLEntity] {
     try placeEntities()
     for entity in entities { try placeColumns(of: entity) }
-    var joins = JoinTables(file: file)
+    var joins = JoinTables(file: file, ignoresMissing: ignoresMissing)
     for entity in entities {
       var own: [SQLToMany] = []
       // What leads to the entities of another store is not kept.
@@ -41,7 +46,8 @@ struct SQLModelBuilder {
 
   private mutating func placeEntities() throws(SchemaMismatch) {
     let descriptions = model.entitiesInNumberingOrder(of: configuration)
-    let numbers = try EntityNumbers(descriptions, file: file)
+    let numbers = try EntityNumbers(
+      descriptions, file: file, ignoresMissing: ignoresMissing)
     for description in descriptions {
       let parent = description.superentity.flatMap { byDescription[ObjectIdentifier($0)] }
       let table =
@@ -75,6 +81,7 @@ struct SQLModelBuilder {
         return table.name
       }
     }
+    if ignoresMissing { return SQLNames.take(name, from: &takenTables) }
     throw SchemaMismatch(entity: entity.name ?? "", property: nil, table: name, column: nil)
   }
 
@@ -130,6 +137,7 @@ struct SQLModelBuilder {
       if path.count > 1 { bases += [spell(path.joined()), spell(path[path.count - 1])] }
     }
     if let name = claims[entity.table]?.claim(bases, declaration: declaration) { return name }
+    if ignoresMissing { return bases[0] }
     throw SchemaMismatch(
       entity: entity.name, property: property.name, table: entity.table, column: bases[0])
   }

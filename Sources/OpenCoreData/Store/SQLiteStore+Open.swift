@@ -106,10 +106,14 @@ extension SQLiteStore {
       try checkModel(model, configuration, against: metadata, on: connection, file)
     }
     let mapping = try SQLModel(
-      model: model, configuration: configuration, connection: connection)
+      model: model, configuration: configuration, connection: connection, ignoresMissing: ignores)
     let store = SQLiteStore(
       pool: pool, mapping: mapping, place: place, url: url, identifier: metadata.uuid,
       configuration: configuration, isReadOnly: isReadOnly, options: options,
+    let hashes = model.versionHashes(of: configuration)
+    if ignores, !isReadOnly, metadata.hasOwnDigests, metadata.hashes != hashes {
+      store.updateVersionHashes(hashes)
+    }
       metadata: metadata.publicValues, derived: derived)
     try store.openHistory()
     return store

@@ -99,6 +99,123 @@ struct StoreFilesTests {
   }
 
   @Test(
+    "A store's metadata, identifier, and read-only state can be set", arguments: StoreKind.allCases)
+  func settableProperties(kind: StoreKind) throws {
+    let stack = try TestStack(kind, model: SchemaModels.library())
+    let context = try stack.coldContext()
+    let coordinator = try #require(context.persistentStoreCoordinator)
+    let store = try #require(coordinator.persistentStores.first)
+    let type: AnyClass = try #require(NSPersistentStoreCoordinator.registeredStoreTypes[store.type])
+    #expect(store.isKind(of: type))
+    try context.performAndWait {
+      let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+      store.isReadOnly = true
+      let error = #expect(throws: NSError.self) { try context.save() }
+      #expect(error?.code == NSPersistentStoreSaveError)
+      store.isReadOnly = false
+      store.metadata = ["mine": "x"]
+      store.identifier = "A-NEW-NAME"
+      try context.save()
+      #expect(store.metadata["mine"] as? String == "x")
+      #expect(store.metadata[NSStoreUUIDKey] as? String == "A-NEW-NAME")
+      let uri = tag.objectID.uriRepresentation()
+      #expect(uri.absoluteString.hasPrefix("x-coredata://A-NEW-NAME/Tag/p"))
+      #expect(coordinator.managedObjectID(forURIRepresentation: uri) == tag.objectID)
+    }
+    guard !kind.isInMemory else { return }
+    let cold = try stack.coldContext()
+    let reopened = try #require(cold.persistentStoreCoordinator?.persistentStores.first)
+    #expect(reopened.identifier == "A-NEW-NAME" && reopened.metadata["mine"] as? String == "x")
+    try NSPersistentStoreCoordinator.setMetadata(
+      ["mine": "y"], forPersistentStoreOfType: kind.type.rawValue, at: stack.storeURL)
+    let written = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+      type: kind.type, at: stack.storeURL)
+    #expect(written["mine"] as? String == "y" && written[NSStoreUUIDKey] as? String == "A-NEW-NAME")
+    let text = stack.folder.appendingPathComponent("notes.txt")
+    try Data("not a store".utf8).write(to: text)
+    #expect(throws: NSError.self) {
+      try NSPersistentStoreCoordinator.setMetadata(
+        ["mine": "y"], forPersistentStoreOfType: kind.type.rawValue, at: text)
+    }
+    #expect(try Data(contentsOf: text) == Data("not a store".utf8))
+    let looked = try stack.coldContext(options: [NSReadOnlyPersistentStoreOption: true])
+    let fixed = try #require(looked.persistentStoreCoordinator?.persistentStores.first)
+    fixed.isReadOnly = false
+    #expect(fixed.isReadOnly == (kind != .memory), "a store that was opened read-only stays so")
+  }
+
+  @Test("NSIgnorePersistentStoreVersioningOption opens a store that lacks tables and columns")
+  func ignoredVersions() throws {
+    func model(_ names: [String], _ others: [NSEntityDescription] = []) -> NSManagedObjectModel {
+      let item = SchemaModels.entity(
+        "Item", names.map { SchemaModels.attribute($0, .stringAttributeType) })
+      let model = NSManagedObjectModel()
+      model.entities = [item] + others
+      return model
+    }
+    let stack = try TestStack(model: model(["a", "b"]))
+    let first = try stack.coldContext()
+    try first.performAndWait {
+      _ = first.make("Item", ["a": "1", "b": "2"])
+      try first.save()
+    }
+    let other = SchemaModels.entity("Other", [])
+    let more = TestModels.relationship("others", to: other, isToMany: true)
+    let back = TestModels.relationship("items", to: other, isToMany: true)
+    let wider = model(["a", "c"], [other])
+    more.inverseRelationship = back
+    back.inverseRelationship = more
+    back.destinationEntity = wider.entitiesByName["Item"]
+    wider.entitiesByName["Item"]?.properties += [more]
+    other.properties = [back]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: wider)
+    let refused = try #require(throws: NSError.self) {
+      try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL)
+    }
+    #expect(refused.code == NSPersistentStoreIncompatibleVersionHashError)
+    let options = [NSIgnorePersistentStoreVersioningOption: true]
+    try coordinator.addPersistentStore(type: .sqlite, at: stack.storeURL, options: options)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      #expect(try context.count(for: request) == 1)
+      let calls: [() throws -> Void] = [
+        { _ = try context.fetch(request) },
+        { _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Other")) },
+        {
+          _ = context.make("Item")
+          try context.save()
+        },
+        {
+          context.reset()
+          _ = context.make("Other")
+          try context.save()
+        },
+      ]
+      for (index, call) in calls.enumerated() {
+        let error = #expect(throws: NSError.self, "\(index)") { try call() }
+        #expect(error?.domain == NSCocoaErrorDomain, "\(index)")
+      }
+      context.reset()
+      request.includesPropertyValues = false
+      let item = try #require(try context.fetch(request).first)
+      #expect(item.value(forKey: "a") == nil && context.faultError != nil)
+    }
+    // Fewer columns than the file has are no obstacle.
+    let narrow = NSPersistentStoreCoordinator(managedObjectModel: model(["a"]))
+    try narrow.addPersistentStore(type: .sqlite, at: stack.storeURL, options: options)
+    let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    reader.persistentStoreCoordinator = narrow
+    try reader.performAndWait {
+      #expect(try reader.all("Item", by: "a").first?.value(forKey: "a") as? String == "1")
+      try reader.save()
+    }
+    let again = NSPersistentStoreCoordinator(managedObjectModel: model(["a"]))
+    try again.addPersistentStore(type: .sqlite, at: stack.storeURL)
+  }
+
+  @Test(
     "A store keeps as many readers as NSPersistentStoreConnectionPoolMaxSizeKey says, and opens more",
     arguments: [(nil, 4), (1, 1), (NSNumber(value: 6), 6)] as [((any Sendable)?, Int)])
   func poolSize(option: (any Sendable)?, kept: Int) throws {
