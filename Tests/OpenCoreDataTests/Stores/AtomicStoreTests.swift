@@ -282,4 +282,30 @@ struct AtomicStoreTests {
     #expect(unfit.localizedDescription.contains("no attribute 'name'"))
     #expect(try Data(contentsOf: stack.storeURL) == bytes)
   }
+
+  @Test("Names of attributes and relationships in an XML document match in any case")
+  func namesInAnyCase() throws {
+    let stack = try TestStack(.xml, model: TestModels.company())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let home = context.make("Department", ["name": "D"])
+      _ = context.make("Employee", ["name": "E", "department": home])
+      try context.save()
+    }
+    var text = try String(contentsOf: stack.storeURL, encoding: .utf8)
+    for name in ["name", "department", "employees"] {
+      text = text.replacingOccurrences(
+        of: "name=\"\(name)\"", with: "name=\"\(name.uppercased())\"")
+    }
+    #expect(text.contains("DEPARTMENT"))
+    try Data(text.utf8).write(to: stack.storeURL)
+    let cold = try stack.coldContext()
+    try cold.performAndWait {
+      let employee = try #require(try cold.all("Employee").first)
+      #expect(employee.value(forKey: "name") as? String == "E")
+      let home = employee.value(forKey: "department") as? NSManagedObject
+      #expect(home?.value(forKey: "name") as? String == "D")
+      #expect((home?.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 1)
+    }
+  }
 }

@@ -80,9 +80,15 @@ extension StoreDocument.Object {
   ) throws(StoreDocument.Problem) {
     let slots = Dictionary(
       zip(layout.slotNames, layout.slots), uniquingKeysWith: { first, _ in first })
+    // Apple's documents have the names of attributes in lowercase.
+    let anyCase = Dictionary(
+      zip(layout.slotNames.map { $0.lowercased() }, layout.slots),
+      uniquingKeysWith: { first, _ in first })
     var builder = RowBuilder(layout: layout)
     for attribute in attributes {
-      guard let slot = slots[attribute.name], !slot.kind.isToOne else {
+      guard let slot = slots[attribute.name] ?? anyCase[attribute.name.lowercased()],
+        !slot.kind.isToOne
+      else {
         throw missing("attribute", attribute.name)
       }
       guard let value = slot.kind.stored(attribute.value) else {
@@ -93,14 +99,17 @@ extension StoreDocument.Object {
       builder.set(value, at: slot)
     }
     for relationship in relationships {
-      if let slot = slots[relationship.name], slot.kind.isToOne {
+      let name = relationship.name.lowercased()
+      if let slot = slots[relationship.name] ?? anyCase[name], slot.kind.isToOne {
         guard let key = relationship.keys.first else { continue }
         try check(relationship, leadsTo: slot.relationship.destinationEntity, owners)
         // A dangling reference stays one.
         let entity = owners[key] ?? slot.relationship.destinationEntity.map { EntityLayout.of($0) }
         let number = entity.map { layouts.entityNumber($0) } ?? 0
         builder.set(.toOne(primaryKey: key, entityNumber: Int64(number)), at: slot)
-      } else if let list = layout.toMany.first(where: { $0.name == relationship.name }) {
+      } else if let list = layout.toMany.first(where: { $0.name == relationship.name })
+        ?? layout.toMany.first(where: { $0.name.lowercased() == name })
+      {
         try check(relationship, leadsTo: list.destinationEntity, owners)
         tables.replace(
           ToManyKey(rootIndex: layout.rootIndex, primaryKey: key, relationship: list.name),
