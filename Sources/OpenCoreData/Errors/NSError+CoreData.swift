@@ -33,6 +33,13 @@ extension NSError {
         + "`cdprof doctor` says what it should be.")
   }
 
+  /// A counter of primary keys that leaves no room for more.
+  static func exhaustedKeys(of entity: String, _ last: Int64) -> NSError {
+    store(
+      "Z_MAX of '\(entity)' in Z_PRIMARYKEY is \(last): the file cannot take new objects. "
+        + "`cdprof doctor` says what it should be.")
+  }
+
   /// A coordinator without a store.
   static func noStore() -> NSError {
     coreData(

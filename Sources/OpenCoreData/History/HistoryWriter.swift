@@ -38,6 +38,7 @@ final class HistoryWriter {
       "SELECT MAX(IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?), 0), "
         + "IFNULL((SELECT MAX(Z_PK) FROM \(table)), 0))", [.integer(Int64(entity))])
     guard case .integer(let last)? = rows.first?.first else { return 0 }
+    guard last >= 0, last < Int64.max / 2 else { throw NSError.exhaustedKeys(of: table, last) }
     return last
   }
 

@@ -147,6 +147,8 @@ extension SQLiteStore {
     let rows = try connection.values(
       SQLTranslator.selectMaximumKey, [.integer(Int64(root.number))])
     guard case .integer(let last)? = rows.first?.first else { return 0 }
+    // How many keys are needed isn't known yet.
+    guard last >= 0, last < Int64.max / 2 else { throw NSError.exhaustedKeys(of: root.name, last) }
     return last
   }
 

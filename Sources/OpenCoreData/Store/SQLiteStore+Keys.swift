@@ -44,11 +44,7 @@ extension SQLiteStore {
         SQLTranslator.selectMaximumKey, [.integer(Int64(root.number))], 0, .housekeeping, scope)
     }
     let (next, isTooMuch) = last.addingReportingOverflow(Int64(count))
-    guard last >= 0, !isTooMuch else {
-      throw NSError.store(
-        "Z_MAX of '\(root.name)' in Z_PRIMARYKEY is \(last): the file cannot take new objects. "
-          + "`cdprof doctor` says what it should be.")
-    }
+    guard last >= 0, !isTooMuch else { throw NSError.exhaustedKeys(of: root.name, last) }
     let changed = try change(
       SQLTranslator.reserveKeys,
       [.integer(next), .integer(Int64(root.number)), .integer(last)],

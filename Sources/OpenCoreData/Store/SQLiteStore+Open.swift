@@ -165,8 +165,12 @@ extension SQLiteStore {
     _ options: [AnyHashable: Any]?, isNew: Bool
   ) -> Connection.Options {
     var result = Connection.Options()
-    if let seconds = options?[NSPersistentStoreTimeoutOption] as? Double {
-      result.busyTimeoutMilliseconds = Int32(seconds * 1000)
+    if let given = options?[NSPersistentStoreTimeoutOption],
+      let seconds = given as? Double ?? (given as? NSNumber)?.doubleValue
+        ?? (given as? Int).map(Double.init), !seconds.isNaN
+    {
+      // A million seconds are as good as forever.
+      result.busyTimeoutMilliseconds = Int32(max(0, min(seconds, 1_000_000)) * 1000)
     }
     if isNew { result.pragmas = SchemaBuilder.newFilePragmas }
     for (name, value) in options?[NSSQLitePragmasOption] as? [String: Any] ?? [:] {

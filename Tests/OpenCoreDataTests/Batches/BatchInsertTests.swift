@@ -103,4 +103,29 @@ struct BatchInsertTests {
       #expect(thrownError { try context.execute(abstract) }?.domain == NSCocoaErrorDomain)
     }
   }
+
+  @Test("A counter of primary keys at its limit is an error, and nothing is written")
+  func exhaustedKeys() throws {
+    for entity in ["'Item'", "'CHANGE'", "'TRANSACTION'"] {
+      let stack = try SharedStack(
+        .sqlite, SavingModels.items(), options: [NSPersistentHistoryTrackingKey: true])
+      let connection = try Connection(path: stack.storeURL.path, access: .writing)
+      defer { connection.close() }
+      try connection.execute(
+        "UPDATE Z_PRIMARYKEY SET Z_MAX = \(Int64.max) WHERE Z_NAME = \(entity)")
+      let context = stack.context()
+      context.performAndWait {
+        let request = NSBatchInsertRequest(entityName: "Item", objects: [["a": 1]])
+        let error = thrownError { try context.execute(request) }
+        #expect(error?.localizedDescription.contains("Z_PRIMARYKEY") == true, "\(entity)")
+        _ = context.make("Item")
+        #expect(context.saveError() != nil, "\(entity)")
+      }
+      #expect(try connection.values("SELECT count(*) FROM ZITEM") == [[.integer(0)]])
+    }
+    for seconds in [Double.infinity, -1, .nan, .greatestFiniteMagnitude] {
+      let stack = try TestStack(model: SavingModels.items())
+      _ = try stack.coldContext(options: [NSPersistentStoreTimeoutOption: seconds])
+    }
+  }
 }
