@@ -159,25 +159,37 @@ import Testing
   }
 
   @Test func changingAModelInUseTraps() async {
-    await #expect(processExitsWith: .failure) {
+    let optional = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let model = EntityTests.model()
       model.freeze()
       model.entitiesByName["Animal"]?.attributesByName["name"]?.isOptional = false
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(optional.message.contains("The property name belongs to a model that is in use."))
+    let properties = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let model = EntityTests.model()
       model.freeze()
       model.entitiesByName["Animal"]?.properties = []
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(properties.message.contains("The entity Animal belongs to a model that is in use."))
+    let entities = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let model = EntityTests.model()
       model.freeze()
       model.entities = []
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(entities.message.contains("The model is in use. Change a copy of it."))
+    let cycle = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let model = EntityTests.model()
       model.entitiesByName["Person"]?.subentities = model.entities
     }
+    #expect(cycle.message.contains("cannot be below itself"))
   }
 
   @Test func aModelInUseIsReadByManyThreads() async throws {

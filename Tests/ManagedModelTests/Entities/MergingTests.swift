@@ -41,11 +41,14 @@ import Testing
       errors?.description
         == "Animal: Two of the models have an entity Animal, and they differ. "
         + "Rename one of them, or make them equal.")
-    await #expect(processExitsWith: .failure) {
+    let clashing = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let one = try MergingTests.model(MergingTests.animal)
       let clash = try MergingTests.model(#"<entity name="Animal" isAbstract="YES"/>"#)
       _ = NSManagedObjectModel(byMerging: [one, clash])
     }
+    #expect(clashing.message.contains("The models cannot be merged: Animal"))
   }
 
   @Test func theModelsOfAStoreAreFound() throws {

@@ -240,12 +240,35 @@ struct PredicateEvaluationTests {
   }
 
   @Test func programmerErrorsTrap() async {
-    await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a ==") }
-    await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a == %@", 3) }
-    await #expect(processExitsWith: .failure) { _ = NSPredicate(format: "a == %ld", 3.5) }
-    await #expect(processExitsWith: .failure) { _ = NSComparisonPredicate(format: "NOT a == 1") }
-    await #expect(processExitsWith: .failure) {
+    let unfinished = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = NSPredicate(format: "a ==")
+    }
+    #expect(unfinished.message.contains("ends too early"))
+    let number = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = NSPredicate(format: "a == %@", 3)
+    }
+    #expect(number.message.contains("the argument for %@ is Int"))
+    let fraction = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = NSPredicate(format: "a == %ld", 3.5)
+    }
+    #expect(fraction.message.contains("the argument for %ld is Double"))
+    let subclass = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = NSComparisonPredicate(format: "NOT a == 1")
+    }
+    #expect(subclass.message.contains("NSCompoundPredicate is not a NSComparisonPredicate"))
+    let mixed = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       _ = NSPredicate(format: "name < 3").evaluate(with: ["name": "x"])
     }
+    #expect(mixed.message.contains("a string cannot be compared with a number by <"))
   }
 }

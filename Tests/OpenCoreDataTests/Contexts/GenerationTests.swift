@@ -189,7 +189,9 @@ struct GenerationTests {
       // Nothing of it is validated, and nothing is written.
       try reader.save()
     }
-    await #expect(processExitsWith: .failure) {
+    let refused = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let pair = try Pair(.memory, pins: false)
       let reader = pair.pinned
       let fault = reader.performAndWait { reader.object(with: pair.ids[0]) }
@@ -199,6 +201,7 @@ struct GenerationTests {
         _ = fault.label
       }
     }
+    #expect(refused.message.contains("does not exist any more"))
   }
 
   @Test("A fetch that fails leaves the generation as it is", arguments: StoreKind.allCases)

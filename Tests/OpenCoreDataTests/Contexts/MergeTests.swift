@@ -234,11 +234,14 @@ struct MergeTests {
       #expect(other.counters.misses == 1 && other.counters.hits == 0)
       #expect(other.counters.selects == 1)
     }
-    await #expect(processExitsWith: .failure) {
+    let foreign = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let pair = try Pair(.sqlite)
       let other = pair.bed.context(try pair.bed.secondCoordinator(sharingModel: true))
       other.performAndWait { _ = other.object(with: pair.ids[0]) }
     }
+    #expect(foreign.message.contains("is of another coordinator's store"))
   }
 
   @Test(

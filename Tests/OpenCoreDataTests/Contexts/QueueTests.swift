@@ -15,12 +15,17 @@ import Testing
 struct QueueTests {
   @Test("S10-27, S-G15 a guarded context traps when it or an object is used off its queue")
   func offQueue() async {
-    await #expect(processExitsWith: .failure) {
+    let fetch = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
       let context = try ContextBed(.memory).context()
       _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(fetch.message.contains("not on its own queue"))
+    let access = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
       let bed = try ContextBed(.memory)
       let context = bed.context()
@@ -32,11 +37,15 @@ struct QueueTests {
       }
       _ = person.label
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(access.message.contains("not on its own queue"))
+    let insertion = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       setenv("CDPROF_CONCURRENCY_DEBUG", "1", 1)
       let context = try ContextBed(.memory).context()
       _ = context.make("Person")
     }
+    #expect(insertion.message.contains("not on its own queue"))
   }
 
   @Test("S15-14 the guard names the object, its context and both queues")
@@ -118,9 +127,12 @@ struct QueueTests {
 
   @Test("S-D13 a context keeps its coordinator: taking it away traps")
   func coordinatorTakenAway() async {
-    await #expect(processExitsWith: .failure) {
+    let removal = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let context = try ContextBed(.memory).context()
       context.persistentStoreCoordinator = nil
+    #expect(removal.message.contains("a context keeps the coordinator it was given first"))
     }
   }
 

@@ -89,8 +89,13 @@ struct ContainerTests {
 
   @Test("A model that is nowhere to be found is named with the places looked at")
   func missingModel() async {
-    await #expect(processExitsWith: .failure) {
+    let missing = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       _ = NSPersistentContainer(name: "NoSuchModel")
     }
+    #expect(
+      missing.message.contains(
+        "there is no model 'NoSuchModel' (momd, mom, xcdatamodeld, xcdatamodel) in "))
   }
 }

@@ -201,7 +201,12 @@ struct CoordinatorCallsTests {
 
   @Test("A class that no model in use knows has no entity")
   func noEntity() async {
-    await #expect(processExitsWith: .failure) { _ = Clerk.entity() }
+    let unknown = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Clerk.entity()
+    }
+    #expect(unknown.message.contains("no model in use has an entity with the class Clerk"))
   }
 }
 

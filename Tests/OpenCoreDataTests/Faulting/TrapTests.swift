@@ -6,24 +6,36 @@ import Testing
 @Suite("Programmer errors trap")
 struct TrapTests {
   @Test func misusedObjectsTrap() async {
-    await #expect(processExitsWith: .failure) {
+    let unknownKey = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let context = try TestStack.moody().coldContext()
       context.performAndWait { _ = Mood(context: context).value(forKey: "noSuchProperty") }
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(unknownKey.message.contains("'Mood' has no property 'noSuchProperty'"))
+    let wrongType = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let context = try TestStack.moody().coldContext()
       context.performAndWait { Mood(context: context).setValue("today", forKey: "date") }
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(wrongType.message.contains("'date' of 'Mood' cannot hold today"))
+    let abstract = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let context = try TestStack.moody().coldContext()
       context.performAndWait { _ = context.make("Region") }
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(abstract.message.contains("'Region' is abstract"))
+    let foreign = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let stack = try TestStack.moody()
       let (first, second) = (try stack.coldContext(), try stack.coldContext())
       let country = first.performAndWait { Country(context: first) }
       second.performAndWait { Mood(context: second).country = country }
     }
+    #expect(foreign.message.contains("'country' cannot lead to an object of another context"))
   }
 
   @Test("S-A06 looking for an entity says which link is missing: coordinator, or name in the model")
@@ -69,7 +81,9 @@ struct TrapTests {
   }
 
   @Test func faultsWithoutAContextTrap() async {
-    await #expect(processExitsWith: .failure) {
+    let reset = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let stack = try TestStack.moody()
       try stack.addMoods(1, countries: 1)
       let context = try stack.coldContext()
@@ -79,5 +93,6 @@ struct TrapTests {
         _ = moods[0].date
       }
     }
+    #expect(reset.message.contains("was read after its context had gone or was reset"))
   }
 }

@@ -69,15 +69,22 @@ struct FetchTemplateTests {
   }
 
   @Test func misusedTemplatesTrap() async {
-    await #expect(processExitsWith: .failure) {
+    let nameless = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let model = TestModels.company()
       model.setFetchRequestTemplate(NSFetchRequest<NSManagedObject>(), forName: "nothing")
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(
+      nameless.message.contains("The fetch request for the template nothing names no entity."))
+    let late = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let model = TestModels.company()
       _ = NSPersistentStoreCoordinator(managedObjectModel: model)
       model.setFetchRequestTemplate(
         NSFetchRequest<NSManagedObject>(entityName: "Employee"), forName: "late")
     }
+    #expect(late.message.contains("The model is in use."))
   }
 }

@@ -128,13 +128,16 @@ struct ModelInUseTests {
       _ = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
       try context.save()
     }
-    await #expect(processExitsWith: .failure) {
+    let abstract = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let stack = try TestStack(model: ModelTablesTests.model(ModelTablesTests.people))
       let context = try stack.coldContext()
       context.performAndWait {
         _ = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
       }
     }
+    #expect(abstract.message.contains("'Person' is abstract"))
   }
 
   @Test("S-A17 a class that is not there leaves a plain object with its values")

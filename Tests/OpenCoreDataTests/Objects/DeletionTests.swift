@@ -172,13 +172,17 @@ struct DeletionTests {
       #expect(list.names("songs") == "ab")
       #expect(songs[1].entity.name == "Single" && songs[1].one("list") === list)
     }
-    await #expect(processExitsWith: .failure) {
+    let wrongEntity = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let context = try GraphStack(.sqlite, model: KinshipModel.make()).context()
       context.performAndWait {
         let list = context.make("List")
         list.mutableOrderedSetValue(forKey: "songs").add(context.make("Tag"))
       }
     }
+    #expect(
+      wrongEntity.message.contains("'songs' of 'List' leads to objects of 'Song', not of 'Tag'"))
   }
 
   @Test(

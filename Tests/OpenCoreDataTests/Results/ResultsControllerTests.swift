@@ -223,12 +223,15 @@ struct ResultsControllerTests {
 
   @Test("S-I01 without sort descriptors there is no controller")
   func unsorted() async {
-    await #expect(processExitsWith: .failure) {
+    let unsorted = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       _ = NSFetchedResultsController(
         fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Employee"),
         managedObjectContext: NSManagedObjectContext(
           concurrencyType: .privateQueueConcurrencyType), sectionNameKeyPath: nil, cacheName: nil)
     }
+    #expect(unsorted.message.contains("needs a fetch request with sort descriptors"))
   }
 
   @Test("What is told always leads to what a fetch gives", arguments: types, [0, 3])

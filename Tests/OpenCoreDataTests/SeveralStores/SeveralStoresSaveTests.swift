@@ -42,7 +42,9 @@ struct SeveralStoresSaveTests {
 
   @Test("S-H07 what is saved, or in no configuration of a store, is not assigned")
   func wrongAssignments() async {
-    await #expect(processExitsWith: .failure) {
+    let saved = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let two = try TwoStores(.memories)
       let context = two.context()
       try context.performAndWait {
@@ -51,11 +53,15 @@ struct SeveralStoresSaveTests {
         context.assign(employee, to: two.stores[1])
       }
     }
-    await #expect(processExitsWith: .failure) {
+    #expect(saved.message.contains("is assigned to a store"))
+    let unheld = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
       let two = try TwoStores(.memories, configurations: ["Staff", "Places"])
       let context = two.context()
       context.performAndWait { context.assign(context.make("Employee"), to: two.stores[1]) }
     }
+    #expect(unheld.message.contains("does not have the entity 'Employee'"))
   }
 
   @Test(
