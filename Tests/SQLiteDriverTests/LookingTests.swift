@@ -20,7 +20,7 @@ struct LookingTests {
     #expect(found == [[.integer(1_000), .integer(499_500), .integer(100)]])
     #expect(try FolderImage(folder.path) == before, "while looking")
     #expect(connection.isPrivateCopy == (state == .hotJournal))
-    #expect(!connection.lookingIsStale())
+    #expect(connection.inspection?.isStale == false)
     connection.close()
     #expect(try FolderImage(folder.path) == before, "after looking")
     #expect(StoreFileProblem.examine(path: folder.file("store.sqlite")) == nil)
@@ -76,10 +76,10 @@ struct LookingTests {
     let first = try Connection(path: folder.file("store"), access: .looking)
     #expect(try first.values("SELECT count(*) FROM t") == [[.integer(1_000)]])
     try writer.execute("INSERT INTO t(number) VALUES(1)")
-    #expect(first.lookingIsStale())
+    #expect(first.inspection?.isStale == true)
     #expect(try first.values("SELECT count(*) FROM t") == [[.integer(1_000)]])
     let second = try Connection(path: folder.file("store"), access: .looking)
-    #expect(!second.lookingIsStale())
+    #expect(second.inspection?.isStale == false)
     #expect(try second.values("SELECT count(*) FROM t") == [[.integer(1_001)]])
   }
 
@@ -98,9 +98,9 @@ struct LookingTests {
       let connection = try Connection(path: folder.file("store"), access: .looking)
       defer { connection.close() }
       #expect(try connection.values("SELECT v FROM t") == [[.integer(Int64(round))]])
-      #expect(!connection.lookingIsStale())
+      #expect(connection.inspection?.isStale == false)
       try writer.execute("UPDATE t SET v = \(-round)")
-      #expect(connection.lookingIsStale(), "round \(round)")
+      #expect(connection.inspection?.isStale == true, "round \(round)")
     }
   }
 
@@ -165,7 +165,7 @@ struct LookingTests {
     let writer = try Connection(path: folder.file("store"), access: .writing)
     defer { writer.close() }
     try writer.execute("INSERT INTO t(number) VALUES(1)")
-    #expect(connection.lookingIsStale())
+    #expect(connection.inspection?.isStale == true)
   }
 
   @Test func aLogBesideAnEmptyFileIsLeftAlone() throws {

@@ -49,22 +49,6 @@ extension NSPredicate {
     case .constant, .block, .unknown: []
     }
   }
-
-  /// The placeholders that have no argument, in order.
-  ///
-  /// A predicate with any cannot be evaluated.
-  package var placeholders: [String] {
-    var found: [String] = []
-    forEachExpression { expression in
-      switch expression.node {
-      case .constant(.placeholder(let text)): found.append(text)
-      case .keyPath(let path):
-        found += path.components.filter { $0 == .placeholder }.map { _ in "%K" }
-      default: break
-      }
-    }
-    return found
-  }
 }
 
 extension NSExpression {

@@ -47,8 +47,7 @@ extension NSPredicate {
   /// Parses a format string; what is wrong with it is data, not a trap.
   ///
   /// - Parameter arguments: taken by the placeholders in order, any number type for any of them.
-  ///   `nil` keeps the placeholders as nodes, which print as written and cannot be evaluated;
-  ///   `placeholders` lists them.
+  ///   `nil` keeps the placeholders as nodes, which print as written and cannot be evaluated.
   package static func parse(
     _ format: String, arguments: [Any?]? = nil
   ) throws(PredicateSyntaxError) -> NSPredicate {

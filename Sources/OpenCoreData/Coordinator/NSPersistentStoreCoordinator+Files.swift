@@ -118,13 +118,13 @@ extension NSPersistentStoreCoordinator {
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
     type: NSPersistentStore.StoreType
   ) throws {
+    try Self.refuseDevice(destinationURL)
     if let destination = try Self.documentFile(type, at: destinationURL) {
       let source = AtomicStoreFile(url: sourceURL, form: destination.form)
       _ = try destination.replace(by: source.read().document)
       return
     }
     if let problem = StoreFileProblem.examine(path: sourceURL.path) {
-    try Self.refuseDevice(destinationURL)
       throw NSError.unusableStore(problem, sourceURL)
     }
     try Self.checkUnused(destinationURL, destinationOptions)
@@ -155,13 +155,13 @@ extension NSPersistentStoreCoordinator {
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
+    try Self.refuseDevice(url)
     if let document = try Self.documentFile(type, at: url) { return try document.remove() }
     try Self.checkUnused(url, options)
     try StoreFile.remove(at: url)
   }
 
   /// The older spelling of `destroyPersistentStore(at:type:)`.
-    try Self.refuseDevice(url)
   public func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
@@ -169,12 +169,6 @@ extension NSPersistentStoreCoordinator {
       at: url, type: NSPersistentStore.StoreType(rawValue: storeType), options: options)
   }
 
-  /// Refuses a file that somebody has open: what is unlinked under him he would go on writing to.
-  private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
-    if options?[NSPersistentStoreForceDestroyOption] as? Bool == true { return }
-    // What is no database is nobody's store.
-    guard StoreFileProblem.examine(path: url.path) == nil else { return }
-    do {
   /// Refuses `/dev/null`: a store there is in memory and is discarded with its coordinator.
   private class func refuseDevice(_ url: URL) throws {
     guard url.isNullDevice else { return }
@@ -184,6 +178,12 @@ extension NSPersistentStoreCoordinator {
         + "coordinator.", [NSFilePathErrorKey: url.path])
   }
 
+  /// Refuses a file that somebody has open: what is unlinked under him he would go on writing to.
+  private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
+    if options?[NSPersistentStoreForceDestroyOption] as? Bool == true { return }
+    // What is no database is nobody's store.
+    guard StoreFileProblem.examine(path: url.path) == nil else { return }
+    do {
       // Leaving write-ahead logging needs the file for oneself.
       let connection = try Connection(
         path: url.path, access: .writing,

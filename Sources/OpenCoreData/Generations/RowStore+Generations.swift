@@ -13,11 +13,6 @@ extension RowStore {
     return generation
   }
 
-  /// The generations that somebody reads from, or could.
-  final var liveGenerationCount: Int {
-    withShared { shared in shared.generations.count { $0.generation != nil } }
-  }
-
   /// Puts rows of a generation where its contexts find them: into the row cache where that has
   /// nothing newer, else beside it.
   ///

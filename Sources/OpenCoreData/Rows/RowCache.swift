@@ -19,7 +19,7 @@ struct RowCache: ~Copyable {
     var timestamp: Double
   }
 
-  private let tables: FixedArray<KeyTable<Entry>>
+  let tables: FixedArray<KeyTable<Entry>>
 
   /// One table for each root entity.
   init(rootCount: Int) {
@@ -30,26 +30,6 @@ struct RowCache: ~Copyable {
     for root in 0..<tables.count {
       tables[root].forEach { _, entry in RowCache.clear(entry) }
     }
-  }
-
-  /// Entries that hold a row.
-  var rowCount: Int {
-    var count = 0
-    for root in 0..<tables.count {
-      tables[root].forEach { _, entry in
-        if entry.pointee.row != nil { count += 1 }
-      }
-    }
-    return count
-  }
-
-  /// The owners of all entries, for tests.
-  var ownerCount: Int {
-    var count = 0
-    for root in 0..<tables.count {
-      tables[root].forEach { _, entry in count += Int(entry.pointee.owners) }
-    }
-    return count
   }
 
   /// The row of a key, with one count for the caller; nil when there is none or it is older than

@@ -141,11 +141,6 @@ class RowStore: NSPersistentStore, @unchecked Sendable {
     }
   }
 
-  /// Entries of the row cache that hold a row, for tests and statistics.
-  final var cachedRowCount: Int {
-    withShared { $0.rows.rowCount }
-  }
-
   /// Names an object for events.
   final func reference(_ layout: EntityLayout, _ primaryKey: Int64) -> ObjectReference {
     ObjectReference(

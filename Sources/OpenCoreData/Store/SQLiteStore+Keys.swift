@@ -49,6 +49,10 @@ extension SQLiteStore {
       SQLTranslator.reserveKeys,
       [.integer(next), .integer(Int64(root.number)), .integer(last)],
       kind: .housekeeping, on: connection, in: scope)
+    guard changed == 1 else { throw NSError.noMaximumKey(of: root.name) }
+    return last
+  }
+}
 
 extension SQLiteStore {
   /// The ID that each row has in another store, and its ID here.
@@ -72,9 +76,5 @@ extension SQLiteStore {
       }
     }
     return pairs
-  }
-}
-    guard changed == 1 else { throw NSError.noMaximumKey(of: root.name) }
-    return last
   }
 }

@@ -37,12 +37,11 @@ extension SQLiteStore {
         path: path, access: access, options: settings, maximumReaders: readers
       ) { connection throws(SQLiteError) in
         try StoreFunctions.register(on: connection) { derived.note($0) }
-        connection.isTiming = false
       }
       let teller = OpeningTeller(hub)
       for pragma in settings.statements(for: access) { teller?.tell(pragma) }
-        if let contents { try pool.withWriter { try contents.copy(into: $0) } }
       do {
+        if let contents { try pool.withWriter { try contents.copy(into: $0) } }
         let file = OpenedStore(
           pool: pool, url: url, isReadOnly: isReadOnly, exists: exists, teller: teller)
         return try open(
@@ -110,11 +109,11 @@ extension SQLiteStore {
     let store = SQLiteStore(
       pool: pool, mapping: mapping, place: place, url: url, identifier: metadata.uuid,
       configuration: configuration, isReadOnly: isReadOnly, options: options,
+      metadata: metadata.publicValues, derived: derived)
     let hashes = model.versionHashes(of: configuration)
     if ignores, !isReadOnly, metadata.hasOwnDigests, metadata.hashes != hashes {
       store.updateVersionHashes(hashes)
     }
-      metadata: metadata.publicValues, derived: derived)
     try store.openHistory()
     return store
   }

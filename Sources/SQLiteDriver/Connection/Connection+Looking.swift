@@ -9,15 +9,6 @@ extension Connection {
     copy != nil
   }
 
-  /// Whether the store was written to since this connection began to look: size, time or identity
-  /// of the database, its log or its journal differ.
-  ///
-  /// Then open anew: what was read stays a consistent older state only as long as the writer does
-  /// not move its log into the file. Always false unless looking. Some microseconds.
-  package func lookingIsStale() -> Bool {
-    inspection?.isStale ?? false
-  }
-
   /// Opens a file so that nothing in its folder changes, and reads its first page.
   ///
   /// Waits until the last write is 20 ms ago, so that the next one shows, and starts again when

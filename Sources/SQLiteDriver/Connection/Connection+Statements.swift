@@ -39,7 +39,7 @@ extension Connection {
       let text = String(decoding: bytes[start..<end], as: UTF8.self)
       start = end
       guard let handle else { continue }
-      let statement = Statement(handle: handle, sql: text, clock: clock, callbacks: callbacks)
+      let statement = Statement(handle: handle, sql: text, callbacks: callbacks)
       while try statement.step() {}
     }
   }
@@ -78,7 +78,7 @@ extension Connection {
     guard let handle else {
       throw SQLiteError(code: .misuse, message: "the text holds no statement", sql: sql)
     }
-    let statement = Statement(handle: handle, sql: sql, clock: clock, callbacks: callbacks)
+    let statement = Statement(handle: handle, sql: sql, callbacks: callbacks)
     if end < bytes.count, let second = try prepare(bytes, from: end, flags: flags).handle {
       sqlite3_finalize(second)
       let message = "the text holds more than one statement"

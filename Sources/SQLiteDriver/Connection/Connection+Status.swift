@@ -6,14 +6,9 @@ extension Connection {
     Int(sqlite3_changes64(use()))
   }
 
-  /// The key of the last row inserted into a table with integer keys.
-  package var lastInsertedKey: Int64 {
-    sqlite3_last_insert_rowid(use())
-  }
-
   /// How long a statement waits for another connection's lock, in milliseconds.
   ///
-  /// SQLite's `busy_timeout` says 0, because the waiting is done, and counted, here.
+  /// SQLite's `busy_timeout` says 0, because the waiting is done here.
   package var busyTimeoutMilliseconds: Int { waits.patience }
 
   /// Whether a BEGIN waits for its COMMIT.

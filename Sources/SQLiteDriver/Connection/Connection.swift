@@ -61,7 +61,6 @@ package final class Connection: @unchecked Sendable {
   var handle: OpaquePointer?
   let interruption: Interruption
   let waits: LockWaits
-  let clock = StatementClock()
   let callbacks = CallbackCounts()
   var statements: StatementCache
   var intArrays: [Int: IntArray] = [:]
@@ -116,16 +115,6 @@ package final class Connection: @unchecked Sendable {
     self.handle = nil
     sqlite3_close_v2(handle)
     copy = nil
-  }
-
-  /// Whether steps and resets are timed; see `Statement.elapsed`.
-  ///
-  /// Off at first.
-  ///
-  /// Costs two clock readings a step, about 50 ns.
-  package var isTiming: Bool {
-    get { clock.isRunning }
-    set { clock.isRunning = newValue }
   }
 
   /// Stops the statement that is running, which then throws `SQLITE_INTERRUPT`.

@@ -1,14 +1,12 @@
 import CSQLite
 import Foundation
-import Synchronization
 
-/// Waits for other connections' locks as SQLite does by itself, and counts how often.
+/// Waits for other connections' locks as SQLite does by itself.
 ///
 /// The connection holds it as long as SQLite may call it, on the connection's thread.
 final class LockWaits: Sendable {
   /// Milliseconds that one statement waits at most.
   let patience: Int
-  private let waits = Atomic<Int>(0)
 
   /// Milliseconds from one attempt to the next; the last goes on.
   private static let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
@@ -17,9 +15,6 @@ final class LockWaits: Sendable {
   init(patience milliseconds: Int32) {
     patience = Int(milliseconds)
   }
-
-  /// How many statements found a lock taken; read on any thread.
-  var count: Int { waits.load(ordering: .relaxed) }
 
   /// Has SQLite ask here when a lock is taken.
   func serve(_ handle: OpaquePointer) {
@@ -34,7 +29,6 @@ final class LockWaits: Sendable {
 
   /// Waits for the next attempt; false when there is to be none.
   private func pause(after attempts: Int) -> Bool {
-    if attempts == 0 { waits.add(1, ordering: .relaxed) }
     let pauses = LockWaits.pauses
     let last = pauses.count - 1
     let spent =

@@ -27,7 +27,6 @@ extension ResultCode {
   package static let ok = ResultCode(rawValue: SQLITE_OK)
   package static let error = ResultCode(rawValue: SQLITE_ERROR)
   package static let permission = ResultCode(rawValue: SQLITE_PERM)
-  package static let abort = ResultCode(rawValue: SQLITE_ABORT)
   package static let busy = ResultCode(rawValue: SQLITE_BUSY)
   package static let locked = ResultCode(rawValue: SQLITE_LOCKED)
   package static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
@@ -38,7 +37,6 @@ extension ResultCode {
   package static let full = ResultCode(rawValue: SQLITE_FULL)
   package static let cantOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
   package static let schema = ResultCode(rawValue: SQLITE_SCHEMA)
-  package static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
   package static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
   package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
   package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
@@ -48,18 +46,8 @@ extension ResultCode {
   /// An encrypted one looks the same.
   package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
 
-  /// Extended: another connection wrote after this one's read snapshot was taken.
-  package static let busySnapshot = ResultCode(rawValue: SQLITE_BUSY | (2 << 8))
   /// Extended: the path names a folder.
   package static let cantOpenIsDirectory = ResultCode(rawValue: SQLITE_CANTOPEN | (2 << 8))
-  /// Extended: a foreign key has no row to point to.
-  package static let constraintForeignKey = ResultCode(rawValue: SQLITE_CONSTRAINT | (3 << 8))
-  /// Extended: a column that must hold a value got none.
-  package static let constraintNotNull = ResultCode(rawValue: SQLITE_CONSTRAINT | (5 << 8))
-  /// Extended: a primary key exists already (tables without rowid).
-  package static let constraintPrimaryKey = ResultCode(rawValue: SQLITE_CONSTRAINT | (6 << 8))
   /// Extended: a unique index has such a row already.
   package static let constraintUnique = ResultCode(rawValue: SQLITE_CONSTRAINT | (8 << 8))
-  /// Extended: an integer primary key exists already.
-  package static let constraintRowID = ResultCode(rawValue: SQLITE_CONSTRAINT | (10 << 8))
 }

@@ -41,11 +41,6 @@ extension QueryPlan {
     nodes.contains(where: \.isAutomaticIndex)
   }
 
-  /// Whether a subquery runs once for each row of the query around it.
-  package var hasCorrelatedSubquery: Bool {
-    nodes.contains { $0.detail.hasPrefix("CORRELATED ") }
-  }
-
   /// The names of the stored indexes used, in plan order, each once.
   package var indexes: [String] {
     var names: [String] = []

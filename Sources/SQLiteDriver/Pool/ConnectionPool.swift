@@ -29,10 +29,6 @@ package final class ConnectionPool: @unchecked Sendable {
   ///
   /// Guarded by `lock`.
   private var writingThread: UInt64?
-  /// How often the writer was with somebody else.
-  ///
-  /// Guarded by `lock`.
-  private var takenCount = 0
 
   private let lock = NSLock()
   /// Readers nobody has leased.
@@ -118,14 +114,14 @@ package final class ConnectionPool: @unchecked Sendable {
   /// A reader for the calling thread alone, until it is given back.
   ///
   /// Never waits for another user.
-  /// In memory, a reader can't read beside an open write transaction: on the thread inside
-  /// `withWriter`, the writer itself is leased.
   ///
-    if let writer = borrowedWriter { return writer }
   /// Opening one costs some 100 µs; an idle one costs a lock. Throws `SQLITE_MISUSE` after
   /// `close()`, which another thread may have called.
   /// A looking reader opened later than the first may see a newer state; see `refreshLooking()`.
+  /// In memory, a reader can't read beside an open write transaction: on the thread inside
+  /// `withWriter`, the writer itself is leased.
   package func lease() throws(SQLiteError) -> Connection {
+    if let writer = borrowedWriter { return writer }
     let (reader, copy) = try takeIdle()
     if let reader { return reader }
     let readerAccess: Connection.Access = access == .writing ? .reading : access
@@ -137,6 +133,10 @@ package final class ConnectionPool: @unchecked Sendable {
       connection.close()
       throw error
     }
+    note(connection)
+    return connection
+  }
+
   /// The writer, for reads of the thread that uses it while nothing else could read.
   private var borrowedWriter: Connection? {
     guard isInMemory, let writer else { return nil }
@@ -164,13 +164,9 @@ package final class ConnectionPool: @unchecked Sendable {
     }
   }
 
-    note(connection)
-    return connection
-    if connection === writer { return }
-  }
-
   /// Takes a reader back: ends its runs and its transaction, and keeps it or closes it.
   package func giveBack(_ connection: Connection) {
+    if connection === writer { return }
     connection.rest()
     let isKept = lock.withLock {
       guard !isClosed, connection.handle != nil, idle.count < maximumReaders,
@@ -206,12 +202,6 @@ package final class ConnectionPool: @unchecked Sendable {
     return true
   }
 
-  /// How often `withWriter` has waited for another user of the writer.
-  package var writerWaits: Int { lock.withLock { takenCount } }
-
-  /// How often the writer has waited in SQLite for a lock of another connection.
-  package var lockWaits: Int { writer?.waits.count ?? 0 }
-
   /// Runs the closure with the writer; others wait until it returns.
   ///
   /// Throws `SQLITE_MISUSE` after `close()`, which another thread may have called. Traps when the
@@ -226,10 +216,7 @@ package final class ConnectionPool: @unchecked Sendable {
     let thread = MonotonicClock.threadID()
     let isNested = lock.withLock { writingThread == thread }
     precondition(!isNested, "withWriter was called inside withWriter; pass the connection on.")
-    if !writerLock.try() {
-      lock.withLock { takenCount += 1 }
-      writerLock.lock()
-    }
+    writerLock.lock()
     lock.withLock { writingThread = thread }
     defer {
       lock.withLock { writingThread = nil }

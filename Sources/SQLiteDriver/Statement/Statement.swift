@@ -1,5 +1,4 @@
 import CSQLite
-import ProfileEvents
 
 /// A prepared statement.
 ///
@@ -22,21 +21,15 @@ package final class Statement {
   /// The text, as given.
   package let sql: String
   let handle: OpaquePointer
-  let clock: StatementClock
   let callbacks: CallbackCounts
 
   // `@exclusivity(unchecked)`: one thread at a time, and never read and written in one access.
   @exclusivity(unchecked) var state = State.inUse
-  @exclusivity(unchecked) private var spent: UInt64 = 0
-  @exclusivity(unchecked) private var isBetweenRuns = true
 
   /// Takes over a prepared handle and finalises it when it goes.
-  init(
-    handle: OpaquePointer, sql: String, clock: StatementClock, callbacks: CallbackCounts
-  ) {
+  init(handle: OpaquePointer, sql: String, callbacks: CallbackCounts) {
     self.handle = handle
     self.sql = sql
-    self.clock = clock
     self.callbacks = callbacks
   }
 
@@ -51,7 +44,7 @@ package final class Statement {
   /// After the end, and after an error, the next `step()` runs the statement anew with the same
   /// values. After an error the statement is reset: it holds no lock.
   package func step() throws(SQLiteError) -> Bool {
-    let code = clock.isRunning ? timedStep() : sqlite3_step(handle)
+    let code = sqlite3_step(handle)
     if code == SQLITE_ROW {
       state = .inUse
       return true
@@ -74,41 +67,14 @@ package final class Statement {
   /// Ends the run and lets go of locks and rows; what is bound stays bound, for a run that binds every
   /// value anew.
   package func rewind() {
-    if clock.isRunning, !isBetweenRuns {
-      let start = MonotonicClock.now()
-      sqlite3_reset(handle)
-      spent &+= MonotonicClock.now() &- start
-    } else {
-      sqlite3_reset(handle)
-    }
-    isBetweenRuns = true
+    sqlite3_reset(handle)
     state = .inUse
-  }
-
-  /// Nanoseconds inside `step()` and `reset()` in this run, or in the last one when none has begun.
-  ///
-  /// A run begins with the first step after a reset. 0 while `connection.isTiming` is off. What
-  /// the caller does between two rows is not in it.
-  package var elapsed: UInt64 {
-    clock.isRunning ? spent : 0
   }
 
   /// Makes a cached statement ready for its next user.
   func prepareForUse() {
     reset()
-    spent = 0
     state = .inUse
-  }
-
-  private func timedStep() -> Int32 {
-    if isBetweenRuns {
-      spent = 0
-      isBetweenRuns = false
-    }
-    let start = MonotonicClock.now()
-    let code = sqlite3_step(handle)
-    spent &+= MonotonicClock.now() &- start
-    return code
   }
 
   private func failure(_ code: Int32) -> SQLiteError {

@@ -1,5 +1,6 @@
-import ManagedModel
 import Testing
+
+@testable import ManagedModel
 
 /// A format, the text it prints as, and nothing left to chance: the printed text parses to an
 /// equal tree.
@@ -204,5 +205,21 @@ struct PredicateGrammarTests {
     }
     #expect(path.onlyKey == "a" && last.predicateOperatorType == .in)
     #expect(last.leftExpression.expressionType == .function)
+  }
+}
+
+extension NSPredicate {
+  /// The placeholders that have no argument, in order.
+  fileprivate var placeholders: [String] {
+    var found: [String] = []
+    forEachExpression { expression in
+      switch expression.node {
+      case .constant(.placeholder(let text)): found.append(text)
+      case .keyPath(let path):
+        found += path.components.filter { $0 == .placeholder }.map { _ in "%K" }
+      default: break
+      }
+    }
+    return found
   }
 }

@@ -77,7 +77,7 @@ struct PredicatePage {
 
   /// Whether the store has SQL for a predicate, its variables and placeholders given.
   private func isTaken(_ predicate: NSPredicate) -> Bool {
-    guard predicate.placeholders.isEmpty else { return true }
+    guard !predicate.predicateFormat.contains("%") else { return true }
     return
       (try? translator.fetch(
         entity: person, predicate: predicate, result: .identifiers, variables: ["x": 3])) != nil
