@@ -17,10 +17,12 @@ package enum NearestName {
     for name in names {
       guard name != word else { return nil }
       let candidate = letters(of: name)
-      var cost = distance(wanted, candidate)
-      if cost > limit {
+      // As many letters have to be inserted or deleted as one is longer: no need to compare them.
+      let isFar = abs(wanted.count - candidate.count) > limit
+      var cost = isFar ? 0 : distance(wanted, candidate)
+      if isFar || cost > limit {
         guard isPart(wanted, candidate) else { continue }
-        cost += limit
+        cost = distance(wanted, candidate) + limit
       }
       if cost < best?.cost ?? .max { best = (name, cost) }
     }

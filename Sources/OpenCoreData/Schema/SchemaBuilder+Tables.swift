@@ -54,23 +54,8 @@ extension SchemaBuilder {
   }
 
   /// The columns in a table for to-many relationships without an inverse.
-  func hiddenInverses(in root: SQLEntity) -> [(column: String, orderColumn: String?)] {
-    declaredToMany.compactMap { relationship in
-      guard relationship.relationship.inverseRelationship == nil,
-        relationship.destination.root === root,
-        case .foreignKey(let column, let orderColumn) = relationship.storage
-      else { return nil }
-      return (column, orderColumn)
-    }
-  }
-
-  /// Each stored to-many relationship once, where it is declared, by entity and name.
-  var declaredToMany: [SQLToMany] {
-    model.entities.flatMap { entity in
-      entity.toMany.values
-        .filter { $0.relationship.entity === entity.description }
-        .sorted { $0.relationship.name < $1.relationship.name }
-    }
+  func hiddenInverses(in root: SQLEntity) -> [HiddenColumn] {
+    hiddenColumns[ObjectIdentifier(root)] ?? []
   }
 
   /// The tables of many-to-many relationships, each with its index for the way back.

@@ -5,6 +5,30 @@ import SQLiteDriver
 /// Writes the schema of a new store, in Apple's words and order.
 struct SchemaBuilder: Sendable {
   let model: SQLModel
+  /// Each stored to-many relationship once, where it is declared, by entity and name.
+  let declaredToMany: [SQLToMany]
+  /// The columns of to-many relationships without an inverse, by the root whose table has them.
+  let hiddenColumns: [ObjectIdentifier: [HiddenColumn]]
+
+  /// A column in the destination's table, for a to-many relationship without an inverse.
+  typealias HiddenColumn = (column: String, orderColumn: String?)
+
+  /// Cost: one pass over the relationships; each table is then described without another one.
+  init(model: SQLModel) {
+    self.model = model
+    declaredToMany = model.entities.flatMap { entity in
+      entity.toMany.values
+        .filter { $0.relationship.entity === entity.description }
+        .sorted { $0.relationship.name < $1.relationship.name }
+    }
+    var hidden: [ObjectIdentifier: [HiddenColumn]] = [:]
+    for relationship in declaredToMany where relationship.relationship.inverseRelationship == nil {
+      guard case .foreignKey(let column, let orderColumn) = relationship.storage else { continue }
+      let root = ObjectIdentifier(relationship.destination.root)
+      hidden[root, default: []].append((column, orderColumn))
+    }
+    hiddenColumns = hidden
+  }
 
   /// What a connection to a file that is still empty runs first: the file takes both for life.
   static let newFilePragmas = [("page_size", "4096"), ("auto_vacuum", "2")]

@@ -16,6 +16,8 @@ struct InspectedSchema {
 
   /// Columns by the table's name.
   let tables: [String: [Column]]
+  /// Names of tables by their name in upper case.
+  private let names: [String: String]
   /// Those of the model, in the order of their numbers, without those of the history.
   let entities: [Entity]
   let indexes: [InspectedIndex]
@@ -41,6 +43,8 @@ struct InspectedSchema {
       tables[table, default: []].append(Column(name: name, type: type))
     }
     self.tables = tables
+    names = Dictionary(
+      tables.keys.sorted().map { ($0.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
     entities = try connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
     ).compactMap { row in
@@ -62,8 +66,7 @@ struct InspectedSchema {
 
   /// The table of a root entity's rows, by the rule for its name.
   func table(ofRoot entity: String) -> String? {
-    let name = "Z" + entity.uppercased()
-    return tables.keys.first { $0.uppercased() == name }
+    names["Z" + entity.uppercased()]
   }
 
   /// Rows of each entity itself; an entity without rows or table is left out.

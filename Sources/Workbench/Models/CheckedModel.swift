@@ -6,7 +6,7 @@ struct CheckedModel {
   let model: NSManagedObjectModel
   /// What its reader and its own check found wrong with it.
   let problems: [ModelError]
-  /// The tables of the store, or those that the model would get; nil for a model that gets none.
+  /// The tables of the store; nil for a model alone.
   let schema: InspectedSchema?
   /// Whether the model was read off the tables, which do not tell of inverses and delete rules.
   let isGuessed: Bool

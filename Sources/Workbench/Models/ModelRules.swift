@@ -23,34 +23,30 @@ package enum ModelRules {
 
   /// Applies all rules.
   ///
-  /// Cost: for a model alone, its tables are made in memory; with a store one COUNT a hierarchy and
-  /// one SELECT for each attribute of bytes. The store is only looked at.
+  /// Cost: linear in the model, which needs no tables; with a store one COUNT a hierarchy and one SELECT
+  /// for each attribute of bytes. The store is opened read-only.
   /// - Returns: What was found, rule by rule.
   /// - Throws: `InputRefusal` for a store that is damaged.
   package static func findings(in found: FoundModel) throws -> [ModelFinding] {
-    let connection: Connection
-    let isStore = found.origin == .store || found.origin == .tables
-    var schema: InspectedSchema?
-    do {
-      connection = try Connection(
-        path: isStore ? found.url.path : ":memory:", access: isStore ? .looking : .writing)
-      if isStore {
-        schema = try InspectedSchema(reading: connection)
-      } else if let statements = try? found.model.creationStatements() {
-        for statement in statements { try connection.execute(statement) }
-        schema = try InspectedSchema(reading: connection)
-      }
-    } catch {
-      throw InputRefusal(error, path: found.url.relativePath)
+    guard found.origin == .store || found.origin == .tables else {
+      return try findings(
+        in: CheckedModel(
+          model: found.model, problems: found.problems, schema: nil, isGuessed: false, store: nil))
     }
-    defer { connection.close() }
-    let checked = CheckedModel(
-      model: found.model, problems: found.problems, schema: schema,
-      isGuessed: found.origin == .tables, store: isStore ? connection : nil)
     do {
-      return try rules.flatMap { try $0.init().findings(in: checked) }
+      let connection = try Connection(path: found.url.path, access: .looking)
+      defer { connection.close() }
+      return try findings(
+        in: CheckedModel(
+          model: found.model, problems: found.problems,
+          schema: try InspectedSchema(reading: connection), isGuessed: found.origin == .tables,
+          store: connection))
     } catch let error as SQLiteError {
       throw InputRefusal(error, path: found.url.relativePath)
     }
+  }
+
+  private static func findings(in checked: CheckedModel) throws -> [ModelFinding] {
+    try rules.flatMap { try $0.init().findings(in: checked) }
   }
 }

@@ -18,14 +18,19 @@ struct PrefixIndexRule: ModelRule {
   func findings(in checked: CheckedModel) -> [ModelFinding] {
     checked.hierarchies.flatMap { _, family in
       let indexes = family.flatMap(indexes)
+      let places = places(of: indexes)
       return indexes.indices.compactMap { place -> ModelFinding? in
         let index = indexes[place]
         guard index.isRemovable else { return nil }
-        let other = indexes.indices.first { other in
-          guard other != place, covers(indexes[other], index) else { return false }
-          // Of two that are the same, the later one goes.
-          return !covers(index, indexes[other]) || !indexes[other].isRemovable || other < place
+        let conditions = index.condition == nil ? [nil] : [nil, index.condition]
+        let covering = conditions.compactMap { condition in
+          places[Beginning(index.columns, condition), default: []].first { other in
+            // Of two that are the same, the later one goes.
+            other != place
+              && (!covers(index, indexes[other]) || !indexes[other].isRemovable || other < place)
+          }
         }
+        let other = covering.min()
         guard let other else { return nil }
         return finding(
           "The \(index.label) (\(text(index))) is the beginning of the \(indexes[other].label) "
@@ -33,6 +38,32 @@ struct PrefixIndexRule: ModelRule {
           "Remove it: each index is written with every row.", index.entity)
       }
     }
+  }
+
+  /// What an index begins with: searches that need no more are served by it.
+  private struct Beginning: Hashable {
+    private let columns: [String]
+    /// Whether each column turns round the order of the first one.
+    private let turns: [Bool]
+    private let condition: String?
+
+    init(_ columns: some Sequence<(name: String, isAscending: Bool)>, _ condition: String?) {
+      let columns = Array(columns)
+      self.columns = columns.map(\.name)
+      turns = columns.map { $0.isAscending != columns.first?.isAscending }
+      self.condition = condition
+    }
+  }
+
+  /// The places of the indexes that begin alike, so that no two have to be compared.
+  private func places(of indexes: [Index]) -> [Beginning: [Int]] {
+    var places: [Beginning: [Int]] = [:]
+    for (place, index) in indexes.enumerated() where !index.columns.isEmpty {
+      for count in 1...index.columns.count {
+        places[Beginning(index.columns.prefix(count), index.condition), default: []].append(place)
+      }
+    }
+    return places
   }
 
   private func indexes(of entity: NSEntityDescription) -> [Index] {
