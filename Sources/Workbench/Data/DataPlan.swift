@@ -22,17 +22,22 @@ package struct DataPlan: Sendable {
   /// Own rows of each planned entity, in the order of writing; empty for a copied store.
   ///
   /// A count may use the entities written before it.
-  /// - Throws: `LawError` when a count has no whole value, or a negative one.
+  /// - Throws: `LawError` when a count has no whole value, or a negative one, and when there are more rows
+  ///   than `InputLimits.rows` in all.
   package func counts(scale: Int) throws(LawError) -> [EntityCount] {
     guard case .generated(let plans) = source else { return [] }
     var scope = LawScope(scale: scale)
     var counts = [EntityCount]()
     for plan in plans {
       let count = try plan.count.value(in: scope)
-      guard (0...DataPlan.maximumRows).contains(count) else {
+      let total = counts.reduce(count) { $0 + $1.count }
+      guard count >= 0, total <= InputLimits.rows else {
+        let rows = total == count ? "\(count) rows of \(plan.entity) are" : "\(total) rows are"
         throw LawError(
           text: plan.count.text,
-          message: "\(count) rows of \(plan.entity) are not between 0 and \(DataPlan.maximumRows)",
+          message: count < 0
+            ? "\(plan.entity) cannot have \(count) rows"
+            : "\(rows) above the limit of all data, \(NumberText.grouped(InputLimits.rows))",
           place: plan.count.place)
       }
       scope.rows[plan.entity] = count
@@ -40,9 +45,6 @@ package struct DataPlan: Sendable {
     }
     return counts
   }
-
-  /// More rows of one entity are taken for a slip of the pen.
-  static let maximumRows = 100_000_000
 
   /// Rows of every entity of the model, those of its sub-entities included: what a fetch would bring.
   ///

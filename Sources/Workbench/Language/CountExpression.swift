@@ -62,6 +62,10 @@ package struct CountExpression: Sendable, Hashable {
     guard let whole = value.whole else {
       throw error("its value \(value.text) is not whole; put ceil() around the division")
     }
+    guard whole.magnitude <= InputLimits.value else {
+      throw error(
+        "its value \(whole) is beyond the limit, \(NumberText.grouped(InputLimits.value))")
+    }
     return whole
   }
 

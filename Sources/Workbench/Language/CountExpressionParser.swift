@@ -6,6 +6,7 @@ struct CountExpressionParser {
   private let characters: [Character]
   private var position = 0
   private var depth = 0
+  private var terms = 0
   private(set) var names = [CountExpression.Name]()
   private(set) var usesScale = false
 
@@ -60,6 +61,12 @@ struct CountExpressionParser {
     }
     skipBlanks()
     guard position < characters.count else { throw unexpected("a number or a name") }
+    terms += 1
+    guard terms <= InputLimits.terms else {
+      throw LanguageProblem(
+        "the expression has more than \(InputLimits.terms) numbers and names, the limit",
+        at: word.place(at: position), nextStep: "write it shorter")
+    }
     if characters[position].isNumber {
       return .number(try number())
     }

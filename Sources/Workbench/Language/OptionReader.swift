@@ -95,7 +95,8 @@ struct OptionReader {
 
   private func number(_ expression: CountExpression) throws(LanguageProblem) -> StepNumber {
     do {
-      return try StepNumber(expression)
+      return try StepNumber(
+        expression, upTo: OptionWord(rawValue: key.text)?.greatestNumber ?? InputLimits.value)
     } catch {
       throw LanguageProblem(
         "`\(key.text)` has no number: \(error.message)", at: error.place,
@@ -117,9 +118,10 @@ struct OptionReader {
   /// Seconds, negative or broken as they may be.
   private func seconds() throws(LanguageProblem) -> Double {
     let word = try single("seconds")
-    guard let seconds = Double(word.text), abs(seconds) <= 1e9 else {
+    guard let seconds = Double(word.text), abs(seconds) <= InputLimits.seconds else {
       throw LanguageProblem(
-        "`\(key.text)` needs a number of seconds, not `\(word.text)`", at: word.place,
+        "`\(key.text)` needs a number of seconds, up to "
+          + "\(NumberText.grouped(Int(InputLimits.seconds))), not `\(word.text)`", at: word.place,
         nextStep: "write for example `\(example)`")
     }
     return seconds

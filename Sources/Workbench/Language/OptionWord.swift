@@ -76,6 +76,9 @@ package enum OptionWord: String, CaseIterable, Sendable {
     }
   }
 
+  /// The largest value of an option of the kind `number`.
+  var greatestNumber: Int { self == .times ? InputLimits.times : InputLimits.objects }
+
   /// The words that an option of the kind `choice` may have; empty for the others.
   package var choices: [String] {
     switch self {

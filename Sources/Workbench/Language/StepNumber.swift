@@ -7,25 +7,35 @@ package struct StepNumber: Sendable, Hashable {
   package let expression: CountExpression
   /// The number; nil while the rows that the expression names are not known.
   package let value: Int?
+  /// The largest value that it may have.
+  private let limit: Int
 
   /// Takes an expression; its value when it needs no rows.
   ///
-  /// - Throws: `LawError` when it needs none and has no value that is whole and not negative.
-  package init(_ expression: CountExpression) throws(LawError) {
+  /// - Parameter limit: the largest value that it may have.
+  /// - Throws: `LawError` when it needs none and has no value that is whole, not negative, and within the
+  ///   limit.
+  package init(_ expression: CountExpression, upTo limit: Int) throws(LawError) {
     self.expression = expression
-    value = expression.isConstant ? try StepNumber.value(of: expression, in: LawScope()) : nil
+    self.limit = limit
+    value =
+      expression.isConstant
+      ? try StepNumber.value(of: expression, in: LawScope(), upTo: limit) : nil
   }
 
-  private init(_ expression: CountExpression, value: Int) {
+  private init(_ expression: CountExpression, value: Int, limit: Int) {
     self.expression = expression
     self.value = value
+    self.limit = limit
   }
 
   /// The number with its value among so many rows.
   ///
-  /// - Throws: `LawError` when the value is not whole, is negative or cannot be had.
+  /// - Throws: `LawError` when the value is not whole, is negative, is beyond the limit, or cannot be had.
   package func resolved(in scope: LawScope) throws(LawError) -> StepNumber {
-    StepNumber(expression, value: try StepNumber.value(of: expression, in: scope))
+    StepNumber(
+      expression, value: try StepNumber.value(of: expression, in: scope, upTo: limit),
+      limit: limit)
   }
 
   /// As it is written on a shell line.
@@ -36,12 +46,18 @@ package struct StepNumber: Sendable, Hashable {
   }
 
   private static func value(
-    of expression: CountExpression, in scope: LawScope
+    of expression: CountExpression, in scope: LawScope, upTo limit: Int
   ) throws(LawError) -> Int {
     let value = try expression.value(in: scope)
     guard value >= 0 else {
       throw LawError(
         text: expression.text, message: "its value \(value) is below 0", place: expression.place)
+    }
+    guard value <= limit else {
+      throw LawError(
+        text: expression.text,
+        message: "its value \(value) is above the limit, \(NumberText.grouped(limit))",
+        place: expression.place)
     }
     return value
   }

@@ -128,13 +128,34 @@ struct LogTally {
     shapes[last].binds.append(value)
   }
 
-  /// `0.0002s`, `0.4789s.`, behind the last `time: `, in microseconds.
+  /// The longest time that a line may report, a day, in microseconds.
+  ///
+  /// A line with a longer one isn't understood.
+  private static let longest = 86_400_000_000
+  /// The most rows that a line may report.
+  private static let mostRows = 1_000_000_000
+
+  /// Whether a line reports a time or rows beyond the limits.
+  static func isBeyondLimits(_ text: LogBytes) -> Bool {
+    if let start = text.lastRange(of: "time: ")?.upperBound,
+      text.bytes[start...].first?.isDigit == true, microseconds(text) == nil
+    {
+      return true
+    }
+    let rows = text.after("s for ") ?? text.after("s. for ")
+    let number = rows?.after("count of ")?.leadingNumber ?? rows?.leadingNumber ?? 0
+    return !(0...mostRows).contains(number)
+  }
+
+  /// `0.0002s`, `0.4789s.`, behind the last `time: `, in microseconds; nil for none, and for one that's
+  /// beyond the limit.
   static func microseconds(_ text: LogBytes) -> Int? {
     guard let start = text.lastRange(of: "time: ")?.upperBound else { return nil }
     var number = 0
     var places = -1
     for byte in text.bytes[start...] {
-      if byte.isDigit, number < 1 << 50 {
+      if byte.isDigit {
+        guard number <= LogTally.longest else { return nil }
         if places < 6 { number = number * 10 + Int(byte - UInt8(ascii: "0")) }
         if places >= 0, places < 6 { places += 1 }
       } else if byte == UInt8(ascii: ".") || byte == UInt8(ascii: ","), places < 0 {
@@ -143,7 +164,7 @@ struct LogTally {
         break
       }
     }
-    for _ in max(0, places)..<6 { number *= 10 }
-    return number
+    for _ in max(0, places)..<6 where number <= LogTally.longest { number *= 10 }
+    return number <= LogTally.longest ? number : nil
   }
 }

@@ -60,7 +60,8 @@ extension YAMLDocument {
     guard let number = Int(word.text), number >= 0 else {
       report(
         LanguageProblem(
-          "`\(entry.key.text)` needs a whole number, not `\(word.text)`", at: word.place,
+          "`\(entry.key.text)` needs a whole number up to \(Int.max), not `\(word.text)`",
+          at: word.place,
           nextStep: "write for example `\(entry.key.text): 7`"), at: entry.keyPath)
       return nil
     }

@@ -95,7 +95,7 @@ struct ScenarioDiagnosticTests {
     Mistake(1, "name: x\u{1}y", 8, "", "the file is no YAML: control characters are not allowed"),
     Mistake(
       7, "  Country: {count: 0 - 6}", 20, "data",
-      "`0 - 6` has no value: -6 rows of Country are not between 0 and 100000000"),
+      "`0 - 6` has no value: Country cannot have -6 rows"),
     Mistake(
       8, "  Mood: {count: 50 / 0, country: cycle}", 17, "data",
       "`50 / 0` has no value: it divides by 0"),

@@ -18,6 +18,7 @@ struct JSONScanner {
   private let wanted: [Part]?
   private var way: [Part] = []
   private var found: Int?
+  private var sum = 0.0
 
   private init(_ bytes: [UInt8], wanted: [Part]?) {
     self.bytes = bytes
@@ -49,6 +50,9 @@ struct JSONScanner {
     skipBlanks()
     if way == wanted, found == nil { found = position }
     guard position < bytes.count else { throw fault("a value is missing: the text ends here") }
+    guard way.count <= InputLimits.jsonDepth else {
+      throw fault("objects and lists lie more than \(InputLimits.jsonDepth) deep, the limit")
+    }
     switch bytes[position] {
     case UInt8(ascii: "{"): try object()
     case UInt8(ascii: "["): try list()
@@ -56,7 +60,7 @@ struct JSONScanner {
     case UInt8(ascii: "t"): try word("true")
     case UInt8(ascii: "f"): try word("false")
     case UInt8(ascii: "n"): try word("null")
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): number()
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
     default: throw fault("a value is missing here")
     }
   }
@@ -105,8 +109,20 @@ struct JSONScanner {
     return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
   }
 
-  private mutating func number() {
+  /// Numbers are limited, and so is their sum: whoever adds some of them up needs no checks.
+  private mutating func number() throws(Fault) {
+    let start = position
     while position < bytes.count, "+-.eE0123456789".utf8.contains(bytes[position]) { position += 1 }
+    // A seed is any number of 64 bits, and nothing is counted with it.
+    guard way.last != .key("seed") else { return }
+    let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity
+    sum += abs(number)
+    let limit = InputLimits.value
+    guard abs(number) <= Double(limit), sum <= 1_000 * Double(limit) else {
+      throw Fault(
+        message: "a number is beyond the limit, \(NumberText.grouped(limit)), or all of them are "
+          + "beyond a thousand times that", offset: start)
+    }
   }
 
   private mutating func word(_ word: StaticString) throws(Fault) {
