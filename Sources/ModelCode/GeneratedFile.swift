@@ -1,3 +1,5 @@
+import ManagedModel
+
 /// A Swift file that a model was written as.
 package struct GeneratedFile: Sendable, Equatable {
   /// The name, ending included.
@@ -13,12 +15,14 @@ package struct GeneratedFile: Sendable, Equatable {
   /// `isPublic` says whether a public declaration of the body names something of the framework's.
   init(name: String, body: String, model: String, isPublic: Bool) {
     self.name = name
-    text = """
-      \(GeneratedFile.marker) from \(model). Changes are lost.
+    // Names of the model may have characters that hide code from a reader.
+    text = PrintableText.escaped(
+      """
+      \(GeneratedFile.marker) from \(PrintableText.line(model)). Changes are lost.
 
       \(isPublic ? "public import" : "import") OpenCoreData
 
       \(body)
-      """
+      """)
   }
 }

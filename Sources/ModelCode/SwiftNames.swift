@@ -34,7 +34,8 @@ package enum SwiftNames {
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
-      case _ where scalar.value < 32: result += "\\u{\(String(scalar.value, radix: 16))}"
+      case _ where PrintableText.isUnsafe(scalar):
+        result += "\\u{\(String(scalar.value, radix: 16))}"
       default: result.unicodeScalars.append(scalar)
       }
     }

@@ -30,7 +30,7 @@ enum ModelCodeTool {
       for error in failure.errors { complain(compilerLine(error)) }
       return 65
     } catch {
-      complain("\(arguments[1]): error: \(error)")
+      complain("\(arguments[1]): error: \(FileErrorText.of(error))")
       return 1
     }
   }
@@ -48,6 +48,6 @@ enum ModelCodeTool {
   }
 
   private static func complain(_ line: String) {
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+    FileHandle.standardError.write(Data((PrintableText.line(line) + "\n").utf8))
   }
 }

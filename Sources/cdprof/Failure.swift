@@ -50,7 +50,9 @@ struct Failure {
     guard error.domain == NSCocoaErrorDomain else { return .runFailed }
     switch error.code {
     case NSPersistentStoreInvalidTypeError...NSPersistentStoreIncompatibleSchemaError,
-      NSPersistentStoreOpenError, NSPersistentStoreIncompatibleVersionHashError, NSSQLiteError:
+      NSPersistentStoreOpenError, NSPersistentStoreIncompatibleVersionHashError, NSSQLiteError,
+      // A request that cannot be carried out, such as a predicate without SQL.
+      NSCoreDataError:
       return .badInput
     case CocoaError.Code.fileReadNoSuchFile.rawValue, CocoaError.Code.fileNoSuchFile.rawValue,
       CocoaError.Code.fileReadNoPermission.rawValue:

@@ -21,7 +21,7 @@ struct Inspect: Executable {
     } else {
       console.say(InspectionText.lines(inspection))
     }
-    for stray in inspection.strayRows { console.complain(stray.line) }
+    for stray in inspection.strayRows { console.note(stray.line) }
     guard inspection.strayRows.isEmpty else {
       console.complain("`cdprof doctor` says what is wrong with the store")
       return .badInput

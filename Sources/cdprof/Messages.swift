@@ -62,6 +62,17 @@ enum Messages {
     "written: \(paths.joined(separator: ", "))"
   }
 
+  /// What is wrong with the value of an option that's 1 or more; nil if nothing is.
+  static func outOfRange(_ option: String, _ value: Int, upTo limit: Int) -> String? {
+    guard value >= 1 else { return "\(option) is 1 or more, not \(value)." }
+    return value <= limit
+      ? nil : "\(option) is at most \(NumberText.grouped(limit)), not \(value)."
+  }
+
+  static func unwritten(_ code: Int32) -> String {
+    "standard output can't be written: \(FileErrorText.words(code))"
+  }
+
   static func next(after scenario: String) -> String {
     "next: cdprof run \(LineWords.plain(scenario)) --report html"
   }

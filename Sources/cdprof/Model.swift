@@ -65,7 +65,7 @@ struct Model: Executable {
     } else if xml {
       let written = ModelDocument.text(of: found.model)
       console.say(written.text)
-      for loss in written.losses { console.complain("\(loss)") }
+      for loss in written.losses { console.note("\(loss)") }
     } else {
       console.say(ModelText.lines(found))
     }

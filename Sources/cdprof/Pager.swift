@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 
 /// Shows long answers one screen at a time.
 ///
@@ -15,6 +16,7 @@ struct Pager {
   /// - Returns: The key that begins what is typed next, when the answer was ended by one of those; nil
   ///   otherwise.
   func show(_ lines: [String]) -> UInt8? {
+    let lines = lines.map(PrintableText.line)
     guard let size = Pager.screen, Pager.height(of: lines[...], on: size) >= size.rows else {
       console.say(lines)
       return nil

@@ -25,7 +25,7 @@ enum Program {
       try command.run()
       return .success
     } catch let error where isParserError(error) {
-      return report(error, console)
+      return report(error, of: arguments, console)
     } catch {
       let failure = Failure(error)
       console.complain(failure.text)
@@ -39,7 +39,7 @@ enum Program {
     var words = arguments[...]
     if words.first == "help" { words = words.dropFirst() }
     guard let word = words.first, !word.hasPrefix("-"), !commands.contains(word) else { return nil }
-    return Messages.unknownCommand(word, commands: commands)
+    return Messages.unknownCommand(PrintableText.line(word), commands: commands)
   }
 
   private static func isParserError(_ error: any Error) -> Bool {
@@ -48,8 +48,14 @@ enum Program {
   }
 
   /// Prints help, the version, or what is wrong with the arguments.
-  private static func report(_ error: any Error, _ console: Console) -> ExitStatus {
-    let message = CDProf.fullMessage(for: error)
+  private static func report(
+    _ error: any Error, of arguments: [String], _ console: Console
+  ) -> ExitStatus {
+    // The parser quotes arguments as they are; a line feed in one must not begin a line.
+    let message = arguments.filter { PrintableText.line($0) != $0 }
+      .reduce(CDProf.fullMessage(for: error)) {
+        $0.replacing($1, with: PrintableText.line($1))
+      }
     guard CDProf.exitCode(for: error) != .success else {
       console.say(message)
       return .success

@@ -38,7 +38,7 @@ struct Shell: Executable {
       console.warn(of: workspace.model, path: workspace.modelPath)
     }
     let engine = try ShellEngine(workspace: workspace, showsBinds: showBinds) {
-      console.complain($0)
+      console.note($0)
     }
     defer { engine.close() }
     let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
@@ -61,7 +61,7 @@ struct Shell: Executable {
       default: Signals.endProgram(signal)
       }
     }
-    console.say(engine.banner(completes: true) + "\n")
+    console.say([engine.banner(completes: true), ""])
     while let line = input.nextLine(after: engine.prompt, offering: engine.vocabulary) {
       let answer = running.run { engine.answer(to: line) }
       if engine.pages {
@@ -85,7 +85,7 @@ struct Shell: Executable {
 
   /// Reads lines from a pipe or a file to the end, whatever happens.
   private func readAll(_ engine: ShellEngine, _ console: Console) -> ExitStatus {
-    console.say(engine.banner())
+    console.say([engine.banner()])
     var status = ExitStatus.success
     var number = 0
     while let line = readLine() {

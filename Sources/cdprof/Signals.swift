@@ -20,6 +20,8 @@ enum Signals {
     // Made now: a handler may not be the first to ask for it.
     let reading = pipe.fileHandleForReading.fileDescriptor
     catchSignals(ending)
+    // A file that grows beyond the user's limit is an error of the write.
+    signal(SIGXFSZ, SIG_IGN)
     Thread {
       var byte: UInt8 = 0
       while true {

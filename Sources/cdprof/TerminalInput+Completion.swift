@@ -1,5 +1,6 @@
 import CReadline
 import Foundation
+import OpenCoreData
 import Synchronization
 import Workbench
 
@@ -23,7 +24,9 @@ extension TerminalInput {
     switch vocabulary.candidates(for: line) {
     case .files:
       return nil
-    case .words(let words):
+    case .words(let all):
+      // Readline prints them itself.
+      let words = all.filter { PrintableText.line($0) == $0 }
       cdprof_readline_offer_no_files()
       return words.isEmpty ? nil : matches(words)
     }

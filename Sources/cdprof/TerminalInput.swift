@@ -1,5 +1,6 @@
 import CReadline
 import Foundation
+import OpenCoreData
 import Synchronization
 import Workbench
 
@@ -35,7 +36,7 @@ final class TerminalInput: Sendable {
     offer(vocabulary)
     while true {
       TerminalInput.wasInterrupted.store(false, ordering: .relaxed)
-      guard let text = readline(prompt) else {
+      guard let text = readline(PrintableText.line(prompt)) else {
         print()
         return nil
       }

@@ -2,6 +2,7 @@ import Foundation
 
 // Commands run on a thread of their own with a large stack, so that the main queue stays free for
 // contexts on the main queue, as in an app.
+Console.occupyClosedDescriptors()
 Signals.listen()
 let worker = Thread {
   exit(Program.run(Array(CommandLine.arguments.dropFirst())).rawValue)

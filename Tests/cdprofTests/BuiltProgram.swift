@@ -57,4 +57,23 @@ struct BuiltProgram {
       status: process.terminationStatus, output: try String(contentsOf: files[1], encoding: .utf8),
       errors: try String(contentsOf: files[2], encoding: .utf8))
   }
+
+  /// Runs a script of Bash's, in which `cdprof` is the program: for redirections, limits, and pipes.
+  func bash(_ script: String) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", "cdprof() { \"$CDPROF\" \"$@\"; }\n\(script)"]
+    process.environment = environment.merging(["CDPROF": path]) { $1 }
+    process.currentDirectoryURL = folder.url
+    let files = ["output", "errors"].map { folder.file($0) }
+    for file in files { try Data().write(to: file) }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: files[0])
+    process.standardError = try FileHandle(forWritingTo: files[1])
+    try process.run()
+    process.waitUntilExit()
+    return Outcome(
+      status: process.terminationStatus, output: try String(contentsOf: files[0], encoding: .utf8),
+      errors: try String(contentsOf: files[1], encoding: .utf8))
+  }
 }

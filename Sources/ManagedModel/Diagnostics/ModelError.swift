@@ -54,7 +54,8 @@ extension ModelError: CustomStringConvertible {
     if line != nil, let column { place += ":\(column)" }
     let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
     let text = nextStep.map { "\(message) \($0)" } ?? message
-    return [place, subject, text].filter { !$0.isEmpty }.joined(separator: ": ")
+    return PrintableText.line(
+      [place, subject, text].filter { !$0.isEmpty }.joined(separator: ": "))
   }
 }
 

@@ -11,7 +11,8 @@ package enum DocumentCharacters {
     }
   }
 
-  /// A text as it stands in quotes or between tags; what XML cannot hold is left out.
+  /// A text as it stands in quotes or between tags; what XML cannot hold is left out,
+  /// and what would act on a terminal is a character reference.
   package static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
@@ -21,7 +22,9 @@ package enum DocumentCharacters {
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
       case "\t", "\n", "\r": result += "&#\(scalar.value);"
-      default: if canHold(String(scalar)) { result.unicodeScalars.append(scalar) }
+      case _ where !canHold(String(scalar)): break
+      case _ where PrintableText.isUnsafe(scalar): result += "&#\(scalar.value);"
+      default: result.unicodeScalars.append(scalar)
       }
     }
     return result

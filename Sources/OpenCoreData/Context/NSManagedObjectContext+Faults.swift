@@ -152,8 +152,7 @@ extension NSManagedObjectContext {
     let error = NSError.from(error, store: firstStore)
     faultError = error
     if error.isInterruptedStatement { return }
-    let line = "CoreData: error: \(what): \(error.localizedDescription)\n"
-    FileHandle.standardError.write(Data(line.utf8))
+    SQLDebugLog.writeToStandardError("CoreData: error: \(what): \(error.localizedDescription)")
   }
 
   /// The oldest timestamp that a row of the row cache may have.

@@ -177,6 +177,6 @@ struct SQLDebugLines {
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    (scalar.value < 0x20 && scalar != "\t") || (0x7F...0x9F).contains(scalar.value)
+    PrintableText.isUnsafe(scalar) || scalar == "\n"
   }
 }

@@ -21,8 +21,8 @@ extension SQLDebugLog {
     return max(0, Int(variable ?? "") ?? 0)
   }
 
-  /// Writes one line to standard error.
+  /// Writes one line to standard error; what would act on a terminal is escaped.
   package static func writeToStandardError(_ line: String) {
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+    FileHandle.standardError.write(Data((PrintableText.line(line) + "\n").utf8))
   }
 }

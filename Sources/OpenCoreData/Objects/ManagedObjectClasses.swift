@@ -98,8 +98,8 @@ package enum ManagedObjectClasses {
       namesake.map { "Register \(String(reflecting: $0)), if it is meant," } ?? "Register the class"
     let line =
       "CoreData: warning: The class '\(name)' of the entity '\(entity.name ?? "")' was not found; "
-      + "its objects are plain NSManagedObjects. \(cure) with registerClass(named: \"\(name)\").\n"
-    FileHandle.standardError.write(Data(line.utf8))
+      + "its objects are plain NSManagedObjects. \(cure) with registerClass(named: \"\(name)\")."
+    SQLDebugLog.writeToStandardError(line)
   }
 }
 

@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// Lines of a Swift file, two spaces a level.
 struct SwiftLines {
   private(set) var lines: [String] = []
@@ -17,9 +19,9 @@ struct SwiftLines {
     line("\(marks) \(SwiftLines.oneLine(text))")
   }
 
-  /// A text whose line ends are blanks.
+  /// A text whose line ends are blanks, without characters that would hide code from a reader.
   static func oneLine(_ text: String) -> String {
-    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    PrintableText.line(text.split(whereSeparator: \.isNewline).joined(separator: " "))
   }
 
   /// Lines as they are.

@@ -1,4 +1,5 @@
 package import Foundation
+import OpenCoreData
 import SQLiteDriver
 
 /// Why a file that was named cannot be used, found out without changing a byte.
@@ -18,7 +19,10 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   package let nextStep: String
 
   /// Message and next step, one below the other.
-  package var description: String { "\(message)\n\(nextStep)" }
+  package var description: String { lines.joined(separator: "\n") }
+
+  /// Message and next step, each on one line whatever names they quote.
+  private var lines: [String] { [message, nextStep].map(PrintableText.line) }
 
   /// Looks whether there is a file that can be read.
   ///

@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// A line of a text with carets under a part of it; of a very long line the part around them.
 package struct CaretExcerpt: Sendable {
   private let line: String
@@ -22,13 +24,18 @@ package struct CaretExcerpt: Sendable {
   /// Tabs before the mark are kept, so that both lines align.
   package var text: String {
     let (characters, column) = shown
-    let before = characters.prefix(max(0, column - 1))
+    let before = CaretExcerpt.printed(characters.prefix(max(0, column - 1)))
+    let marked = characters.dropFirst(max(0, column - 1)).prefix(max(1, place.length))
     let padding =
       String(before.map { $0 == "\t" ? "\t" : " " })
-      + String(repeating: " ", count: max(0, column - 1 - before.count))
-    let room = max(1, characters.count - before.count)
-    let carets = String(repeating: "^", count: min(max(1, place.length), room))
-    return "\(margin)\(String(characters))\n\(margin)\(padding)\(carets)"
+      + String(repeating: " ", count: max(0, column - 1 - characters.count))
+    let carets = String(repeating: "^", count: max(1, CaretExcerpt.printed(marked).count))
+    return "\(margin)\(CaretExcerpt.printed(characters[...]))\n\(margin)\(padding)\(carets)"
+  }
+
+  /// Characters as they are printed: the carets count those of escapes.
+  private static func printed(_ characters: ArraySlice<Character>) -> String {
+    PrintableText.line(String(characters))
   }
 
   /// The characters that are shown, and the column of the mark among them.

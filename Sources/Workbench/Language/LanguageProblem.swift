@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// What is wrong with a word of the language, before anything was run.
 ///
 /// It knows its place in the text but not whose text it is; `LineError` and `ScenarioDiagnostic` add
@@ -17,9 +19,10 @@ package struct LanguageProblem: Error, Sendable, Equatable {
     nextStep: String
   ) {
     self.place = place
-    self.message = message
-    self.suggestion = suggestion
-    self.nextStep = nextStep
+    // They quote what was written, and each is one line of the report.
+    self.message = PrintableText.line(message)
+    self.suggestion = suggestion.map(PrintableText.line)
+    self.nextStep = PrintableText.line(nextStep)
   }
 
   /// The message with the word that was probably meant; of a message that quotes a very long word, the

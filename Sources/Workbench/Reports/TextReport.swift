@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// The result of a run as plain text: what a terminal shows, then findings and how to repeat it.
 package enum TextReport {
   /// The whole text, with an end of line at its end.
@@ -6,7 +8,7 @@ package enum TextReport {
     let lines =
       RunText.lines(result) + (findings.isEmpty ? [] : [""] + findings)
       + ["", "\(result.command)   cdprof \(result.environment.cdprof)"]
-    return lines.joined(separator: "\n") + "\n"
+    return lines.map { PrintableText.line($0) + "\n" }.joined()
   }
 
   private static func lines(_ finding: ReportFinding) -> [String] {

@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 
 /// A row as a person reads it in a terminal.
 package enum RowsText {
@@ -38,13 +39,10 @@ package enum RowsText {
       : "\(seconds) seconds from 2001-01-01"
   }
 
-  /// One line, without what would move a terminal's cursor.
   private static func short(_ text: String) -> String {
-    let plain = String(
-      text.unicodeScalars.prefix(limit).map { scalar in
-        scalar.properties.generalCategory == .control ? " " : Character(scalar)
-      })
-    return text.unicodeScalars.count > limit ? plain + "…" : plain
+    let scalars = text.unicodeScalars
+    let start = PrintableText.line(String(String.UnicodeScalarView(scalars.prefix(limit))))
+    return scalars.count > limit ? start + "…" : start
   }
 
   private static func list(_ uris: [String]) -> String {

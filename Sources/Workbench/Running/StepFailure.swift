@@ -11,6 +11,6 @@ package struct StepFailure: Error, CustomStringConvertible {
 
   /// Place, step, and the error in words with its code.
   package var description: String {
-    "\(location): `\(step)` failed: \(error.localizedDescription) (\(error.domain) \(error.code))"
+    "\(location): `\(step)` failed: \(ErrorText.of(error)) (\(error.domain) \(error.code))"
   }
 }

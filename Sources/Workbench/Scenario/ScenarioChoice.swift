@@ -51,6 +51,7 @@ package struct ScenarioChoice: Sendable {
     _ message: String, _ word: String, among known: [String], _ nextStep: String
   ) -> Empty {
     let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-    return Empty(description: "\(message)\(near)\n\(nextStep)")
+    let lines = ["\(message)\(near)", nextStep].map(PrintableText.line)
+    return Empty(description: lines.joined(separator: "\n"))
   }
 }

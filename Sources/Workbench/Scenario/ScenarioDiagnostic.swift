@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// One thing that is wrong with a scenario file: where, what, and what to do.
 package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
   /// The file as it was given.
@@ -29,11 +31,12 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
 
   /// `FILE:LINE:COLUMN: message`, the line with carets, the key path and the next step.
   package var description: String {
-    var lines = ["\(file):\(line):\(column): \(problem.question)"]
+    var lines = ["\(PrintableText.line(file)):\(line):\(column): \(problem.question)"]
     if let sourceLine {
       lines.append(CaretExcerpt(line: sourceLine, place: problem.place).text)
     }
-    lines.append(keyPath.isEmpty ? nextStep : "\(keyPath): \(nextStep)")
+    lines.append(
+      PrintableText.line(keyPath.isEmpty ? nextStep : "\(keyPath): \(nextStep)"))
     return lines.joined(separator: "\n")
   }
 }

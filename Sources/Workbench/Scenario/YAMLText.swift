@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// Writes words so that YAML reads them back as they are.
 enum YAMLText {
   /// A scalar for a flow map or list: plain where that is safe, in double quotes otherwise.
@@ -15,14 +17,18 @@ enum YAMLText {
   }
 
   private static func quoted(_ text: String) -> String {
-    let escaped = text.map { character in
-      switch character {
-      case "\"", "\\": "\\\(character)"
-      case "\n": "\\n"
-      case "\t": "\\t"
-      default: String(character)
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": result += "\\\(scalar)"
+      case "\n": result += "\\n"
+      case "\t": result += "\\t"
+      case _ where PrintableText.isUnsafe(scalar):
+        let digits = String(scalar.value, radix: 16)
+        result += "\\U" + String(repeating: "0", count: 8 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
       }
     }
-    return "\"\(escaped.joined())\""
+    return result + "\""
   }
 }

@@ -6,7 +6,7 @@ package enum ErrorText {
   package static func of(_ error: any Error) -> String {
     if let problem = error as? LanguageProblem { return problem.question }
     let isFoundations = type(of: error) is AnyClass || error is CocoaError || error is POSIXError
-    return isFoundations ? (error as NSError).localizedDescription : "\(error)"
+    return isFoundations ? FileErrorText.of(error) : "\(error)"
   }
 
   /// The errors that an error sums up, a sentence each, those of the same words counted.
@@ -17,7 +17,7 @@ package enum ErrorText {
     var order: [String] = []
     var counts: [String: Int] = [:]
     for detail in details {
-      let text = detail.localizedDescription
+      let text = FileErrorText.of(detail)
       if counts[text] == nil { order.append(text) }
       counts[text, default: 0] += 1
     }

@@ -1,6 +1,10 @@
+import OpenCoreData
+
 /// Texts as JSON writes them.
 enum JSONText {
-  /// A text in quotation marks, what may not stand in them escaped.
+  /// Returns a text in quotation marks.
+  ///
+  /// Escaped are what JSON requires and what would act on a terminal.
   static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
@@ -10,9 +14,7 @@ enum JSONText {
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
-      case _ where scalar.value < 0x20:
-        let code = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - code.count) + code
+      case _ where PrintableText.isUnsafe(scalar): result += PrintableText.jsonEscape(of: scalar)
       default: result.unicodeScalars.append(scalar)
       }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 
 /// Why a line of the shell was not done.
 package struct ShellFailure: Error, Sendable {
@@ -29,11 +30,12 @@ package struct ShellFailure: Error, Sendable {
     case let problem as LanguageProblem: self.init(problem, in: line)
     case let error as LineError: self.init(error.problem, in: line)
     case let refusal as InputRefusal:
-      self.init(refusal.message, nextStep: refusal.nextStep)
-    case let failure as StepFailure:
-      let details = ErrorText.details(of: failure.error).map { "  \($0)" }
       self.init(
-        "`\(failure.step)` failed: \(failure.error.localizedDescription) (\(failure.error.code))",
+        PrintableText.line(refusal.message), nextStep: PrintableText.line(refusal.nextStep))
+    case let failure as StepFailure:
+      let details = ErrorText.details(of: failure.error).map { "  \(PrintableText.line($0))" }
+      self.init(
+        "`\(failure.step)` failed: \(ErrorText.of(failure.error)) (\(failure.error.code))",
         nextStep: details.isEmpty ? nil : details.joined(separator: "\n"))
     default:
       self.init("\(ErrorText.of(error))")

@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// Rows with headings, printed in whichever mode the shell is in.
 package struct ShellTable: Sendable, Equatable {
   /// One value.
@@ -24,7 +26,7 @@ package struct ShellTable: Sendable, Equatable {
     switch mode {
     case .table: aligned
     case .json: objects
-    case .csv: [columns.map(ShellTable.quoted).joined(separator: ",")] + rows.map(ShellTable.csv)
+    case .csv: ([columns.map(Cell.text)] + rows).flatMap(ShellTable.csv)
     case .line: pairs
     }
   }
@@ -70,8 +72,10 @@ package struct ShellTable: Sendable, Equatable {
     return ["["] + lines.dropLast().map { "  \($0)," } + ["  \(last)", "]"]
   }
 
-  private static func csv(_ row: [Cell]) -> String {
+  /// The lines of a row: a quoted value may contain line feeds.
+  private static func csv(_ row: [Cell]) -> [String] {
     row.map { quoted($0.plain) }.joined(separator: ",")
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
   private static func quoted(_ text: String) -> String {
@@ -94,8 +98,9 @@ extension ShellTable.Cell {
     case .number(let number): NumberText.grouped(number)
     case .time(let time): NumberText.time(time)
     case .text(let text):
-      text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        .joined(separator: "⏎")
+      PrintableText.line(
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+          .joined(separator: "⏎"))
     case .bytes(let bytes) where bytes.count > 16:
       "x'\(Self.hex(bytes.prefix(16)))…' (\(NumberText.counted(bytes.count, "byte")))"
     case .bytes, .real, .null: plain

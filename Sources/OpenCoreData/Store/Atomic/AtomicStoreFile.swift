@@ -18,7 +18,7 @@ struct AtomicStoreFile {
     do {
       data = try Data(contentsOf: url)
     } catch {
-      throw StoreDocument.Problem((error as NSError).localizedDescription).error(at: url)
+      throw StoreDocument.Problem(FileErrorText.of(error)).error(at: url)
     }
     do {
       return (try form.document(data), stamp)
@@ -36,7 +36,7 @@ struct AtomicStoreFile {
     } catch {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "The store \(url.path) cannot be written: \((error as NSError).localizedDescription)",
+        "The store \(url.path) cannot be written: \(FileErrorText.of(error))",
         [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error as NSError])
     }
   }

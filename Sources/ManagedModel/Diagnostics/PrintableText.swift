@@ -1,0 +1,84 @@
+/// Text from outside, such as a store's values, made safe to print.
+///
+/// A terminal acts on control characters and escape sequences, and bidirectional marks reorder what a
+/// reader sees. Both are replaced by Swift's escapes, such as `\u{1B}`, so that the output shows what is
+/// there. This is the only place that decides which characters those are.
+package enum PrintableText {
+  /// Returns a text with every unsafe character escaped; line feeds and tabs stay.
+  ///
+  /// Cost: one pass over the bytes and no allocation for a text without such a character.
+  package static func escaped(_ text: String) -> String {
+    isPlain(text.utf8) ? text : escaped(text.unicodeScalars)
+  }
+
+  /// Returns a text as one line: line feeds are escaped as well, so that a value can't look like a line
+  /// of its own.
+  package static func line(_ text: String) -> String {
+    let escaped = escaped(text)
+    return escaped.utf8.contains(0x0A) ? escaped.replacing("\n", with: "\\n") : escaped
+  }
+
+  /// Returns UTF-8 bytes with every unsafe character escaped, and with U+FFFD for bytes that aren't
+  /// UTF-8.
+  package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+    isPlain(bytes)
+      ? bytes : Array(escaped(String(decoding: bytes, as: UTF8.self).unicodeScalars).utf8)
+  }
+
+  /// Returns JSON in which every unsafe character inside a string is written as `\uXXXX`.
+  ///
+  /// The value that a parser reads stays the same.
+  /// - Parameter json: Valid JSON, so that such characters occur only inside strings.
+  package static func escaped(json: [UInt8]) -> [UInt8] {
+    guard !isPlain(json) else { return json }
+    var result = String.UnicodeScalarView()
+    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+      // The layout of JSON may have carriage returns; its strings can't.
+      guard isUnsafe(scalar), scalar != "\r" else {
+        result.append(scalar)
+        continue
+      }
+      result.append(contentsOf: jsonEscape(of: scalar).unicodeScalars)
+    }
+    return Array(String(result).utf8)
+  }
+
+  /// Returns `\u001b`, or a surrogate pair for a character beyond U+FFFF.
+  package static func jsonEscape(of scalar: Unicode.Scalar) -> String {
+    scalar.utf16.map { unit in
+      let digits = String(unit, radix: 16)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
+  }
+
+  /// Whether a character does something other than being shown: controls except line feed and tab,
+  /// bidirectional marks, line and paragraph separators, interlinear annotations, and language tags.
+  package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09, 0x0A: false
+    case 0x00...0x1F, 0x7F...0x9F: true
+    case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x206F: true
+    case 0xFFF9...0xFFFB, 0xE0001: true
+    default: false
+    }
+  }
+
+  /// Whether there's nothing but printable ASCII, line feeds, and tabs.
+  private static func isPlain(_ bytes: some Sequence<UInt8>) -> Bool {
+    bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F || $0 == 0x0A || $0 == 0x09 }
+  }
+
+  private static func escaped(_ scalars: String.UnicodeScalarView) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in scalars {
+      guard isUnsafe(scalar) else {
+        result.append(scalar)
+        continue
+      }
+      let escape =
+        scalar == "\r" ? "\\r" : "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      result.append(contentsOf: escape.unicodeScalars)
+    }
+    return String(result)
+  }
+}
