@@ -1,5 +1,5 @@
 /// The SHA-256 hash function of FIPS 180-4, as Foundation on Linux has none.
-struct SHA256 {
+package struct SHA256 {
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4,
     0xab1c_5ed5, 0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe,
@@ -19,7 +19,7 @@ struct SHA256 {
   ]
 
   /// The 32 bytes of the hash of some bytes.
-  static func hash(_ bytes: [UInt8]) -> [UInt8] {
+  package static func hash(_ bytes: [UInt8]) -> [UInt8] {
     var message = bytes
     message.append(0x80)
     let zeros = (120 - message.count % 64) % 64

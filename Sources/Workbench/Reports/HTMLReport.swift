@@ -1,8 +1,9 @@
 import Mustache
+import OpenCoreData
 
 /// The result of a run as one self-contained page.
 ///
-/// The page needs no network and no scripts; a few lines of script let the reader switch between
+/// The page needs no network and no scripts, and its policy allows none but its own (`PagePolicy`); a few lines of script let the reader switch between
 /// the variants' tracks. Its first screen answers, in this order: did it hold, what is the lesson,
 /// which way costs what, what happened, what is to be done.
 package enum HTMLReport {
@@ -13,6 +14,6 @@ package enum HTMLReport {
     MustacheContentTypes.register(HTMLEscaping(), named: HTMLEscaping.name)
     let text = String(decoding: PackageResources.report_html, as: UTF8.self)
     let template = try MustacheTemplate(string: text)
-    return template.render(ReportPage(result))
+    return PagePolicy.applied(to: PrintableText.escaped(template.render(ReportPage(result))))
   }
 }

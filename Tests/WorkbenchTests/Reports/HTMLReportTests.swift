@@ -71,8 +71,11 @@ import Testing
   /// Bars share one scale: two of 5,061 is a dot, 252 a twentieth.
   @Test func barsAreLinear() throws {
     let page = try HTMLReport.page(FaultLesson.full)
-    let widths = page.matches(of: /class="bar( dot)?"(?: style="width:([0-9.]+)%")?/).map {
-      $0.1 == nil ? String($0.2 ?? "") : "dot"
+    // The style sheet has them by their numbers.
+    let rules = page.matches(of: /\[data-s="([0-9]+)"\]{width:([0-9.]+)% !important}/)
+    let widthOf = Dictionary(rules.map { ($0.1, String($0.2)) }) { first, _ in first }
+    let widths = page.matches(of: /class="bar( dot)?"(?: data-s="([0-9]+)")?/).map {
+      $0.1 == nil ? widthOf[$0.2 ?? ""] ?? "" : "dot"
     }
     #expect(widths == ["100", "1.21", "1.21", "dot", "dot", "4.98"])
   }
