@@ -18,15 +18,20 @@ package struct GeneratedFolder {
     package var description: String {
       paths.map { "\($0): the file was not written by cdprof generate, so it is left alone." }
         .joined(separator: "\n")
-        + "\nMove it away, choose another folder, or keep your classes with --style extension."
+        + "\nMove it away, choose another folder, keep your classes with --style extension, "
+        + "or replace the files with --force."
     }
   }
 
   private let url: URL
+  private let force: Bool
 
-  /// - Parameter url: The folder, which is made when it is missing.
-  package init(_ url: URL) {
+  /// - Parameters:
+  ///   - url: The folder, which is made when it is missing.
+  ///   - force: Whether files that weren't generated may be replaced.
+  package init(_ url: URL, force: Bool = false) {
     self.url = url
+    self.force = force
   }
 
   /// Writes the files, or none when one of their places is taken.
@@ -49,7 +54,11 @@ package struct GeneratedFolder {
   }
 
   private func isReplaceable(_ place: URL) -> Bool {
-    guard FileManager.default.fileExists(atPath: place.path) else { return true }
+    var status = stat()
+    guard lstat(place.path, &status) == 0 else { return true }
+    // A link is replaced itself; a folder, pipe, or device never is.
+    guard stat(place.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return false }
+    if force { return true }
     guard let data = try? Data(contentsOf: place) else { return false }
     return data.starts(with: Data(GeneratedFile.marker.utf8))
   }

@@ -31,11 +31,14 @@ struct Advise: Executable {
   var json = false
 
   private var isScenario: Bool {
-    ["yml", "yaml"].contains(URL(fileURLWithPath: file).pathExtension.lowercased())
+    file == InputFile.standardInput
+      || ["yml", "yaml"].contains(URL(fileURLWithPath: file).pathExtension.lowercased())
   }
 
   func validate() throws {
-    guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
+    if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
+      throw ValidationError(problem)
+    }
     if isScenario, !steps.isEmpty || !sql.isEmpty {
       throw ValidationError("a scenario has its own steps; give steps and --sql with a store")
     }
@@ -43,7 +46,7 @@ struct Advise: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let url = URL(fileURLWithPath: file)
-    try InputRefusal.checkFile(file)
+    if isScenario { try InputFile.check(file) } else { try InputRefusal.checkFile(file) }
     let advice =
       isScenario
       ? try WorkToAdvise.advice(for: ScenarioReader.read(url, path: file), scale: scale)

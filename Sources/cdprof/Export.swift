@@ -20,16 +20,21 @@ struct Export: Executable {
   @Option(help: ArgumentHelp("The folder to write a package to.", valueName: "dir"))
   var out: String?
 
+  @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
+  var force = false
+
   @Option(help: ArgumentHelp("The number that `scale` stands for in the scenario.", valueName: "n"))
   var scale = 1
 
   func validate() throws {
-    guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
+    if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
+      throw ValidationError(problem)
+    }
     guard swift else { throw ValidationError("Say --swift: no other language is written.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    try InputRefusal.checkFile(scenario)
+    try InputFile.check(scenario)
     let read = try ScenarioReader.read(URL(fileURLWithPath: scenario), path: scenario)
     let export = try ScenarioExport(read, scale: scale)
     guard let out else {
@@ -37,7 +42,7 @@ struct Export: Executable {
       return .success
     }
     let folder = URL(fileURLWithPath: out, isDirectory: true)
-    console.say(Messages.written(try export.write(to: folder)))
+    console.say([Messages.written(try export.write(to: folder, force: force))])
     return .success
   }
 }

@@ -27,17 +27,24 @@ struct Generate: Executable {
       valueName: "style"))
   var style = ClassStyle.class
 
+  @ArgumentParser.Flag(help: "Replace files that weren't generated.")
+  var force = false
+
   func execute(_ console: Console) throws -> ExitStatus {
     try InputRefusal.checkExists(model)
     let url = URL(fileURLWithPath: model)
     let read = try NSManagedObjectModel.read(contentsOf: url)
     console.warn(of: read, path: model)
     let generator = try ClassGenerator(read, file: url.lastPathComponent)
-    let folder = GeneratedFolder(URL(fileURLWithPath: out, isDirectory: true))
-    for (path, outcome) in try folder.write(generator.files(style)) {
-      console.say("\(outcome.rawValue): \(path)")
+    let folder = GeneratedFolder(URL(fileURLWithPath: out, isDirectory: true), force: force)
+    let files = generator.files(style)
+    let written = try OutputFile.naming(URL(fileURLWithPath: out), "written") {
+      try folder.write(files)
     }
-    for note in generator.notes { console.complain(note) }
+    for (path, outcome) in written {
+      console.say(["\(outcome.rawValue): \(path)"])
+    }
+    for note in generator.notes { console.note(note) }
     return .success
   }
 }

@@ -45,7 +45,9 @@ struct Log: Executable {
 
   func validate() throws {
     guard let scale else { return }
-    guard scale >= 1 else { throw ValidationError("--scale is 1 or more, not \(scale).") }
+    if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
+      throw ValidationError(problem)
+    }
     guard expect != nil else { throw ValidationError("--scale is for the laws of --expect.") }
   }
 
@@ -58,7 +60,7 @@ struct Log: Executable {
       console.warn(of: found, path: path)
       return found
     }
-    if let expect { try InputRefusal.checkFile(expect) }
+    if let expect { try InputFile.check(expect) }
     let budget = try expect.map {
       try LogBudgetReader.read(path: $0, model: found, scale: scale ?? 1)
     }

@@ -8,7 +8,7 @@ struct New: Executable {
     abstract: "Write a commented scenario that runs, to make one's own of.",
     discussion: """
       Without --store it is about a small model of its own, written beside it under Models/. A file \
-      that is there already is never replaced.
+      that exists is replaced only with --force; a model or schema that exists is used as it is.
       """)
 
   @Argument(help: ArgumentHelp("The scenario's name and its file's: NAME.yml.", valueName: "name"))
@@ -19,6 +19,9 @@ struct New: Executable {
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
   var out = "."
+
+  @ArgumentParser.Flag(help: "Replace the scenario's file if it exists.")
+  var force = false
 
   func validate() throws {
     guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/") else {
@@ -38,9 +41,9 @@ struct New: Executable {
     } else {
       starter = ScenarioStarter(name: plain)
     }
-    let written = try starter.write(to: folder)
-    console.say(Messages.written(written))
-    console.say(Messages.next(after: written[0]))
+    let written = try starter.write(to: folder, force: force)
+    console.say([Messages.written(written)])
+    console.say([Messages.next(after: written[0])])
     return .success
   }
 }

@@ -11,7 +11,8 @@ struct Report: Executable {
       Ends with 65 when a file is no result, with its line and column; 66 when it is missing.
       """)
 
-  @Argument(help: ArgumentHelp("The results, as JSON.", valueName: "result.json"))
+  @Argument(
+    help: ArgumentHelp("The results, as JSON; `-` for standard input.", valueName: "result.json"))
   var files: [String]
 
   @Option(
@@ -21,6 +22,9 @@ struct Report: Executable {
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
   var out: String?
+
+  @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
+  var force = false
 
   func validate() throws {
     let formats = try Messages.formats(report)
@@ -40,11 +44,24 @@ struct Report: Executable {
       return .success
     }
     let folder = URL(fileURLWithPath: out, isDirectory: true)
-    let written = try results.flatMap { file, result in
-      let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
-      return try formats.map { try $0.write(result, named: name, in: folder).relativePath }
+    let named = results.map { file, result in (name(of: file), result) }
+    for (name, _) in named {
+      for format in formats {
+        try OutputFile.check(format.url(named: name, in: folder), force: force)
+      }
     }
-    console.say(Messages.written(written))
+    let written = try named.flatMap { name, result in
+      try formats.map {
+        try $0.write(result, named: name, in: folder, force: force).relativePath
+      }
+    }
+    console.say([Messages.written(written)])
     return .success
+  }
+
+  /// What the reports of a result are called; `stdin` for standard input.
+  private func name(of file: String) -> String {
+    file == InputFile.standardInput
+      ? "stdin" : URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
   }
 }

@@ -13,7 +13,8 @@ struct Run: Executable {
       """)
 
   @Argument(
-    help: ArgumentHelp("Scenario files, and folders of them.", valueName: "file | dir"))
+    help: ArgumentHelp(
+      "Scenario files, and folders of them; `-` for standard input.", valueName: "file | dir"))
   var files: [String]
 
   @Option(
@@ -22,6 +23,9 @@ struct Run: Executable {
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
   var out = "Reports"
+
+  @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
+  var force = false
 
   @Option(
     help: ArgumentHelp(
@@ -76,11 +80,15 @@ struct Run: Executable {
   var plans = false
 
   func validate() throws {
-    for number in scale.scales where number < 1 {
-      throw ValidationError("--scale is 1 or more, not \(number).")
+    guard scale.scales.count <= InputLimits.scales else {
+      throw ValidationError("--scale takes at most \(InputLimits.scales) numbers.")
     }
-    guard repeats >= 1 else { throw ValidationError("--repeat is 1 or more, not \(repeats).") }
-    guard jobs >= 1 else { throw ValidationError("--jobs is 1 or more, not \(jobs).") }
+    let problems =
+      scale.scales.map { Messages.outOfRange("--scale", $0, upTo: InputLimits.scale) } + [
+        Messages.outOfRange("--repeat", repeats, upTo: InputLimits.repeats),
+        Messages.outOfRange("--jobs", jobs, upTo: InputLimits.jobs),
+      ]
+    if let problem = problems.compactMap(\.self).first { throw ValidationError(problem) }
     guard (0...4).contains(sqlLevel) else {
       throw ValidationError("--sql is 1 to 4, not \(sqlLevel).")
     }
@@ -101,7 +109,8 @@ struct Run: Executable {
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    // Everything is read before anything is run, so that a slip in the last file costs no time.
+    // Everything is read before anything is run, so that a slip in the last file costs no time; and
+    // what can't be written is found out before that.
     var status = ExitStatus.success
     var scenarios: [Scenario] = []
     var names: [String: String] = [:]
@@ -131,6 +140,10 @@ struct Run: Executable {
       console.warn(of: scenario.model, path: scenario.modelURL?.relativePath ?? scenario.path)
     }
     let runs = scenarios.map { ScenarioRuns($0, named: names[$0.path] ?? $0.fileName, self) }
+    for run in runs {
+      do { try run.checkOutput() } catch { status = status.worse(tell(error, console)) }
+    }
+    guard status == .success else { return status }
     return try ScenarioRuns.status(of: runs, self, console)
   }
 

@@ -13,6 +13,7 @@ struct ScenarioRuns: Sendable {
   private let formats: [ReportFormat]
   private let sqlLevel: Int
   private let showsBinds: Bool
+  private let force: Bool
 
   /// What came of them.
   private struct Outcome: Sendable {
@@ -33,6 +34,23 @@ struct ScenarioRuns: Sendable {
     formats = (try? command.formats()) ?? []
     sqlLevel = command.sqlLevel
     showsBinds = command.showBinds
+    force = command.force
+  }
+
+  /// Checks that everything could be written, before anything runs.
+  ///
+  /// - Throws: `InputRefusal` for a file that `cdprof` didn't write, unless --force is given.
+  func checkOutput() throws {
+    for scale in scales { try runner(at: scale).checkOutput() }
+    for format in formats {
+      try OutputFile.check(format.url(named: name, in: folder), force: force)
+    }
+  }
+
+  private func runner(at scale: Int, log: RunLog? = nil) -> ScenarioRunner {
+    ScenarioRunner(
+      scenario: scenario, scale: scale, seed: seed, repeats: repeats, outputDirectory: folder,
+      name: scale == scales[0] ? name : "\(name)-scale\(scale)", force: force, log: log)
   }
 
   /// Runs all of them, tells what came of each in their order, and gives the worst status.
@@ -64,7 +82,7 @@ struct ScenarioRuns: Sendable {
     console.endProgress()
     if runs.count > 1, !command.quiet {
       console.say("")
-      console.say(Messages.held(held, of: runs.count))
+      console.say([Messages.held(held, of: runs.count)])
     }
     return status
   }
@@ -80,7 +98,7 @@ struct ScenarioRuns: Sendable {
       if command.plans, !command.quiet { console.say(RunText.plans(result)) }
       if !result.holds { status = status.worse(.expectationMissed) }
       if let stopped = gate?.stopped(by: result), !stopped.isEmpty {
-        console.complain(Messages.stopped(stopped, in: result.scenario))
+        console.note(Messages.stopped(stopped, in: result.scenario))
         status = status.worse(.findings)
       }
     }
@@ -89,7 +107,7 @@ struct ScenarioRuns: Sendable {
       if !scales.isEmpty { console.say([""] + scales) }
       if !outcome.written.isEmpty {
         console.say("")
-        console.say(Messages.written(outcome.written))
+        console.say([Messages.written(outcome.written)])
       }
     }
     if let error = outcome.error { status = status.worse(command.tell(error, console)) }
@@ -105,19 +123,18 @@ struct ScenarioRuns: Sendable {
         sqlLevel == 0
         ? nil
         : RunLog(level: sqlLevel, showsBinds: showsBinds) {
-          SQLDebugLog.writeToStandardError($0)
+          Console().note($0)
         }
       for scale in scales {
-        let runner = ScenarioRunner(
-          scenario: scenario, scale: scale, seed: seed, repeats: repeats, outputDirectory: folder,
-          name: scale == scales[0] ? name : "\(name)-scale\(scale)", log: log)
+        let runner = runner(at: scale, log: log)
         results.append(try runner.run(progress: progress))
         stores.append(runner.storeURL.relativePath)
       }
       let result = RunResult(joining: results)
       outcome.result = result
       for format in formats {
-        outcome.written.append(try format.write(result, named: name, in: folder).relativePath)
+        outcome.written.append(
+          try format.write(result, named: name, in: folder, force: force).relativePath)
       }
     } catch {
       outcome.error = error

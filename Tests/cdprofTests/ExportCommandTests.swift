@@ -146,6 +146,6 @@ struct ExportCommandTests {
     _ = try program.folder.write("let mine = 1\n", to: "mine/Sources/faults/main.swift")
     let refused = try program.run(arguments)
     #expect(refused.status == 65)
-    #expect(refused.errors.contains("there is a file mine/Sources/faults/main.swift already"))
+    #expect(refused.errors.contains("mine/Sources/faults/main.swift exists and wasn't"))
   }
 }

@@ -8,8 +8,7 @@ struct ExportCheck {
 
   init(_ scenario: Scenario) {
     self.scenario = scenario
-    let text = (try? String(contentsOf: scenario.file, encoding: .utf8)) ?? ""
-    lines = text.components(separatedBy: "\n")
+    lines = scenario.text.components(separatedBy: "\n")
   }
 
   /// Each with file, line and column, in the order of the file; what several variants share, once.

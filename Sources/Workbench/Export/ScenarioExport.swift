@@ -73,23 +73,17 @@ package struct ScenarioExport {
     ]
   }
 
-  /// Writes the package to a folder; what another hand has written there is not replaced.
+  /// Writes the package to a folder.
   ///
+  /// - Parameter force: whether files that `cdprof` didn't write may be replaced.
   /// - Returns: The paths of what was written.
-  /// - Throws: `ShellFailure` for a file that is there and was not exported, before anything is written;
-  ///   the file system's `NSError`.
-  package func write(to folder: URL) throws -> [String] {
+  /// - Throws: `InputRefusal` for such a file, before anything is written; the file system's `NSError`.
+  package func write(to folder: URL, force: Bool = false) throws -> [String] {
     let files = package.map { (folder.appendingPathComponent($0.path), $0.text) }
-    for (url, _) in files where FileManager.default.fileExists(atPath: url.path) {
-      let old = String(decoding: (try? Data(contentsOf: url)) ?? Data(), as: UTF8.self)
-      guard old.contains(ScenarioExport.marker) else {
-        throw ShellFailure(
-          "there is a file \(url.relativePath) already", nextStep: "choose another folder")
-      }
-    }
+    for (url, _) in files { try OutputFile.check(url, force: force) }
     for (url, text) in files {
       try OutputFile.makeFolder(url.deletingLastPathComponent())
-      try OutputFile.write(Data(text.utf8), to: url)
+      try OutputFile.write(Data(text.utf8), to: url, force: force)
     }
     return files.map(\.0.relativePath)
   }

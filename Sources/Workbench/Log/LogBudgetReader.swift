@@ -14,17 +14,18 @@ package enum LogBudgetReader {
   /// - Parameters:
   ///   - model: the model for a file that names none.
   ///   - scale: what `scale` stands for in a scenario; a budget has the rows that it says.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `NSError` when the file cannot be
-  ///   read.
+  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InputRefusal` when the file cannot
+  ///   be read.
   package static func read(
     path: String, model: NSManagedObjectModel?, scale: Int = 1
   ) throws -> LogBudget {
     let url = URL(fileURLWithPath: path)
-    let text = String(decoding: try Data(contentsOf: url), as: UTF8.self)
+    let data = try InputFile.read(path, limit: YAMLDocument.maximumSize)
+    let text = try ScenarioReader.text(of: data, path: path)
     let document = YAMLDocument(text: text, file: path)
     let root = document.root(of: text)
     guard root?.mapping?.contains(where: { $0.key.string == "sections" }) == true else {
-      return try budget(of: ScenarioReader.read(url, path: path), scale)
+      return try budget(of: ScenarioReader.read(text: text, url: url, path: path), scale)
     }
     let budget = root.flatMap { self.budget(of: $0, document, url, model) }
     guard let budget, document.diagnostics.isEmpty else {

@@ -11,6 +11,9 @@ package final class LogLines {
 
   /// Lines given so far.
   package private(set) var count = 0
+  /// Why reading ended before the end of the input; nil if it didn't.
+  package private(set) var problem: InputRefusal?
+  private let path: String
   private let descriptor: Int32
   private let closes: Bool
   private var buffer: [UInt8] = []
@@ -22,23 +25,27 @@ package final class LogLines {
   /// - Parameter path: A file, or `-` for standard input.
   /// - Throws: `InputRefusal` for a file that is missing or cannot be read.
   package init(path: String) throws(InputRefusal) {
-    if path == "-" {
-      descriptor = STDIN_FILENO
-      closes = false
-      return
+    self.path = path
+    descriptor = try InputFile.open(path)
+    closes = path != InputFile.standardInput
+  }
+
+  /// The beginning of what's still to be read, which stays to be read: a pipe gives it only once.
+  ///
+  /// - Parameter count: in bytes; less at the end of the input.
+  package func peek(_ count: Int) -> ArraySlice<UInt8> {
+    while buffer.count - place < count, !isAtEnd { read() }
+    return buffer[place...].prefix(count)
+  }
+
+  /// Everything that's still to be read; nil if it's longer than a limit, in bytes.
+  package func rest(limit: Int) -> [UInt8]? {
+    while !isAtEnd {
+      guard buffer.count - place <= limit else { return nil }
+      read()
     }
-    // A pipe has a path as well, so only folders are refused.
-    var isFolder: ObjCBool = false
-    if !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || isFolder.boolValue {
-      try InputRefusal.checkFile(path)
-    }
-    descriptor = open(path, O_RDONLY)
-    closes = true
-    guard descriptor >= 0 else {
-      throw InputRefusal(
-        kind: .missing, message: "\(path) cannot be read", nextStep: "ask for permission to read it"
-      )
-    }
+    defer { place = buffer.count }
+    return Array(buffer[place...])
   }
 
   deinit {
@@ -85,7 +92,10 @@ package final class LogLines {
       while true {
         let free = UnsafeMutableRawBufferPointer(rebasing: bytes[old...])
         let count = Foundation.read(descriptor, free.baseAddress, free.count)
-        if count >= 0 || errno != EINTR { return max(0, count) }
+        if count >= 0 { return count }
+        guard errno != EINTR else { continue }
+        problem = InputFile.refusal(path, errno)
+        return 0
       }
     }
     buffer.removeLast(LogLines.piece - count)

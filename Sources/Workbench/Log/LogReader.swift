@@ -15,12 +15,22 @@ package struct LogReader {
   /// - Parameter path: A file, or `-` for standard input.
   /// - Throws: `InputRefusal` for a file that is missing or cannot be read.
   package static func read(_ path: String) throws(InputRefusal) -> LogReport {
-    let lines = try LogLines(path: path)
+    try read(try LogLines(path: path), of: path)
+  }
+
+  /// Reads what is left of a log's lines.
+  ///
+  /// - Parameter path: as it was given; the report names it.
+  /// - Throws: `InputRefusal` for a read that fails.
+  package static func read(
+    _ lines: LogLines, of path: String
+  ) throws(InputRefusal) -> LogReport {
     var reader = LogReader(file: path)
     var mender = LogMender { lines.next() }
     while let (line, pieces) = mender.next() {
       reader.take(line, on: pieces)
     }
+    if let problem = lines.problem { throw problem }
     reader.report.wrap = mender.wrap
     return reader.finish()
   }
@@ -57,7 +67,7 @@ package struct LogReader {
     let message = LogMessage(
       line: report.lines, logClass: logClass, text: text, time: line.time, lane: line.lane)
     note(message.time)
-    guard let kind = LogKind(logClass, text) else {
+    guard let kind = LogKind(logClass, text), !LogTally.isBeyondLimits(text) else {
       report.unrecognised += 1
       unrecognised.add(message)
       isExplaining = false

@@ -24,7 +24,7 @@ package enum MarkdownReport {
       "\(MarkdownText.code(result.command)), cdprof \(environment.cdprof) "
         + "(\(environment.build)), SQLite \(environment.sqlite), "
         + MarkdownText.plain(environment.machine))
-    return blocks.joined(separator: "\n\n") + "\n"
+    return blocks.joined(separator: "\n\n") + "\n\n\(OutputMark.markdown)\n"
   }
 
   private static func missed(_ result: RunResult) -> [String] {

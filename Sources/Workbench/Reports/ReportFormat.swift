@@ -1,4 +1,5 @@
 package import Foundation
+import OpenCoreData
 
 /// The forms a run's result can be written in.
 package enum ReportFormat: String, CaseIterable, Sendable {
@@ -35,14 +36,24 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   /// - Throws: the template's or the encoder's error, which no result can cause.
   package func data(_ result: RunResult) throws -> Data {
     switch self {
-    case .html: Data(try HTMLReport.page(result).utf8)
+    case .html: ReportFormat.printable(try HTMLReport.page(result))
     case .json: try JSONReport.data(result)
-    case .md: Data(MarkdownReport.text(result).utf8)
-    case .junit: Data(JUnitReport.text(result).utf8)
-    case .text: Data(TextReport.text(result).utf8)
+    case .md: ReportFormat.printable(MarkdownReport.text(result))
+    case .junit: ReportFormat.printable(JUnitReport.text(result))
+    case .text: ReportFormat.printable(TextReport.text(result))
     case .trace: TraceReport.data(result)
     case .jsonl: JSONLinesReport.data(result)
     }
+  }
+
+  /// What would act on a terminal, or reorder a page's text, is escaped; JSON has its own escapes.
+  private static func printable(_ text: String) -> Data {
+    Data(PrintableText.escaped(text).utf8)
+  }
+
+  /// Where a result is written: `NAME.html`, `NAME.json`, and so on.
+  package func url(named name: String, in directory: URL) -> URL {
+    directory.appendingPathComponent("\(name).\(fileExtension)")
   }
 
   /// Writes a result as `NAME.html`, `NAME.json` and so on, and gives the file.
@@ -50,14 +61,16 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   /// - Parameters:
   ///   - name: the scenario file's name without its extension.
   ///   - directory: made when it does not exist.
-  /// - Throws: the file system's `NSError`, which names the file, or the template's error.
+  ///   - force: whether a file that `cdprof` didn't write may be replaced.
+  /// - Throws: `InputRefusal` for such a file; the file system's `NSError`, which names the file; the
+  ///   template's error.
   package func write(
-    _ result: RunResult, named name: String, in directory: URL
+    _ result: RunResult, named name: String, in directory: URL, force: Bool = false
   ) throws -> URL {
     let data = try data(result)
     try OutputFile.makeFolder(directory)
-    let url = directory.appendingPathComponent("\(name).\(fileExtension)")
-    try OutputFile.write(data, to: url)
+    let url = url(named: name, in: directory)
+    try OutputFile.write(data, to: url, force: force)
     return url
   }
 }

@@ -11,6 +11,7 @@ package struct ScenarioRunner {
   private let outputDirectory: URL
   private let name: String
   private let log: RunLog?
+  private let force: Bool
 
   /// - Parameters:
   ///   - scale: what `scale` means in counts and laws; at least 1.
@@ -18,10 +19,11 @@ package struct ScenarioRunner {
   ///   - repeats: how often each variant runs; its counts must be the same each time. At least 1.
   ///   - outputDirectory: where the store is left; made when it does not exist.
   ///   - name: what the store is called; the scenario file's name if left out.
+  ///   - force: whether a store that `cdprof` didn't write may be replaced.
   ///   - log: hears of the first run of each variant, in a section of its name.
   package init(
     scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
-    outputDirectory: URL, name: String? = nil, log: RunLog? = nil
+    outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil
   ) {
     precondition(scale >= 1, "a scale is at least 1")
     precondition(repeats >= 1, "a variant runs at least once")
@@ -31,6 +33,7 @@ package struct ScenarioRunner {
     self.repeats = repeats
     self.outputDirectory = outputDirectory
     self.name = name ?? scenario.fileName
+    self.force = force
     self.log = log
   }
 
@@ -95,14 +98,24 @@ package struct ScenarioRunner {
 
   /// Leaves the data beside the reports; a store that was copied from there stays as it is.
   private func keep(_ data: URL) throws {
-    if case .copied(let store) = scenario.data.source,
-      store.resolvingSymlinksInPath().standardizedFileURL
-        == storeURL.resolvingSymlinksInPath().standardizedFileURL
-    {
-      return
-    }
+    guard !keepsItsSource else { return }
     try OutputFile.makeFolder(outputDirectory)
-    try OutputFile.copyStore(data, to: storeURL)
+    try OutputFile.copyStore(data, to: storeURL, marks: true, force: force)
+  }
+
+  /// Whether the store would be left where it was copied from.
+  private var keepsItsSource: Bool {
+    guard case .copied(let store) = scenario.data.source else { return false }
+    return store.resolvingSymlinksInPath().standardizedFileURL
+      == storeURL.resolvingSymlinksInPath().standardizedFileURL
+  }
+
+  /// Checks, before anything runs, that the store can be left in the output directory.
+  ///
+  /// - Throws: `InputRefusal` for a file that `cdprof` didn't write, unless `force` is given.
+  package func checkOutput() throws {
+    guard !keepsItsSource else { return }
+    try OutputFile.checkStore(storeURL, force: force)
   }
 
   private func diagnostic(_ error: LawError) -> ScenarioDiagnostic {

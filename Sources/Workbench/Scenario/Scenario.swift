@@ -6,6 +6,8 @@ package struct Scenario: Sendable {
   package var file: URL
   /// The file as it was given; the file of every call site.
   package var path: String
+  /// The whole file.
+  package var text = ""
   package var chapter: Int?
   package var covers: [CatalogueReference]
   package var story: String
@@ -28,8 +30,9 @@ package struct Scenario: Sendable {
       + steps.flatMap { $0.expect?.expectations ?? [] }
   }
 
-  /// A name for files: the scenario file's own, without its extension.
+  /// A name for files: the scenario file's own, without its extension; `stdin` for standard input.
   package var fileName: String {
-    file.deletingPathExtension().lastPathComponent
+    path == InputFile.standardInput
+      ? ScenarioFinder.standardInputName : file.deletingPathExtension().lastPathComponent
   }
 }

@@ -18,7 +18,7 @@ package enum ScenarioFinder {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
     else {
-      try InputRefusal.checkFile(path)
+      try InputFile.check(path)
       return [named(path)]
     }
     let found = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? [])
@@ -36,9 +36,15 @@ package enum ScenarioFinder {
     return found.map { Found(path: folder + $0, name: baseName($0)) }
   }
 
+  /// What reports of a scenario from standard input are called.
+  static let standardInputName = "stdin"
+
   /// The file of a path, whether it is there or not.
   package static func named(_ path: String) -> Found {
-    Found(path: path, name: baseName((path as NSString).lastPathComponent))
+    guard path != InputFile.standardInput else {
+      return Found(path: path, name: standardInputName)
+    }
+    return Found(path: path, name: baseName((path as NSString).lastPathComponent))
   }
 
   private static func baseName(_ path: String) -> String {

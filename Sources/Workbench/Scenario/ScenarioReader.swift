@@ -12,11 +12,18 @@ package enum ScenarioReader {
   ///
   /// Reads the file and its model; opens no store except to take the model out of a copied one.
   /// - Parameter path: the file as it was given, for messages and call sites; by default its path.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `NSError` when the file cannot be
-  ///   read.
+  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InputRefusal` when the file cannot
+  ///   be read.
   package static func read(_ url: URL, path: String? = nil) throws -> Scenario {
-    let data = try Data(contentsOf: url)
     let path = path ?? url.relativePath
+    let input = path == InputFile.standardInput ? path : url.path
+    return try read(data: InputFile.read(input, limit: YAMLDocument.maximumSize), url, path)
+  }
+
+  /// The text of a file in UTF-8.
+  ///
+  /// - Throws: `ScenarioDiagnostics` for another encoding.
+  static func text(of data: Data, path: String) throws(ScenarioDiagnostics) -> String {
     guard let text = String(bytes: data, encoding: .utf8) else {
       throw ScenarioDiagnostics([
         ScenarioDiagnostic(
@@ -26,7 +33,11 @@ package enum ScenarioReader {
             nextStep: "save it as UTF-8"), sourceLine: nil)
       ])
     }
-    return try read(text: text, url: url, path: path)
+    return text
+  }
+
+  private static func read(data: Data, _ url: URL, _ path: String) throws -> Scenario {
+    try read(text: text(of: data, path: path), url: url, path: path)
   }
 
   /// The scenario of a text that stands, or could stand, at a file's place.
@@ -39,9 +50,10 @@ package enum ScenarioReader {
     let scenario = document.root(of: text).flatMap { root in
       ScenarioAssembly(document: document, url: url).scenario(of: root)
     }
-    guard let scenario, document.diagnostics.isEmpty else {
+    guard var scenario, document.diagnostics.isEmpty else {
       throw ScenarioDiagnostics(document.diagnostics)
     }
+    scenario.text = text
     return scenario
   }
 }

@@ -56,22 +56,23 @@ package struct ScenarioStarter: Sendable {
 
   /// Writes the files; a model or schema that is there already is used as it is.
   ///
+  /// - Parameter force: whether the scenario's file is replaced if it exists.
   /// - Returns: The paths of what was written.
   /// - Throws: `ShellFailure` when the scenario's file is there already, and nothing is written then;
-  ///   the file system's `NSError`.
-  package func write(to folder: URL) throws -> [String] {
+  ///   `InputRefusal` for a folder or device in its place; the file system's `NSError`.
+  package func write(to folder: URL, force: Bool = false) throws -> [String] {
     var written: [String] = []
     for (index, file) in files.enumerated() {
       let url = folder.appendingPathComponent(file.path)
-      guard !FileManager.default.fileExists(atPath: url.path) else {
-        guard index > 0 else {
-          throw ShellFailure(
-            "there is a file \(url.relativePath) already", nextStep: "choose another name")
-        }
-        continue
+      let exists = FileKind.mode(of: url.path, followingLinks: false) != nil
+      if exists, index > 0 { continue }
+      guard !exists || force else {
+        throw ShellFailure(
+          PrintableText.line("there is a file \(url.relativePath) already"),
+          nextStep: "choose another name, or replace the file with --force")
       }
       try OutputFile.makeFolder(url.deletingLastPathComponent())
-      try OutputFile.write(Data(file.text.utf8), to: url)
+      try OutputFile.write(Data(file.text.utf8), to: url, force: force)
       written.append(url.relativePath)
     }
     return written

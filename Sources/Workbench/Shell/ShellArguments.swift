@@ -67,10 +67,10 @@ extension ShellCommand {
   fileprivate var maximumArguments: Int {
     switch self {
     case .open: 4
-    case .diff: 2
+    case .diff, .output: 2
     case .use, .close, .explain, .advise, .stack, .saveScenario, .saveStore, .report, .entities,
       .sql,
-      .record, .mode, .output, .pager, .source, .help:
+      .record, .mode, .pager, .source, .help:
       1
     case .stores, .last, .findings, .stats, .reset, .sqlite, .quit: 0
     }

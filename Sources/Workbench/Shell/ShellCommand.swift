@@ -61,7 +61,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .sql: "sql 0…4"
     case .record: "record [stacks | off]"
     case .mode: "mode [table | json | csv | line]"
-    case .output: "output [FILE | off]"
+    case .output: "output [FILE [force] | off]"
     case .pager: "pager [on | off]"
     case .source: "source FILE"
     case .help: "help [COMMAND | VERB]"
@@ -128,6 +128,11 @@ package enum ShellCommand: String, CaseIterable, Sendable {
       [
         "Each level has the lines of those below it. Level 2 adds bound values and each fetch with its",
         "rows, 3 the objects of the rows, 4 the query plans.",
+      ]
+    case .output:
+      [
+        "The file must be new, or one that this shell wrote; with `force` it may be any text file.",
+        "A database is never written to.",
       ]
     case .entities: ["Counting costs the try nothing: it is done beside it."]
     case .record:

@@ -15,7 +15,8 @@ extension ShellEngine {
     }
     sources.append(path)
     defer { sources.removeLast() }
-    let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+    let data = try InputFile.read(path, limit: ShellEngine.longestSource)
+    let text = String(decoding: data, as: UTF8.self)
     var answer = ShellAnswer()
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .enumerated()
@@ -37,6 +38,9 @@ extension ShellEngine {
     return answer
   }
 
+  /// In bytes.
+  private static let longestSource = 16 << 20
+
   /// Writes the tries as a report.
   func report(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .report)
@@ -53,7 +57,9 @@ extension ShellEngine {
     let path = try newFile(word)
     let tries = desk.tries + (desk.current.isEmpty ? [] : [try desk.finished()])
     let result = desk.workspace.result(of: tries.compactMap(\.result))
-    try OutputFile.write(try format.data(result), to: URL(fileURLWithPath: word.text))
+    // `newFile(_:)` has checked what is there.
+    let file = URL(fileURLWithPath: word.text)
+    try OutputFile.write(try format.data(result), to: file, force: true)
     written.insert(path)
     return ShellAnswer(
       "  \(word.text): \(NumberText.counted(result.variants.count, "try", "tries"))")
@@ -65,7 +71,8 @@ extension ShellEngine {
     let session = try openSession()
     let path = try newFile(word)
     let file = URL(fileURLWithPath: word.text)
-    try StoreFile.copy(from: session.storeURL, to: file)
+    try OutputFile.copyStore(
+      session.storeURL, to: file, marks: false, force: written.contains(path))
     written.insert(path)
     return ShellAnswer("  \(word.text): a copy of the store as it is saved in \(current.name)")
   }
@@ -75,7 +82,7 @@ extension ShellEngine {
   /// - Throws: a problem at the word.
   func checkFile(_ word: Word) throws(LanguageProblem) {
     do {
-      try InputRefusal.checkFile(word.text)
+      try InputFile.check(word.text)
     } catch {
       throw LanguageProblem(error.message, at: word.place, nextStep: error.nextStep)
     }
@@ -86,7 +93,14 @@ extension ShellEngine {
   /// - Throws: a problem at the word when there is a file that this shell did not write.
   func newFile(_ word: Word) throws(LanguageProblem) -> String {
     let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
-    guard written.contains(path) || !FileManager.default.fileExists(atPath: path) else {
+    if let store = ShellOutput.store(besideWhich: path) {
+      throw LanguageProblem(
+        "SQLite would take \(word.text) for a part of \(store)", at: word.place,
+        nextStep: "choose another name")
+    }
+    guard
+      written.contains(path) || FileKind.mode(of: path, followingLinks: false) == nil
+    else {
       throw LanguageProblem(
         "there is a file \(word.text) already", at: word.place,
         nextStep: "choose another name; a file that this shell wrote may be written again")

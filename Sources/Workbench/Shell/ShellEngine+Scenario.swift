@@ -30,7 +30,7 @@ extension ShellEngine {
     let scenario = try ScenarioReader.read(text: draft.yaml(in: folder), url: file, path: word.text)
     try addFindings(ofRunning: scenario, to: &draft)
     let text = draft.yaml(in: folder)
-    try Data(text.utf8).write(to: file, options: .atomic)
+    try OutputFile.write(Data(text.utf8), to: file, force: true)
     written.insert(path)
     return ShellAnswer(
       "  \(word.text): \(NumberText.counted(draft.tries.count, "variant")), "

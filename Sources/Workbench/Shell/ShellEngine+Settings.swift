@@ -67,7 +67,13 @@ extension ShellEngine {
       output = nil
       return ShellAnswer("  results go to standard output")
     }
-    output = try ShellOutput(path: word.text)
+    var force = false
+    if let last = arguments.words.dropFirst().first {
+      force = try ShellArguments.choice(last, of: ["force"], command: .output) == "force"
+    }
+    let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
+    output = try ShellOutput(path: word.text, force: force || written.contains(path))
+    written.insert(path)
     return ShellAnswer("  results are added to \(word.text) until `output off`")
   }
 }

@@ -56,6 +56,7 @@ package struct ShellVocabulary: Sendable {
     of command: ShellCommand, isFirst: Bool, last: String
   ) -> Candidates {
     switch command {
+    case .output where !isFirst: return .words(["force"])
     case .open where !isFirst: return .words(["as"] + ShellWorkspace.Writing.words)
     case _ where !isFirst: return .words([])
     case .open, .saveScenario, .saveStore, .report, .source: return .files

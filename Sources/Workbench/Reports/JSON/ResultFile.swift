@@ -31,13 +31,15 @@ package enum ResultFile {
     }
   }
 
-  /// Reads a result from a file.
+  /// Reads a result from a file, a pipe, or standard input.
   ///
-  /// - Throws: `InputRefusal` when there is none, `ScenarioDiagnostics`, the file system's `NSError`.
+  /// - Throws: `InputRefusal` when it can't be read, `ScenarioDiagnostics`.
   package static func read(at path: String) throws -> RunResult {
-    try InputRefusal.checkFile(path)
-    return try read(Data(contentsOf: URL(fileURLWithPath: path)), path: path)
+    try read(InputFile.read(path, limit: maximumSize), path: path)
   }
+
+  /// In bytes; a result of many events has some megabytes.
+  static let maximumSize = 256 << 20
 
   private struct Head: Decodable {
     var version: Int

@@ -1,0 +1,252 @@
+import Foundation
+import Testing
+
+@Suite("Input that is too large is refused with the limit, at once")
+struct InputLimitTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  private func expectRefused(
+    _ arguments: [String], input: String = "", status: Int32 = 65, _ limit: String
+  ) throws {
+    let begin = Date()
+    let outcome = try program.run(arguments, input: input)
+    #expect(
+      outcome.status == status, "\(arguments) \(input.prefix(80)): \(outcome.errors.prefix(400))")
+    #expect(
+      outcome.errors.contains(limit),
+      "\(arguments) \(input.prefix(80)): \(outcome.errors.prefix(400))")
+    #expect(Date().timeIntervalSince(begin) < 20, "\(arguments) \(input.prefix(80))")
+  }
+
+  private func scenario(_ count: String, step: String = "count: Continent") -> String {
+    """
+    name: Large
+    model: \(PackageFiles.model)
+    data: {Continent: {count: "\(count)"}}
+    steps:
+      - {\(step)}
+    """
+  }
+
+  @Test(arguments: [
+    (["--repeat", "1000000000"], "--repeat is at most 1,000"),
+    (["--repeat", "9223372036854775807"], "--repeat is at most 1,000"),
+    (["--scale", "9223372036854775807"], "--scale is at most 1,000,000"),
+    (["--scale", "1,2000000"], "--scale is at most 1,000,000"),
+    (["--jobs", "1000000000"], "--jobs is at most 256"),
+  ])
+  func options(options: [String], limit: String) throws {
+    try expectRefused(["run", PackageFiles.faults] + options, status: 64, limit)
+  }
+
+  @Test(arguments: ["export --swift", "advise"])
+  func scales(command: String) throws {
+    let words = command.split(separator: " ").map(String.init)
+    try expectRefused(
+      words + [PackageFiles.faults, "--scale", "1000001"], status: 64,
+      "--scale is at most 1,000,000")
+  }
+
+  @Test(arguments: [
+    (
+      Array(repeating: "1", count: 50_000).joined(separator: " + "),
+      "more than 200 numbers and names"
+    ),
+    (
+      Array(repeating: "scale", count: 201).joined(separator: "*"),
+      "more than 200 numbers and names"
+    ),
+    (String(repeating: "-", count: 50_000) + "1", "too deeply"),
+    (String(repeating: "(", count: 50_000), "too deeply"),
+    ("10000001", "10,000,000"), ("9223372036854775807", "1,000,000,000,000,000"),
+    ("99999999999999999999", "cannot be counted to|no number that can be counted to"),
+    ("5000000000 * 5000000000", "too large"),
+  ])
+  func counts(count: String, limit: String) throws {
+    let file = try program.folder.write(scenario(count), to: "large.yml")
+    let begin = Date()
+    let outcome = try program.run(["run", file])
+    #expect(outcome.status == 65, "\(outcome.errors.prefix(300))")
+    #expect(
+      limit.split(separator: "|").contains { outcome.errors.contains($0) }, "\(outcome.errors)")
+    #expect(Date().timeIntervalSince(begin) < 20)
+    #expect(outcome.errors.utf8.count < 4_000)
+  }
+
+  @Test(arguments: [
+    ("insert Continent times 1000000000000", "1,000,000"),
+    ("insert Continent times 9223372036854775807", "1,000,000"),
+    ("batch-insert Continent times 1000000000", "1,000,000"),
+    ("batch-insert Continent times 9223372036854775807", "1,000,000"),
+    ("undo times 1000000000000", "1,000,000"),
+    ("fetch Continent limit 9223372036854775807", "1,000,000,000"),
+    ("fetch Continent offset 9223372036854775807 limit 9223372036854775807", "1,000,000,000"),
+    ("fetch Continent batch 9223372036854775807", "1,000,000,000"),
+    ("fetch Continent batch 1000000001", "1,000,000,000"),
+    ("context other staleness 1e10", "1,000,000,000"),
+    ("explain 9223372036854775807", "nothing has run"), ("sql 9223372036854775807", "from 0 to 4"),
+  ])
+  func shellLines(line: String, limit: String) throws {
+    let file = try program.folder.write(scenario("1"), to: "small.yml")
+    try expectRefused(["shell", file], input: line, limit)
+  }
+
+  @Test func aScenariosSteps() throws {
+    for step in [
+      "insert: Continent, times: 1000000000000",
+      "batch-insert: Continent, times: 9223372036854775807",
+    ] {
+      let file = try program.folder.write(scenario("1", step: step), to: "steps.yml")
+      try expectRefused(["run", file], "1,000,000")
+    }
+    let file = try program.folder.write(
+      scenario("1000", step: "insert: Continent, times: Continent * 2000"), to: "rows.yml")
+    try expectRefused(["run", file], "1,000,000")
+  }
+
+  /// Aliases of aliases: in values, in keys, in any command that reads YAML.
+  @Test(arguments: ["value", "key"])
+  func aliasBombs(kind: String) throws {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+    var lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    for (name, before) in zip(names.dropFirst(), names) {
+      let uses = Array(repeating: "*\(before)", count: 9).joined(separator: ",")
+      lines.append(
+        kind == "value" ? "\(name): &\(name) [\(uses)]" : "\(name): &\(name) {? [\(uses)] : x}")
+    }
+    let file = try program.folder.write(lines.joined(separator: "\n") + "\n", to: "bomb.yml")
+    for command in [
+      ["run"], ["export", "--swift"], ["advise"], ["shell"], ["log", "input", "--expect"],
+    ] {
+      try expectRefused(command + [file], "more than 16 times, the limit")
+    }
+    // Few uses, of something large.
+    let large = Array(repeating: "x", count: 50_000).joined(separator: ",")
+    let few = try program.folder.write(
+      "a: &a [\(large)]\nb: [*a, *a, *a]\n", to: "few.yml")
+    try expectRefused(["run", few], "100,000 values, the limit")
+  }
+
+  @Test func aFewAliasesAreFine() throws {
+    let file = try program.folder.write(
+      """
+      name: Aliases
+      model: \(PackageFiles.model)
+      data: {Continent: {count: 2}}
+      steps:
+        - &count {count: Continent}
+        - *count
+      """, to: "fine.yml")
+    let outcome = try program.run(["run", file])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
+  @Test(arguments: [
+    "9223372036854775807", "9223372036855", "99999999999999999999999", "86400.1",
+    "0.000000000000001",
+    "9223372036854.775807", "1e400", "-5", "0",
+  ])
+  func timesOfALog(time: String) throws {
+    let file = try program.folder.write(
+      """
+      CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0
+      CoreData: annotation: sql connection fetch time: \(time)s
+      CoreData: annotation: total fetch execution time: \(time)s for \(time) rows.
+      CoreData: sql: SELECT 0, t0.Z_PK FROM ZMOOD t0
+      CoreData: annotation: sql connection fetch time: \(time)s
+      CoreData: annotation: total fetch execution time: \(time)s for 999999999999999999 rows.
+      cdprof: annotation: save execution time: \(time)s
+      CoreData: sql: SELECT COUNT( DISTINCT t0.Z_PK) FROM ZMOOD t0
+      CoreData: annotation: total count request execution time: \(time)s for count of \(time).
+      """, to: "long.log")
+    for command in [["log", file], ["log", file, "--json"], ["compare", file, file]] {
+      let outcome = try program.run(command)
+      #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+    }
+  }
+
+  @Test(arguments: ["[", "{\"a\":", "[{\"a\":"])
+  func nestedJSON(piece: String) throws {
+    let file = try program.folder.write(
+      "{\"x\":" + String(repeating: piece, count: 200_000), to: "deep.json")
+    try expectRefused(["report", file], "more than 100 deep, the limit")
+    try expectRefused(["compare", file, file], "more than 100 deep, the limit")
+  }
+
+  /// Every number of a result replaced by a hostile one, in every format.
+  @Test func numbersOfAResult() throws {
+    let small = try program.folder.write(
+      scenario("3", step: "fetch: Continent, as: c"), to: "small.yml")
+    #expect(try program.run(["run", small, "--report", "json", "--out", "r"]).status == 0)
+    let json = try String(contentsOf: program.folder.file("r/small.json"), encoding: .utf8)
+    let numbers = json.matches(of: /[ :\[+*"]([0-9]+)/).map { $0.1.startIndex..<$0.1.endIndex }
+    #expect(numbers.count > 50)
+    var files: [String] = []
+    for (index, range) in numbers.enumerated() {
+      let hostile = ["9223372036854775807", "1000000000000000", "10000000000000", "-1"][index % 4]
+      var text = json
+      text.replaceSubrange(range, with: hostile)
+      files.append(try program.folder.write(text, to: "hostile/\(index).json"))
+    }
+    let outcome = try program.bash(
+      """
+      for file in hostile/*.json; do
+        for format in html text trace; do
+          cdprof report $file --report $format > /dev/null 2> e
+          status=$?; case $status in 0|65) ;; *) echo "$file $format $status $(tail -1 e)";; esac
+        done
+      done
+      """)
+    #expect(outcome.output.isEmpty, "\(outcome.output.prefix(2_000))")
+  }
+
+  /// Models of 9,000 entities: one by one, one hierarchy with an index each, one index again and again, and
+  /// mistakes everywhere.
+  @Test(arguments: ["flat", "tree", "same", "wrong"])
+  func modelsOfManyEntities(kind: String) throws {
+    let attribute = "<attribute name=\"a\" optional=\"YES\" attributeType=\"String\"/>"
+    func index(_ name: String, _ property: String) -> String {
+      "<fetchIndex name=\"\(name)\"><fetchIndexElement property=\"\(property)\" type=\"Binary\" "
+        + "order=\"ascending\"/></fetchIndex>"
+    }
+    var lines = ["<entity name=\"R\" syncable=\"YES\">\(attribute)</entity>"]
+    for number in 0..<9_000 {
+      let parent = kind == "tree" || kind == "same" ? "parentEntity=\"R\" " : ""
+      let content =
+        switch kind {
+        case "flat":
+          attribute + "<relationship name=\"r\" optional=\"YES\" toMany=\"YES\" "
+            + "destinationEntity=\"R\"/>"
+        case "tree":
+          "<attribute name=\"a\(number)\" optional=\"YES\" attributeType=\"String\"/>"
+            + index("x\(number)", "a\(number)")
+        case "same": index("x\(number)", "a")
+        default:
+          "<attribute name=\"a\" optional=\"YES\" attributeType=\"Strang\"/>"
+            + "<relationship name=\"r\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"X\(number)\"/>"
+        }
+      lines.append("<entity name=\"E\(number)\" \(parent)syncable=\"YES\">\(content)</entity>")
+    }
+    let xml =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?><model type=\"com.apple.IDECoreDataModeler.DataModel\" "
+      + "documentVersion=\"1.0\">\n\(lines.joined(separator: "\n"))\n</model>\n"
+    _ = try program.folder.write(xml, to: "Many.xcdatamodel/contents")
+    let commands =
+      [
+        ["model", "Many.xcdatamodel", "--check"], ["diff", "Many.xcdatamodel", "Many.xcdatamodel"],
+      ]
+      + ["--json", "--ddl", "--xml", "--dot"].map { ["model", "Many.xcdatamodel", $0] }
+      + (kind == "flat" ? [["generate", "Many.xcdatamodel", "--out", "g"]] : [])
+    for command in commands {
+      let begin = Date()
+      let outcome = try program.run(command)
+      #expect([0, 3].contains(outcome.status), "\(command): \(outcome.errors.prefix(300))")
+      let seconds = Date().timeIntervalSince(begin)
+      #expect(seconds < 60, "\(command) of \(kind): \(seconds) s")
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@Suite("What can't be written or read is told in the system's words, with a status")
+struct OutputTests {
+  private let program: BuiltProgram
+
+  init() throws {
+    program = try BuiltProgram()
+  }
+
+  /// Commands that print something, with a store `s.sqlite` and a result `r/s.json`.
+  private static let commands = [
+    "--version", "--help", "help run", "schema", "run s.yml", "shell s.sqlite < lines",
+    "report r/s.json",
+    "report r/s.json --report html", "compare r/s.json r/s.json --json", "inspect s.sqlite",
+    "inspect s.sqlite --json", "doctor s.sqlite", "rows s.sqlite Continent",
+    "rows s.sqlite Continent --json", "model s.sqlite", "model s.sqlite --ddl",
+    "diff s.sqlite s.sqlite",
+    "predicate 'a == 1'", "log lines", "export s.yml --swift", "new made", "advise s.yml",
+  ]
+
+  private static let setUp = """
+    cat > s.yml << END
+    name: Small
+    model: \(PackageFiles.model)
+    data:
+      Continent: {count: 2}
+      Country: {count: 1}
+      Mood: {count: 2, remoteIdentifier: text 5}
+    steps:
+      - {count: Continent}
+    END
+    echo 'CoreData: sql: SELECT 1' > lines
+    cdprof run s.yml --quiet --report json --out r && cp r/s.sqlite s.sqlite
+
+    """
+
+  @Test func aFullStandardOutputIsAFailure() throws {
+    let script = Self.commands.map { "cdprof \($0) > /dev/full 2> e; echo \"$? $(cat e)\"" }
+    let outcome = try program.bash(Self.setUp + script.joined(separator: "\n"))
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    #expect(lines.count == Self.commands.count, "\(outcome.errors)")
+    for (command, line) in zip(Self.commands, lines) {
+      #expect(
+        line == "1 standard output can't be written: no space left on device", "\(command): \(line)"
+      )
+    }
+  }
+
+  @Test func aClosedStandardOutputIsAFailureAndAClosedPipeIsNone() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        cdprof rows s.sqlite Continent >&-; echo "$?"
+        cdprof schema | head -1 > /dev/null; echo "${PIPESTATUS[0]}"
+        """)
+    let status = outcome.output.split(separator: "\n")
+    #expect(status.first == "1" && ["0", "141"].contains(status.last))
+    #expect(outcome.errors == "standard output can't be written: bad file descriptor\n")
+  }
+
+  @Test func aFileThatOutgrowsTheLimitLeavesNothingBehind() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        cdprof shell s.sqlite << END > /dev/null
+        save store ok.sqlite
+        END
+        ulimit -f 8; mkdir full; cd full
+        cdprof shell ../s.sqlite << END
+        save store copy.sqlite
+        END
+        echo "$?"; ls -A
+        """)
+    #expect(outcome.output.hasSuffix("65\n"), "nothing is listed: \(outcome.output)")
+    #expect(outcome.errors.contains("copy.sqlite cannot be written: file too large"))
+    let made = program.folder.file("ok.sqlite")
+    #expect(try Data(contentsOf: made) == Data(contentsOf: program.folder.file("s.sqlite")))
+  }
+
+  @Test func foundationsDescriptionsAreNotPrinted() throws {
+    let commands = [
+      "run s.yml --out /proc/x", "run s.yml --out s.yml", "run s.yml --out s.yml/x",
+      "report r/s.json --report html --out /proc/x", "new made --out /proc/x",
+      "export s.yml --swift --out /proc/x", "generate \(PackageFiles.model) --out /proc/x",
+      "report /dev/zero", "run /dev/zero", "run /dev/null", "report /dev/null", "inspect /dev/zero",
+      "log s.yml --expect /dev/zero", "compare /dev/null r/s.json", "run missing.yml",
+      "report .", "compare . .", "rows . Mood", "model /dev/zero", "model /dev/null",
+      "log /proc/self/mem",
+      "run /proc/self/mem", "report /proc/self/mem", "generate /dev/null --out g",
+    ]
+    let script = commands.map { "cdprof \($0) > o 2> e; echo \"$? $(tr '\\n' ' ' < e)\"" }
+    let outcome = try program.bash(Self.setUp + script.joined(separator: "\n"))
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    #expect(lines.count == commands.count, "\(outcome.errors)")
+    for (command, line) in zip(commands, lines) {
+      #expect(!line.contains("operation could") && !line.contains("NSCocoa"), "\(command): \(line)")
+      #expect(!line.contains("Error Domain") && !line.contains("CocoaError"), "\(command): \(line)")
+      #expect(["1 ", "64", "65", "66"].contains(String(line.prefix(2))), "\(command): \(line)")
+      #expect(line.count > 8, "\(command) says nothing: \(line)")
+    }
+    let shell = try program.bash(
+      """
+      cdprof shell s.yml << END
+      count Continent
+      save scenario /nodir/x.yml
+      save store /nodir/x
+      report /nodir/x.md
+      output /nodir/x
+      source /nodir/x
+      END
+      """)
+    #expect(shell.status == 65)
+    #expect(shell.errors.matches(of: /(?i)no such file or directory|there is no file/).count == 5)
+    #expect(!shell.errors.contains("operation could"))
+  }
+
+  @Test func pipesAndStandardInputAreRead() throws {
+    let outcome = try program.bash(
+      Self.setUp + """
+        cdprof run - < s.yml > 1; echo "$?"; ls Reports
+        cat s.yml | cdprof run - --report json --out s > 2; echo "$?"; ls s
+        cdprof report - < r/s.json | grep -c 'Small'
+        cdprof report <(cat r/s.json) | grep -c 'Small'
+        cdprof run <(cat s.yml) --out p > /dev/null; echo "$?"
+        cdprof compare r/s.json <(cat r/s.json) > 3; echo "$?"
+        cdprof compare - <(cat r/s.json) < r/s.json > 4; echo "$?"
+        cdprof export - --swift < s.yml > 5; echo "$?"
+        cdprof log lines --expect <(cat s.yml) > 6; echo "$?"
+        """)
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    #expect(outcome.errors.isEmpty)
+    #expect(Array(lines.prefix(5)) == ["0", "stdin.sqlite", "0", "stdin.json", "stdin.sqlite"])
+    #expect(lines.dropFirst(5).allSatisfy { $0 != "65" && $0 != "66" }, "\(lines)")
+    #expect(lines.count == 12)
+  }
+
+  @Test(arguments: [
+    "remoteIdentifier MATCHES '['", "remoteIdentifier MATCHES '(a'",
+    "FUNCTION(latitude, 'foo:', 2) == 3", "random() > 1", "date MATCHES 'a'",
+  ])
+  func aPredicateThatTheStoreCannotAnswerIsBadInput(format: String) throws {
+    let outcome = try program.bash(
+      Self.setUp + "cdprof rows s.sqlite Mood --where \"\(format)\"")
+    #expect(outcome.status == 65, "\(outcome.errors)")
+  }
+}
