@@ -333,10 +333,10 @@ struct ScenarioRunnerTests {
       ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
     let taken = folder.file("departments.sqlite")
     try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
-    let error = try #require(throws: NSError.self) {
+    let error = try #require(throws: InputRefusal.self) {
       try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
     }
-    #expect(error.localizedDescription.contains("departments.sqlite cannot be written"))
+    #expect(error.message.contains("departments.sqlite cannot be written"))
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
         == ["departments.sqlite"])
