@@ -119,7 +119,10 @@ struct ShellLineTests {
     ("sql", 1, "`sql` needs a statement in quotes", nil),
     ("context 3x", 9, "`3x` is no name", nil),
     ("context sync policy ovrwrite", 21, "`policy` cannot be `ovrwrite`", "overwrite"),
-    ("context sync staleness soon", 24, "`staleness` needs a number of seconds, not `soon`", nil),
+    (
+      "context sync staleness soon", 24,
+      "`staleness` needs a number of seconds, up to 1,000,000,000, not `soon`", nil
+    ),
     ("context sync mergs yes", 14, "unknown option `mergs`", "merges"),
     ("context sync in main", 14, "`context` does not take `in`", nil),
     ("batch-update Mood", 1, "`batch-update` needs `with` and the values to set", nil),

@@ -50,13 +50,16 @@ struct ScenarioDiagnosticTests {
 
   static let mistakes = [
     Mistake(1, "nmae: Storm", 1, "nmae", "a scenario has no key `nmae`", "name"),
-    Mistake(2, "chapter: fifteen", 10, "chapter", "`chapter` needs a whole number, not `fifteen`"),
+    Mistake(
+      2, "chapter: fifteen", 10, "chapter",
+      "`chapter` needs a whole number up to \(Int.max), not `fifteen`"),
     Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this is no catalogue id"),
     Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of catalogue ids"),
     Mistake(3, "source: boook", 9, "source", "unknown source mark `boook`", "book"),
     Mistake(4, "model: Mody", 8, "model", "there is no model `Mody`", "Moody"),
     Mistake(6, "  sead: 7", 3, "data.sead", "the model has no entity `sead`", "seed"),
-    Mistake(6, "  seed: x", 9, "data.seed", "`seed` needs a whole number, not `x`"),
+    Mistake(
+      6, "  seed: x", 9, "data.seed", "`seed` needs a whole number up to \(Int.max), not `x`"),
     Mistake(
       7, "  Contry: {count: 60}", 3, "data.Contry", "the model has no entity `Contry`", "Country"),
     Mistake(
