@@ -14,7 +14,9 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
   /// Apple's name for the joining word.
   public let compoundPredicateType: LogicalType
   /// One for NOT; any number for AND (none is true) and OR (none is false).
-  public let predicates: [NSPredicate]
+  ///
+  /// Never changes, except while a high tree is released.
+  @exclusivity(unchecked) public private(set) var predicates: [NSPredicate]
 
   /// The predicates joined, as Apple's untyped array.
   public var subpredicates: [Any] {
@@ -43,6 +45,21 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     compoundPredicateType = type
     predicates = parts
     super.init(decoded: .compound, depth: 1 + (parts.lazy.map(\.depth).max() ?? 0))
+  }
+
+  /// Releases a high tree level by level: released by recursion, it would overflow the stack.
+  deinit {
+    guard depth > Self.maximumDepth else { return }
+    var waiting = predicates
+    predicates = []
+    while !waiting.isEmpty {
+      var last = waiting.removeLast()
+      guard isKnownUniquelyReferenced(&last), let compound = last as? NSCompoundPredicate else {
+        continue
+      }
+      waiting += compound.predicates
+      compound.predicates = []
+    }
   }
 
   open override func encode(with coder: NSCoder) {

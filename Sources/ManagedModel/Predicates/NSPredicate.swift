@@ -5,6 +5,11 @@ public import Foundation
 /// `NSPredicate(format:)` gives an `NSComparisonPredicate` or an `NSCompoundPredicate` where the
 /// text is one, as Apple's class cluster does. A predicate never changes after it was made and may
 /// be used from any thread.
+///
+/// In a file that imports Foundation next to `OpenCoreData`, the compiler reports "'NSPredicate' is
+/// ambiguous for type lookup in this context". Import `OpenCoreData` only, which brings Foundation
+/// along, or add `import class ManagedModel.NSPredicate`, and so for `NSCompoundPredicate`,
+/// `NSComparisonPredicate`, `NSExpression`, and `NSSortDescriptor`.
 // Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
 // `@Sendable`.
 open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInitializable,
@@ -26,6 +31,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
   package let kind: Kind
   /// The height of the tree, kept so that no recursive walk can meet an unbounded one.
   package let depth: Int
+  /// The height of a tree that can be evaluated, translated, and compared.
+  package static let maximumDepth = 1_000
 
   /// `TRUEPREDICATE` or `FALSEPREDICATE`.
   public init(value: Bool) {
@@ -118,8 +125,12 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
   /// A copy in which each variable that has a value is that value.
   ///
-  /// The others stay variables.
+  /// The others stay variables. Stops with a precondition failure for a tree of more than 1,000 levels.
   open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+    precondition(
+      depth <= Self.maximumDepth,
+      "variables can't be substituted in a predicate that is nested \(depth) levels deep; the limit is "
+        + "\(Self.maximumDepth)")
     let made = VariableSubstitution(variables: variables).predicate(self)
     guard let made = made as? Self else {
       preconditionFailure("\(Self.self) does not substitute variables: override the method")
@@ -158,6 +169,7 @@ extension NSPredicate {
   package func evaluation(
     of object: Any?, variables: [String: Any]? = nil
   ) throws(PredicateEvaluationError) -> Bool {
+    try checkDepth()
     var evaluator = PredicateEvaluator(root: object, bindings: variables)
     return try evaluator.evaluate(self)
   }
@@ -166,7 +178,13 @@ extension NSPredicate {
   package func evaluation(
     ofRecord record: some PredicateRecord
   ) throws(PredicateEvaluationError) -> Bool {
+    try checkDepth()
     var evaluator = PredicateEvaluator(record: record)
     return try evaluator.evaluate(self)
+  }
+
+  /// Throws for a tree that recursion must not enter.
+  package func checkDepth() throws(PredicateEvaluationError) {
+    if depth > Self.maximumDepth { throw .tooDeep(depth, limit: Self.maximumDepth) }
   }
 }

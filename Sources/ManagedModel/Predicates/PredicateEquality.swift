@@ -2,6 +2,8 @@
 /// their form, that is, when their canonical texts and constants agree.
 enum PredicateEquality {
   static func equal(_ left: NSPredicate, _ right: NSPredicate) -> Bool {
+    // Recursion must not enter trees that are too high; such a one equals itself only.
+    if max(left.depth, right.depth) > NSPredicate.maximumDepth { return false }
     let (first, second) = (canonical(left), canonical(right))
     switch (first.form, second.form) {
     case (.comparison(let left), .comparison(let right)):
@@ -18,6 +20,7 @@ enum PredicateEquality {
   }
 
   static func hash(_ predicate: NSPredicate, into hasher: inout Hasher) {
+    if predicate.depth > NSPredicate.maximumDepth { return hasher.combine(predicate.depth) }
     let predicate = canonical(predicate)
     switch predicate.form {
     case .comparison(let comparison):

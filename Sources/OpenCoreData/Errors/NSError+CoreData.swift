@@ -16,6 +16,11 @@ extension NSError {
     coreData(NSCoreDataError, message)
   }
 
+  /// A predicate that can't be evaluated.
+  static func unanswerable(_ predicate: NSPredicate, _ reason: any Error) -> NSError {
+    fetch("The predicate '\(predicate)' can't be evaluated: \(reason).")
+  }
+
   /// A predicate or sort descriptor that SQL cannot say.
   static func translation(_ error: TranslationError, entity: String) -> NSError {
     coreData(NSCoreDataError, error.message, ["entity": entity])
@@ -147,6 +152,11 @@ extension NSError {
     info[NSUnderlyingErrorKey] = NSError(
       domain: NSSQLiteErrorDomain, code: Int(error.code.rawValue),
       userInfo: [NSLocalizedDescriptionKey: error.description])
+    if error.code == .functionFailed {
+      // Only predicates call functions that fail.
+      return coreData(
+        NSCoreDataError, "The predicate can't be evaluated: \(error.message).", info)
+    }
     return coreData(NSSQLiteError, error.description, info)
   }
 

@@ -39,6 +39,9 @@ final class PredicateTranslation {
   /// Nesting beyond this is refused: SQLite's own limit is not far above.
   static let maximumDepth = 250
 
+  /// More values are refused: SQLite numbers up to 32,766 of them in one statement.
+  static let mostValues = 32_000
+
   init(_ translator: SQLTranslator, entity: SQLEntity, shape: PredicateShape? = nil) {
     self.translator = translator
     self.shape = shape
@@ -66,7 +69,14 @@ final class PredicateTranslation {
         "the predicate",
         "It is nested \(predicate.depth) levels deep; SQL takes \(Self.maximumDepth).")
     }
-    return try condition(predicate, at: Site(scopes: [root], isRequired: true))
+    let found = try condition(predicate, at: Site(scopes: [root], isRequired: true))
+    if found.fragment.binds.count > Self.mostValues {
+      throw TranslationError(
+        "the predicate",
+        "It has \(found.fragment.binds.count) values; SQL takes \(Self.mostValues). Compare with a "
+          + "list instead: name IN %@.")
+    }
+    return found
   }
 
   func condition(

@@ -54,6 +54,10 @@ enum SQLCondition: Sendable {
   /// SQLite's tree is as deep as such a chain is long, and it takes no more than 1,000.
   private static let longestChain = 100
 
+  /// The groups of longer chains get a unary plus, which hides them from the query planner: it
+  /// compares all terms that it sees with each other.
+  private static let longestPlannedChain = 2_000
+
   private static func joined(
     _ fragments: ArraySlice<SQLFragment>, by word: String
   ) -> SQLFragment {
@@ -61,8 +65,10 @@ enum SQLCondition: Sendable {
       return "(\(.joined(Array(fragments), by: word)))"
     }
     let size = (fragments.count + longestChain - 1) / longestChain
+    let isHidden = fragments.count > longestPlannedChain
     let groups = stride(from: fragments.startIndex, to: fragments.endIndex, by: size).map {
-      joined(fragments[$0..<min($0 + size, fragments.endIndex)], by: word)
+      let group = joined(fragments[$0..<min($0 + size, fragments.endIndex)], by: word)
+      return isHidden ? "+\(group.inParentheses)" : group
     }
     return joined(groups[...], by: word)
   }

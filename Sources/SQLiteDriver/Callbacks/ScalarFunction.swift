@@ -24,6 +24,7 @@ final class ScalarFunction {
       try function.body(values).give(to: context)
     } catch {
       sqlite3_result_error(context, "\(error)", -1)
+      sqlite3_result_error_code(context, ResultCode.functionFailed.rawValue)
     }
   }
 }

@@ -26,6 +26,10 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
 extension ResultCode {
   package static let ok = ResultCode(rawValue: SQLITE_OK)
   package static let error = ResultCode(rawValue: SQLITE_ERROR)
+  /// A function that is written in Swift threw an error.
+  ///
+  /// An extended code of this package, above those of SQLite.
+  package static let functionFailed = ResultCode(rawValue: SQLITE_ERROR | 0x70 << 8)
   package static let permission = ResultCode(rawValue: SQLITE_PERM)
   package static let busy = ResultCode(rawValue: SQLITE_BUSY)
   package static let locked = ResultCode(rawValue: SQLITE_LOCKED)

@@ -10,6 +10,10 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
   /// An operand has the wrong kind for the operator or function.
   case wrongOperand(String, operator: String)
   case badPattern(String, reason: String)
+  /// A regular expression that takes more steps on a string than allowed.
+  case tooManySteps(String, Int)
+  /// A tree that is higher than allowed, and the limit.
+  case tooDeep(Int, limit: Int)
   case unknownMethod(String, type: String)
   /// Something that the predicate asked for went wrong.
   case failed(String, reason: String)
@@ -26,6 +30,12 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
     case .wrongOperand(let operand, let sign): "\(sign) cannot be applied to \(operand)"
     case .badPattern(let pattern, let reason):
       "“\(pattern)” is no regular expression: \(reason)"
+    case .tooManySteps(let pattern, let limit):
+      "matching “\(pattern)” takes more than \(limit) steps on one string: avoid repetition inside of "
+        + "repetition, such as (a+)+"
+    case .tooDeep(let depth, let limit):
+      "it's nested \(depth) levels deep, and the limit is \(limit): join many conditions with one "
+        + "NSCompoundPredicate"
     case .unknownMethod(let name, let type): "FUNCTION knows no method \(name) of \(type)"
     case .failed(let what, let reason): "\(what) failed: \(reason)"
     case .unsupported(let what): "\(what) cannot be evaluated here"

@@ -128,11 +128,43 @@ package enum StringMatching {
     let expression = try RegularExpressionCache.shared.expression(
       ignoresMarks ? folded(pattern, marks) : pattern,
       isCaseInsensitive: options.contains(.caseInsensitive) && !isByteWise(options))
+    return try matches(text, expression)
+  }
+
+  /// How many steps a regular expression may take on one string.
+  package static let longestMatch = 10_000_000
+  /// The steps between two reports of progress, ICU's own number.
+  private static let stepsPerReport = 10_000
+
+  /// Whether an expression matches the whole string.
+  ///
+  /// Nested repetition takes a time that grows exponentially with the string, so the steps are
+  /// limited. Cost: at most `longestMatch` steps, about a second.
+  private static func matches(
+    _ text: String, _ expression: NSRegularExpression
+  ) throws(PredicateEvaluationError) -> Bool {
     let whole = NSRange(location: 0, length: text.utf16.count)
-    guard let match = expression.firstMatch(in: text, options: [.anchored], range: whole) else {
-      return false
+    var length: Int?
+    var reports = 0
+    var isOverLimit = false
+    expression.enumerateMatches(
+      in: text, options: [.anchored, .reportProgress, .reportCompletion], range: whole
+    ) { match, flags, stop in
+      if let match {
+        length = match.range.length
+        stop.pointee = true
+      } else if flags.contains(.internalError) {
+        // ICU's stack of the places to go back to is full.
+        isOverLimit = true
+      } else if flags.contains(.progress) {
+        reports += 1
+        guard reports * stepsPerReport >= longestMatch else { return }
+        isOverLimit = true
+        stop.pointee = true
+      }
     }
-    return match.range.length == whole.length
+    if isOverLimit, length == nil { throw .tooManySteps(expression.pattern, longestMatch) }
+    return length == whole.length
   }
 
   private static func folded(

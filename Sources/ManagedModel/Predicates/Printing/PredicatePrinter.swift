@@ -3,8 +3,13 @@ internal import Foundation
 /// Writes predicates and expressions in Apple's canonical form.
 package enum PredicatePrinter {
   /// The predicate's text; what it prints parses to an equal tree.
+  ///
+  /// A tree of more than `NSPredicate.maximumDepth` levels has no text of its own.
   package static func text(of predicate: NSPredicate) -> String {
-    switch predicate.form {
+    guard predicate.depth <= NSPredicate.maximumDepth else {
+      return "NESTEDPREDICATE(\(predicate.depth) levels)"
+    }
+    return switch predicate.form {
     case .comparison(let comparison): text(of: comparison)
     case .compound(let type, let predicates): text(of: type, predicates)
     case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"

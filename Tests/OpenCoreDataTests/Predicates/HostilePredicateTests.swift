@@ -1,0 +1,86 @@
+import ManagedModel
+import Testing
+
+@testable import OpenCoreData
+
+/// Predicates that take too long or nest too deep end in an error.
+@Suite struct HostilePredicateTests {
+  private static let slow = "(a+)+$"
+  private static let text = String(repeating: "a", count: 60) + "!"
+
+  @Test(.timeLimit(.minutes(1)), arguments: [StoreKind.sqlite, .memory])
+  func endlessRegularExpressionsAreErrors(kind: StoreKind) throws {
+    let item = SchemaModels.entity("Item", [SchemaModels.attribute("name", .stringAttributeType)])
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    let stack = try SharedStack(kind, model)
+    let context = stack.context()
+    try context.performAndWait {
+      let object = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+      object.setValue(Self.text, forKey: "name")
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      request.predicate = NSPredicate(format: "name MATCHES %@", Self.slow)
+      for isSaved in [false, true] {
+        if isSaved { try context.save() }
+        let error = thrownError { _ = try context.fetch(request) }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError)
+        #expect(
+          error?.localizedDescription.contains("steps") == true, "\(String(describing: error))")
+      }
+      // The same expression for a string that it matches at once.
+      object.setValue("aaaa", forKey: "name")
+      try context.save()
+      #expect(try context.fetch(request).count == 1)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func wideDisjunctionsAreLinear() throws {
+    let library = try LibraryRows(seed: 3, count: 40)
+    let item = try #require(library.model.entity(named: "Item"))
+    let format = (0..<70_000).map { "weight == \($0 % 3 - 10)" }.joined(separator: " OR ")
+    let predicate = try NSPredicate.parse(format, arguments: [])
+    #expect(predicate.predicateFormat.count > 700_000)
+    #expect(predicate == predicate.copy() as? NSPredicate)
+    #expect(try library.items.prefix(2).filter { try predicate.evaluation(of: $0) }.isEmpty)
+    let error = #expect(throws: TranslationError.self) {
+      try library.translator.fetch(entity: item, predicate: predicate)
+    }
+    #expect(error?.description.contains("IN") == true)
+    let shorter = try NSPredicate.parse(
+      (0..<30_000).map { "weight == \($0)" }.joined(separator: " OR "), arguments: [])
+    let query = try library.translator.fetch(
+      entity: item, predicate: shorter, result: .identifiers)
+    _ = try library.keys(query)
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .memory])
+  func chainsOfCompoundsAreErrorsAndAreReleased(kind: StoreKind) throws {
+    let item = SchemaModels.entity(
+      "Item", [SchemaModels.attribute("size", .integer32AttributeType)])
+    let model = NSManagedObjectModel()
+    model.entities = [item]
+    let stack = try SharedStack(kind, model)
+    let context = stack.context()
+    let term = NSPredicate(format: "size == 1")
+    var chain = term
+    for _ in 0..<70_000 {
+      chain = NSCompoundPredicate(orPredicateWithSubpredicates: [chain, term])
+    }
+    context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      request.predicate = chain
+      let error = thrownError { _ = try context.fetch(request) }
+      #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError)
+      #expect(
+        error?.localizedDescription.contains("70002 levels") == true, "\(String(describing: error))"
+      )
+    }
+    #expect(chain.predicateFormat.contains("70002"))
+    #expect(chain == chain && chain != term && chain.hash == chain.hash)
+    let part = (chain as? NSCompoundPredicate)?.predicates[0] as? NSCompoundPredicate
+    chain = term
+    // What is still referred to keeps its parts.
+    #expect(part?.predicates.count == 2)
+    #expect(part?.predicates[0].depth == 70_000)
+  }
+}
