@@ -1,3 +1,5 @@
+// Brings Foundation along. A file that must import Foundation itself, and names a predicate, adds
+// `import class ManagedModel.NSPredicate`: otherwise the name is ambiguous.
 import OpenCoreData
 
 /// A stack over the store of a library.
