@@ -43,7 +43,9 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
 
   /// A request whose predicate picks changes, for `NSPersistentHistoryChangeRequest.fetchRequest`.
   ///
-  /// Its keys: `changeID`, `changedObjectID`, `changedEntity`, `changeType`.
+  /// Its keys: `changeID`, `changedObjectID`, `changedEntity`, `changeType`, `tombstone`,
+  /// `transaction`, `updatedProperties`. The changed entity is an `NSEntityDescription`, and
+  /// `changedEntity.name` its name; the transaction's keys follow a dot: `transaction.token`.
   public static var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
     HistoryEntities.request(HistoryEntities.change)
   }
@@ -63,8 +65,11 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
     switch key {
     case "changeID": changeID
     case "changedObjectID": changedObjectID
-    case "changedEntity": changedObjectID.entity.name
+    case "changedEntity": changedObjectID.entity
     case "changeType": changeType.rawValue
+    case "tombstone": tombstone
+    case "transaction": transaction
+    case "updatedProperties": updatedProperties
     default: nil
     }
   }

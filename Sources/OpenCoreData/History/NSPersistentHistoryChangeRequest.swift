@@ -148,7 +148,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
       do {
         result = try result.filter { try predicate.evaluation(of: $0) }
       } catch {
-        throw NSError.fetch("The predicate '\(predicate)' has no answer: \(error).")
+        throw NSError.unanswerable(predicate, error)
       }
     }
     if let sort = fetchRequest.sortDescriptors, !sort.isEmpty {

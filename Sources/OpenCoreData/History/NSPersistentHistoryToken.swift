@@ -50,3 +50,19 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
     "<NSPersistentHistoryToken \(transactions)>"
   }
 }
+
+extension NSPersistentHistoryToken: PredicateOrdered {
+  /// A token is after another if it has seen more of any store, and less of none.
+  package func order(besides other: Any) -> ComparisonResult? {
+    guard let other = other as? NSPersistentHistoryToken else { return nil }
+    // The other may know of more stores: those that it doesn't share say nothing.
+    let orders = transactions.map { store, number -> ComparisonResult in
+      let seen = other.transactions[store] ?? 0
+      return number < seen ? .orderedAscending : number > seen ? .orderedDescending : .orderedSame
+    }
+    let isBefore = orders.contains(.orderedAscending)
+    let isAfter = orders.contains(.orderedDescending)
+    if isBefore, isAfter { return nil }
+    return isBefore ? .orderedAscending : isAfter ? .orderedDescending : .orderedSame
+  }
+}

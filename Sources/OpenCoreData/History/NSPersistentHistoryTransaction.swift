@@ -62,8 +62,9 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
 
   /// A request whose predicate picks transactions, for `NSPersistentHistoryChangeRequest.fetchRequest`.
   ///
-  /// Its keys: `author`, `bundleID`, `contextName`, `processID`, `storeID`, `timestamp`,
-  /// `transactionNumber`.
+  /// Its keys: `author`, `bundleID`, `changes`, `contextName`, `processID`, `storeID`, `timestamp`,
+  /// `token`, `transactionNumber`. Tokens are equal or ordered: `token > %@` matches what was written
+  /// after a token.
   public static var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
     HistoryEntities.request(HistoryEntities.transaction)
   }
@@ -83,10 +84,12 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
     switch key {
     case "author": author
     case "bundleID": bundleID
+    case "changes": changes
     case "contextName": contextName
     case "processID": processID
     case "storeID": storeID
     case "timestamp": timestamp
+    case "token": token
     case "transactionNumber": transactionNumber
     default: nil
     }

@@ -104,6 +104,44 @@ struct HistoryTests {
     }
   }
 
+  @Test("History predicates compare tokens, entities, and the transaction of a change")
+  func predicates() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    try context.performAndWait {
+      var tokens: [NSPersistentHistoryToken] = []
+      for _ in 0..<3 {
+        _ = context.make("Item")
+        try context.save()
+        tokens.append(
+          try #require(stack.coordinator.currentPersistentHistoryToken(fromStores: nil)))
+      }
+      func numbers(
+        _ given: NSFetchRequest<any NSFetchRequestResult>?, _ format: String, _ argument: Any
+      ) throws -> [Int64] {
+        guard let request = given else { return [] }
+        request.predicate = NSPredicate(format: format, argument)
+        return try history(.fetchHistory(withFetch: request), context).map(\.transactionNumber)
+      }
+      typealias Transaction = NSPersistentHistoryTransaction
+      typealias Change = NSPersistentHistoryChange
+      #expect(try numbers(Transaction.fetchRequest, "token == %@", tokens[1]) == [2])
+      #expect(try numbers(Transaction.fetchRequest, "token > %@", tokens[0]) == [2, 3])
+      #expect(try numbers(Transaction.fetchRequest, "token <= %@", tokens[1]) == [1, 2])
+      #expect(
+        try numbers(Transaction.fetchRequest, "token IN %@", [tokens[0], tokens[2]]) == [1, 3])
+      #expect(try numbers(Change.fetchRequest, "transaction.token == %@", tokens[2]) == [3])
+      let entities = stack.coordinator.managedObjectModel.entitiesByName
+      let item = try #require(entities["Item"])
+      #expect(try numbers(Change.fetchRequest, "changedEntity == %@", item) == [1, 2, 3])
+      #expect(try numbers(Change.fetchRequest, "changedEntity != %@", item) == [])
+      #expect(try numbers(Change.fetchRequest, "changedEntity IN %@", [item]) == [1, 2, 3])
+      #expect(try numbers(Change.fetchRequest, "changedEntity.name == %@", "Item") == [1, 2, 3])
+      let twin = try #require(model().entitiesByName["Item"])
+      #expect(try numbers(Change.fetchRequest, "changedEntity == %@", twin) == [1, 2, 3])
+    }
+  }
+
   @Test("Deleting history takes what is before a place; numbers are never given twice")
   func purge() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)

@@ -27,3 +27,9 @@ extension KeyValueReadable {
     }
   }
 }
+
+/// An object that has an order among others of its kind, for `<` and its relatives.
+package protocol PredicateOrdered {
+  /// Where this object is in relation to another; nil if neither is before the other.
+  func order(besides other: Any) -> ComparisonResult?
+}

@@ -32,6 +32,9 @@ package struct PredicateObject: Hashable {
     self.base = base
     if let reference = base as? any ManagedObjectReference {
       identity = .reference(reference)
+    } else if let entity = base as? NSEntityDescription, let name = entity.name {
+      // As in SQL, an entity of another instance of the model is equal.
+      identity = .value(AnyHashable("entity \(name)"))
     } else if let value = base as? AnyHashable {
       identity = .value(value)
     } else if type(of: base) is AnyClass {

@@ -49,6 +49,8 @@ extension PredicateValue: Hashable {
       bytes(left.uuidString.utf8, right.uuidString.utf8)
     case (.url(let left), .url(let right)):
       bytes(left.absoluteString.utf8, right.absoluteString.utf8)
+    case (.object(let left), .object(let right)):
+      (left.base as? any PredicateOrdered)?.order(besides: right.base)
     default: left.isNumber && right.isNumber ? compareNumbers(left, right) : nil
     }
   }
