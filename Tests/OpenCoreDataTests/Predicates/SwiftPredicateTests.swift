@@ -125,4 +125,37 @@ import Testing
       #expect(try FetchPlan(request, model: stack.model).sort.isEmpty)
     }
   }
+
+  @Test(arguments: StoreKind.allCases)
+  func sortDescriptorsTakeSwiftKeyPaths(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
+    try stack.addMoods(6, countries: 2)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let date = NSSortDescriptor(keyPath: \Mood.date, ascending: false)
+      let code = NSSortDescriptor(keyPath: \Mood.country?.numericISO3166Code, ascending: true)
+      #expect(date.key == "date" && !date.ascending)
+      #expect(code.key == "country.numericISO3166Code")
+      let request = NSFetchRequest<Mood>(entityName: "Mood")
+      request.sortDescriptors = [code, date]
+      let moods = try context.fetch(request)
+      let sorted = moods.sorted(using: [code, date])
+      #expect(moods == sorted && moods.count == 6)
+      #expect(moods[0].date > moods[1].date)
+      let swift = NSSortDescriptor(SortDescriptor(\Mood.date, order: .reverse))
+      #expect(swift == date)
+      request.sortDescriptors = [swift]
+      #expect(try context.fetch(request) == moods.sorted { $0.date > $1.date })
+    }
+  }
+
+  @Test func sortDescriptorsOfSwiftValuesSortInMemory() {
+    struct Car {
+      let maker: String
+    }
+    let descriptor = NSSortDescriptor(keyPath: \Car.maker, ascending: true)
+    #expect(descriptor.key == nil)
+    let cars = [Car(maker: "b"), Car(maker: "a")].sorted(using: [descriptor])
+    #expect(cars.map(\.maker) == ["a", "b"])
+  }
 }

@@ -5,6 +5,9 @@ public import Foundation
 ///
 /// Nil comes before every value when ascending, as NULL does in SQLite. Values that have no order
 /// between them, such as a string and a number, are ordered by their kind.
+///
+/// If the name is "ambiguous for type lookup", import `OpenCoreData` without Foundation, or add
+/// `import class ManagedModel.NSSortDescriptor`.
 // Sendable is unchecked because NSObject is not Sendable; all state is constant.
 open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   /// The ways to compare that Apple's API names by a selector.
@@ -27,12 +30,15 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   public let comparison: Comparison?
   private let block: (@Sendable (Any, Any) -> ComparisonResult)?
   private let path: PredicateKeyPath?
+  /// The Swift key path that the descriptor was made with.
+  package let swiftKeyPath: AnyKeyPath?
 
   private init(
     key: String?, ascending: Bool, comparison: Comparison?,
-    block: (@Sendable (Any, Any) -> ComparisonResult)?
+    block: (@Sendable (Any, Any) -> ComparisonResult)?, keyPath: AnyKeyPath? = nil
   ) {
     self.key = key
+    swiftKeyPath = keyPath
     self.ascending = ascending
     self.comparison = comparison
     self.block = block
@@ -49,6 +55,14 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   /// - Parameter selector: Apple has a `Selector`; nil is `.binary`.
   public convenience init(key: String?, ascending: Bool, selector: Comparison?) {
     self.init(key: key, ascending: ascending, comparison: selector ?? .binary, block: nil)
+  }
+
+  /// Sorts by a Swift key path, whose name, if it's known, is the key.
+  package convenience init(
+    key: String?, keyPath: AnyKeyPath, ascending: Bool, comparison: Comparison
+  ) {
+    self.init(
+      key: key, ascending: ascending, comparison: comparison, block: nil, keyPath: keyPath)
   }
 
   /// Sorts by a block.
@@ -73,6 +87,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     self.comparison = comparison
     ascending = coder.archivedInteger("NSAscending") == 1
     block = nil
+    swiftKeyPath = nil
     path = key.map { PredicateKeyPath($0) }
   }
 
@@ -101,7 +116,8 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
   /// The same key and manner in the other direction.
   open var reversedSortDescriptor: Any {
-    NSSortDescriptor(key: key, ascending: !ascending, comparison: comparison, block: block)
+    NSSortDescriptor(
+      key: key, ascending: !ascending, comparison: comparison, block: block, keyPath: swiftKeyPath)
   }
 
   /// The order of two objects.
@@ -121,7 +137,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   }
 
   private func value(of object: Any) -> PredicateValue {
-    guard let path else { return PredicateValue(object) }
+    guard let path else {
+      return swiftKeyPath.map { PredicateValue(object[keyPath: $0]) } ?? PredicateValue(object)
+    }
     do {
       return try KeyPathReader.value(of: path, from: object)
     } catch {
@@ -145,6 +163,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     guard let other = object as? NSSortDescriptor else { return false }
     if self === other { return true }
     return block == nil && other.block == nil && key == other.key
+      && (key != nil || swiftKeyPath == other.swiftKeyPath)
       && ascending == other.ascending && comparison == other.comparison
   }
 

@@ -1,4 +1,5 @@
 import ManagedModel
+internal import Synchronization
 
 /// The properties that Swift key paths of managed object classes stand for.
 ///
@@ -18,33 +19,73 @@ struct SwiftKeyNames {
   /// - Parameter owner: The class the key path starts at.
   /// - Throws: An error that says that it reads none, or more than one, or changes what it reads.
   func name<Object>(of keyPath: PartialKeyPath<Object>, in owner: Object.Type) throws -> String {
+    try name(ofAny: keyPath, in: owner)
+  }
+
+  /// The same for a key path whose types aren't known to the compiler.
+  func name(ofAny keyPath: AnyKeyPath, in owner: Any.Type) throws -> String {
     guard let type = owner as? NSManagedObject.Type, let entity = entity(of: type) else {
       throw NSError.fetch(
-        "#Predicate: \(owner) is no class of an entity of this model, so that the key path "
-          + "\(keyPath) has no name.")
+        "\(owner) is no class of an entity of this model, so the key path \(keyPath) has no name.")
     }
-    for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name }) {
-      guard let (first, second) = examples(of: property) else { continue }
-      var made: [NSManagedObject] = []
-      // Examples that lead to each other would hold each other for ever.
-      defer { for object in made { object.dropRelated() } }
-      let objects = [first, second].compactMap { value -> Object? in
-        let object = type.init(entity: entity, insertInto: nil)
-        made.append(object)
-        fillRequired(object, entity)
-        object.setValue(value, forKey: property.name)
-        return object as? Object
+    let key = CacheKey(keyPath: keyPath, entity: entity.name ?? "")
+    if let found = Self.cache.withLock({ $0[key] }) { return found }
+    for length in 1...Self.longestPath {
+      guard let name = name(of: keyPath, from: entity, length) else { continue }
+      Self.cache.withLock { cache in
+        if cache.count >= 1_000 { cache.removeAll() }
+        cache[key] = name
       }
-      guard objects.count == 2 else { continue }
-      if isShown(first, objects[0][keyPath: keyPath]),
-        isShown(second, objects[1][keyPath: keyPath])
-      {
-        return property.name
-      }
+      return name
     }
     throw NSError.fetch(
-      "#Predicate: the key path \(keyPath) of \(owner) is no property of the entity "
-        + "'\(entity.name ?? "")'. Use a property of the model.")
+      "The key path \(keyPath) of \(owner) is no property of the entity '\(entity.name ?? "")'. Use "
+        + "a property of the model, or of an object at the end of up to \(Self.longestPath - 1) to-one "
+        + "relationships.")
+  }
+
+  /// The properties that a key path may lead through.
+  private static let longestPath = 3
+
+  private struct CacheKey: Hashable, @unchecked Sendable {  // a key path never changes
+    let keyPath: AnyKeyPath
+    let entity: String
+  }
+
+  /// Names that were found: finding one makes dozens of objects.
+  private static let cache = Mutex<[CacheKey: String]>([:])
+
+  /// The key path of that many keys whose value a Swift key path shows; nil if there's none.
+  private func name(
+    of keyPath: AnyKeyPath, from entity: NSEntityDescription, _ length: Int
+  ) -> String? {
+    for path in properties(entity, length) {
+      guard let last = path.last, let (first, second) = examples(of: last) else { continue }
+      let shown = [first, second].allSatisfy { value in
+        let made = ExampleObjects(self)
+        // Examples that refer to each other would keep each other for ever.
+        defer { made.dropRelated() }
+        guard let root = made.object(entity, showing: value, at: path[...], depth: Self.longestPath)
+        else { return false }
+        return (root as Any)[keyPath: keyPath].map { isShown(value, $0) } ?? false
+      }
+      if shown { return path.map(\.name).joined(separator: ".") }
+    }
+    return nil
+  }
+
+  /// The chains of that many properties, to-one relationships before the last.
+  private func properties(
+    _ entity: NSEntityDescription, _ length: Int
+  ) -> [[NSPropertyDescription]] {
+    let own = entity.propertiesByName.values.sorted { $0.name < $1.name }
+    guard length > 1 else { return own.map { [$0] } }
+    return own.flatMap { property -> [[NSPropertyDescription]] in
+      guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
+        let destination = relationship.destinationEntity
+      else { return [] }
+      return properties(destination, length - 1).map { [property] + $0 }
+    }
   }
 
   private func entity(of type: NSManagedObject.Type) -> NSEntityDescription? {
@@ -53,17 +94,8 @@ struct SwiftKeyNames {
     return candidates.count == 1 ? candidates[0] : nil
   }
 
-  /// Gives properties that may not be nil a value, for a class may read one as such.
-  private func fillRequired(_ object: NSManagedObject, _ entity: NSEntityDescription) {
-    for property in entity.propertiesByName.values {
-      if let (first, _) = examples(of: property), !(first is Set<NSManagedObject>) {
-        object.setValue(first, forKey: property.name)
-      }
-    }
-  }
-
   /// Two values of the property's type; nil for a type whose values only the application knows.
-  private func examples(of property: NSPropertyDescription) -> (Any, Any)? {
+  fileprivate func examples(of property: NSPropertyDescription) -> (Any, Any)? {
     if let relationship = property as? NSRelationshipDescription {
       guard let destination = relationship.destinationEntity, !relationship.isOrdered,
         let first = example(of: destination), let second = example(of: destination)
@@ -90,7 +122,7 @@ struct SwiftKeyNames {
     }
   }
 
-  private func example(of entity: NSEntityDescription) -> NSManagedObject? {
+  fileprivate func example(of entity: NSEntityDescription) -> NSManagedObject? {
     let concrete = entity.withSubentities.first { !$0.isAbstract }
     return concrete.map { EntityLayout.of($0).objectClass.init(entity: $0, insertInto: nil) }
   }
@@ -106,5 +138,57 @@ struct SwiftKeyNames {
       return Set(shown.map(ObjectIdentifier.init)) == Set(objects.map(ObjectIdentifier.init))
     default: return PredicateValue(value) == PredicateValue(shown)
     }
+  }
+}
+
+/// Objects without a context on which key paths are tried.
+private final class ExampleObjects {
+  private let names: SwiftKeyNames
+  private var made: [NSManagedObject] = []
+
+  init(_ names: SwiftKeyNames) {
+    self.names = names
+  }
+
+  func dropRelated() {
+    for object in made { object.dropRelated() }
+  }
+
+  /// An object whose property at the end of a path has a value.
+  ///
+  /// All others have some value, since a class may read them as not optional.
+  func object(
+    _ entity: NSEntityDescription, showing value: Any, at path: ArraySlice<NSPropertyDescription>,
+    depth: Int
+  ) -> NSManagedObject? {
+    guard let object = filled(entity, depth: depth), let property = path.first else { return nil }
+    guard path.count > 1 else {
+      object.setValue(value, forKey: property.name)
+      return object
+    }
+    guard
+      let destination = (property as? NSRelationshipDescription)?.destinationEntity,
+      let next = self.object(
+        destination, showing: value, at: path.dropFirst(), depth: depth - 1)
+    else { return nil }
+    object.setValue(next, forKey: property.name)
+    return object
+  }
+
+  /// An object with a value for each property, and for those of its to-one relationships' objects.
+  private func filled(_ entity: NSEntityDescription, depth: Int) -> NSManagedObject? {
+    guard let object = names.example(of: entity) else { return nil }
+    made.append(object)
+    for property in object.entity.propertiesByName.values {
+      if let relationship = property as? NSRelationshipDescription {
+        guard depth > 1, !relationship.isToMany, let entity = relationship.destinationEntity,
+          let destination = filled(entity, depth: depth - 1)
+        else { continue }
+        object.setValue(destination, forKey: property.name)
+      } else if let (first, _) = names.examples(of: property) {
+        object.setValue(first, forKey: property.name)
+      }
+    }
+    return object
   }
 }
