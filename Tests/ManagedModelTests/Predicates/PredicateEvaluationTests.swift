@@ -125,6 +125,10 @@ struct PredicateEvaluationTests {
     ("mayor isKindOfClass: 'ReadablePerson'", true), ("mayor isKindOfClass: 'City'", false),
     ("code isEqualToString: 'ZAF'", true),
     ("TRUEPREDICATE AND NOT FALSEPREDICATE", true),
+    ("random() BETWEEN {0, 2147483647} AND randomn:(1) == 0 AND randomn(3) IN {0, 1, 2}", true),
+    ("CAST(code, 'NSNumber') == nil", true),
+    ("'\\U0041\\X42\\103\\x44\\u0045' == 'ABCDE' AND 'aa' MATCHES '(a)\\1'", true),
+    ("'e' MATCHES '\\X'", true),
   ])
   func formatsHoldForACity(format: String, holds: Bool) throws {
     let predicate = try NSPredicate.parse(format, arguments: [])
@@ -146,6 +150,52 @@ struct PredicateEvaluationTests {
     let people = ages.enumerated().map { ReadablePerson($0.offset, ["age": $0.element]) }
     let group: [String: Any] = ["people": NSSet(array: people), "nobody": Set<Int>()]
     #expect(try NSPredicate.parse(format).evaluation(of: group) == holds)
+  }
+
+  @Test func randomNumbersAreWholeAndDiffer() {
+    let expression = NSExpression(forFunction: "random", arguments: [])
+    let numbers = (0..<20).compactMap { _ in
+      expression.expressionValue(with: nil, context: nil) as? Int
+    }
+    #expect(numbers.count == 20 && Set(numbers).count > 1)
+    let below = NSExpression(forFunction: "randomn:", arguments: [5])
+    let few = (0..<100).compactMap { _ in below.expressionValue(with: nil, context: nil) as? Int }
+    #expect(Set(few) == [0, 1, 2, 3, 4])
+    #expect(NSExpression(format: "randomn(5)").function == "randomn:")
+  }
+
+  @Test func nullStaysNullAsAConstant() throws {
+    let null = NSExpression(forConstantValue: NSNull())
+    #expect(null.constantValue is NSNull)
+    #expect(NSExpression(forConstantValue: nil).constantValue == nil)
+    let predicate = NSPredicate(format: "void == %@", NSNull())
+    let comparison = try #require(predicate as? NSComparisonPredicate)
+    #expect(comparison.rightExpression.constantValue is NSNull)
+    #expect(
+      predicate.evaluate(with: ["void": nil as Any?]) && !predicate.evaluate(with: ["void": 1]))
+    let substituted = NSPredicate(format: "void == $x").withSubstitutionVariables(["x": NSNull()])
+    #expect(
+      (substituted as? NSComparisonPredicate)?.rightExpression.constantValue is NSNull)
+    let data = try NSKeyedArchiver.archivedData(withRootObject: null, requiringSecureCoding: true)
+    let restored = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: data)
+    #expect(restored?.constantValue is NSNull)
+  }
+
+  @Test func keyPathsMayStartAtAVariable() {
+    let expression = NSExpression(forKeyPath: "$x.name")
+    #expect(expression.expressionType == .keyPath && expression.keyPath == "$x.name")
+    let context = NSMutableDictionary(dictionary: ["x": ["name": "Bob"]])
+    #expect(expression.expressionValue(with: nil, context: context) as? String == "Bob")
+    let predicate = NSComparisonPredicate(
+      leftExpression: expression, rightExpression: NSExpression(forConstantValue: "Bob"),
+      modifier: .direct, type: .equalTo)
+    #expect(predicate.predicateFormat == "$x.name == \"Bob\"")
+    let subquery = NSExpression(
+      forSubquery: NSExpression(forKeyPath: "people"), usingIteratorVariable: "x",
+      predicate: predicate)
+    let found = subquery.expressionValue(
+      with: ["people": [["name": "Bob"], ["name": "Ann"]]], context: nil)
+    #expect((found as? [Any])?.count == 1)
   }
 
   @Test func assignmentsReachTheContext() {

@@ -136,7 +136,7 @@ extension PredicatePage {
     switch function {
     case _ where function.isAggregate: return Row("of a list", "\(name)({age, 3}) > 1")
     case .now: return Row("the present", "born < now()")
-    case .random: return Row("between 0 and 1", "random() < 1")
+    case .random: return Row("from 0 to 2147483647", "random() < 1000")
     case .uppercase, .lowercase, .canonical:
       return Row("a text", "\(name)(name) == 'x'", "\(function.rawValue)(name) == 'x'")
     case .length: return Row("of a text", "length(name) > 1", "length:(name) > 1")

@@ -126,6 +126,15 @@ extension NSExpression.Node {
   }
 }
 
+extension NSExpression.Origin {
+  init(coder: NSCoder) {
+    let isNull =
+      coder.containsValue(forKey: PredicateArchiveKey.constant)
+      && coder.archivedValue(PredicateArchiveKey.constant) is NSNull
+    self = isNull ? .null : .node
+  }
+}
+
 extension NSExpression.Index {
   fileprivate var symbol: Int {
     switch self {

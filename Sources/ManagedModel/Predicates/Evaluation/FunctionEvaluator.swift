@@ -9,7 +9,7 @@ package enum FunctionEvaluator {
     if function.isAggregate { return try aggregate(function, arguments) }
     switch function {
     case .now: return .date(Date())
-    case .random: return .double(Double.random(in: 0..<1))
+    case .random: return .integer(Int64.random(in: 0...0x7FFF_FFFF))
     case .noIndex: return arguments[0]
     case .uppercase, .lowercase, .canonical, .length: return try text(function, arguments[0])
     case .cast: return try cast(arguments[0], arguments[1])
@@ -82,16 +82,14 @@ package enum FunctionEvaluator {
     }
   }
 
+  /// The value as another type; nil, as in SQL, for a value that can't be of that type.
   private static func cast(
     _ value: PredicateValue, _ type: PredicateValue
   ) throws(PredicateEvaluationError) -> PredicateValue {
     guard let target = type.string.flatMap(CastTarget.init) else {
       throw .wrongOperand(type.kindText, operator: "CAST")
     }
-    guard let result = target.cast(value) else {
-      throw .wrongOperand(value.kindText, operator: "CAST to \(target.rawValue)")
-    }
-    return result
+    return target.cast(value) ?? .null
   }
 
   // MARK: Places

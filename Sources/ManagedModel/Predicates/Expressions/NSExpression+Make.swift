@@ -3,9 +3,10 @@ public import Foundation
 extension NSExpression {
   /// A value that does not depend on the object.
   ///
-  /// `NSNull` and `nil` are nil.
+  /// `NSNull` compares as nil, and `constantValue` returns it.
   public convenience init(forConstantValue value: Any?) {
-    self.init(.constant(PredicateValue(constant: value)))
+    self.init(
+      .constant(PredicateValue(constant: value)), origin: value is NSNull ? .null : .node)
   }
 
   /// `$name`; the name is given without the sign.
@@ -15,8 +16,18 @@ extension NSExpression {
 
   /// A key path from the object.
   ///
-  /// `"self"` is the object itself.
+  /// `"self"` is the object itself; `"$x.name"` starts at the variable `x`.
   public convenience init(forKeyPath keyPath: String) {
+    if keyPath.hasPrefix("$") {
+      let parts = keyPath.dropFirst().split(separator: ".", maxSplits: 1)
+      let variable = NSExpression(.variable(parts.first.map(String.init) ?? ""))
+      let node: Node =
+        parts.count == 2
+        ? .path(variable, NSExpression(.keyPath(PredicateKeyPath(String(parts[1])))))
+        : variable.node
+      self.init(node, origin: parts.count == 2 ? .keyPath : .node)
+      return
+    }
     let path = PredicateKeyPath(keyPath)
     self.init(path.isSelf ? .evaluatedObject : .keyPath(path))
   }

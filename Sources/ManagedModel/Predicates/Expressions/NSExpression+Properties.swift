@@ -3,7 +3,10 @@ internal import Foundation
 // Apple's accessors. Each traps, as Apple raises, when the expression is of another kind.
 extension NSExpression {
   /// The value of a constant; a number is an `NSNumber`, whatever it was given as.
+  ///
+  /// `NSNull` stays what it is.
   public var constantValue: Any? {
+    if origin == .null { return NSNull() }
     guard case .constant(let value) = node else { unavailable("constantValue") }
     return value.boxed
   }
@@ -12,6 +15,8 @@ extension NSExpression {
   public var keyPath: String {
     switch node {
     case .keyPath(let path): path.text
+    case .path(let start, let path) where origin == .keyPath:
+      "$\(start.variable).\(path.keyPath)"
     case .path(_, let path): path.keyPath
     default: unavailable("keyPath")
     }

@@ -3,6 +3,9 @@ internal import Synchronization
 
 /// Something that has a value for an object: a constant, a key path, a function. Apple's
 /// `NSExpression`. It never changes after it was made and may be used from any thread.
+///
+/// If the name is "ambiguous for type lookup", import `OpenCoreData` without Foundation, or add
+/// `import class ManagedModel.NSExpression`.
 // Sendable is unchecked because constants are held as `Any`: they are read only, and blocks are
 // `@Sendable`.
 open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
@@ -40,8 +43,21 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   /// Where `onlyKey` was found last: the number of the record's places, then that of the place.
   private let lastPlace = Atomic<UInt64>(0)
 
-  package init(_ node: Node) {
+  /// How the expression was given, where the node doesn't say.
+  package let origin: Origin
+
+  /// How an expression was given.
+  package enum Origin: Sendable {
+    case node
+    /// The constant is `NSNull`, which is nil in comparisons.
+    case null
+    /// A key path that starts at a variable, as one text: `$x.name`.
+    case keyPath
+  }
+
+  package init(_ node: Node, origin: Origin = .node) {
     self.node = node
+    self.origin = origin
     depth = 1 + node.childDepth
     onlyKey = node.onlyKey
     hasOnlyKey = onlyKey != nil
@@ -60,6 +76,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
       return nil
     }
     self.node = node
+    origin = Origin(coder: coder)
     depth = 1 + node.childDepth
     onlyKey = node.onlyKey
     hasOnlyKey = onlyKey != nil
@@ -70,7 +87,13 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
   ///
   /// Traps with a sentence for blocks and for constants that are no archivable objects.
   open func encode(with coder: NSCoder) {
-    node.encode(with: coder, type: expressionType)
+    switch origin {
+    case .node: node.encode(with: coder, type: expressionType)
+    case .null:
+      node.encode(with: coder, type: expressionType)
+      coder.encode(NSNull(), forKey: PredicateArchiveKey.constant)
+    case .keyPath: NSExpression(node).encode(with: coder)
+    }
   }
 
   /// The value of `onlyKey`, which there must be.
@@ -102,6 +125,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     case .evaluatedObject: .evaluatedObject
     case .variable: .variable
     case .keyPath: .keyPath
+    case .path where origin == .keyPath: .keyPath
     case .path, .subscripted, .function, .method: .function
     case .aggregate: .aggregate
     case .setOperation(.union, _, _): .unionSet
@@ -127,6 +151,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
       if let name = key as? String { bindings[name] = value }
     }
     do {
+      try checkDepth()
       var evaluator = PredicateEvaluator(root: object, bindings: bindings)
       let value = try evaluator.value(of: self).boxed
       for name in evaluator.assigned { context?[name] = evaluator.boxed(variable: name) }
@@ -166,7 +191,14 @@ extension NSExpression {
   package func value(
     for object: Any?, variables: [String: Any]? = nil
   ) throws(PredicateEvaluationError) -> PredicateValue {
+    try checkDepth()
     var evaluator = PredicateEvaluator(root: object, bindings: variables)
     return try evaluator.value(of: self)
+  }
+
+  /// Throws for a tree that recursion must not enter.
+  private func checkDepth() throws(PredicateEvaluationError) {
+    let limit = NSPredicate.maximumDepth
+    if depth > limit { throw .tooDeep(depth, limit: limit) }
   }
 }

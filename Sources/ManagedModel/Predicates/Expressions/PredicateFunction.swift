@@ -23,8 +23,10 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
   case ceiling = "ceiling:"
   case absolute = "abs:"
   case truncate = "trunc:"
+  /// A whole number from 0 to 2³¹ − 1, as C's `random()`.
   case random = "random"
-  case randomBelow = "random:"
+  /// A whole number from 0 up to the argument, which is excluded.
+  case randomBelow = "randomn:"
   /// Metres along the earth's surface.
   case distance = "distanceToLocation:fromLocation:"
 
@@ -87,10 +89,11 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
     arity == 1 ? String(rawValue.dropLast()) : rawValue
   }
 
-  /// Finds a function as formats write it: `sum(`, `sum:(`, `modulus:by:(`; `random(5)` has an
-  /// argument and `random()` none.
+  /// Finds a function as formats write it: `sum(`, `sum:(`, `modulus:by:(`; `random(5)` is
+  /// `randomn(5)`.
   static func named(_ name: String, argumentCount: Int) -> PredicateFunction? {
     if name == "random" { return argumentCount == 0 ? .random : .randomBelow }
+    if name == "random:" { return .randomBelow }
     return PredicateFunction(rawValue: name) ?? PredicateFunction(rawValue: name + ":")
   }
 }

@@ -12,6 +12,8 @@ struct PlaceholderSource {
   /// Whether a number must have the placeholder's type, as for C's variable arguments.
   private let isStrict: Bool
   private var used = 0
+  /// Whether the argument that was taken last is `NSNull`.
+  private(set) var tookNull = false
 
   init(_ arguments: [Any?], strict: Bool) {
     self.arguments = arguments
@@ -76,6 +78,7 @@ struct PlaceholderSource {
         expected: "\(used + 1) arguments or more, there are \(arguments.count)")
     }
     used += 1
+    tookNull = arguments[used - 1] is NSNull
     return arguments[used - 1]
   }
 

@@ -38,6 +38,14 @@ extension PredicateLexer {
     case UInt8(ascii: "f"): text.append(0x0C)
     case UInt8(ascii: "u"): text += try codePoint(digits: 4, from: start)
     case UInt8(ascii: "x"): text += try codePoint(digits: 2, from: start)
+    // Without their digits these belong to a pattern of MATCHES: `\X`, and `\1` for a group.
+    case UInt8(ascii: "U") where has(digits: 4, radix: 16):
+      text += try codePoint(digits: 4, from: start)
+    case UInt8(ascii: "X") where has(digits: 2, radix: 16):
+      text += try codePoint(digits: 2, from: start)
+    case UInt8(ascii: "0")...UInt8(ascii: "3") where has(digits: 2, radix: 8):
+      position -= 1
+      text += try codePoint(digits: 3, radix: 8, from: start)
     case UInt8(ascii: "\\"), UInt8(ascii: "'"), UInt8(ascii: "\""): text.append(letter)
     default:
       // Kept for the patterns of LIKE and MATCHES: '\d' and '\*' reach them whole.
@@ -45,12 +53,21 @@ extension PredicateLexer {
     }
   }
 
+  /// Whether so many digits follow.
+  private func has(digits: Int, radix: Int) -> Bool {
+    let end = min(position + digits, bytes.count)
+    return end - position == digits
+      && bytes[position..<end].allSatisfy { byte in
+        byte < 0x80 && Character(Unicode.Scalar(byte)).hexDigitValue.map { $0 < radix } ?? false
+      }
+  }
+
   private mutating func codePoint(
-    digits: Int, from start: Int
+    digits: Int, radix: Int = 16, from start: Int
   ) throws(PredicateSyntaxError) -> [UInt8] {
     let end = min(position + digits, bytes.count)
     let text = String(decoding: bytes[position..<end], as: UTF8.self)
-    guard end - position == digits, let code = UInt32(text, radix: 16),
+    guard end - position == digits, let code = UInt32(text, radix: radix),
       let scalar = Unicode.Scalar(code)
     else {
       throw error(

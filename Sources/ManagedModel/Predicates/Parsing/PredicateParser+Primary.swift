@@ -144,7 +144,8 @@ extension PredicateParser {
       throw self.error(error.message, at: place.start, expected: error.expected)
     }
     guard case .object(let object) = value else {
-      return .expression(NSExpression(.constant(value)))
+      let isNull = source?.tookNull == true
+      return .expression(NSExpression(.constant(value), origin: isNull ? .null : .node))
     }
     switch object.base {
     case let predicate as NSPredicate: return .predicate(predicate)
