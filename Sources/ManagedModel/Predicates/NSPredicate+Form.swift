@@ -49,9 +49,37 @@ extension NSPredicate {
     case .constant, .block, .unknown: []
     }
   }
+
+  /// Whether the answer is the same for every object.
+  package var isIndependentOfObject: Bool {
+    switch form {
+    case .comparison(let comparison):
+      comparison.predicateOperatorType != .customSelector
+        && comparison.leftExpression.isIndependentOfObject
+        && comparison.rightExpression.isIndependentOfObject
+    case .compound(_, let predicates): predicates.allSatisfy(\.isIndependentOfObject)
+    case .constant: true
+    case .block, .unknown: false
+    }
+  }
 }
 
 extension NSExpression {
+  /// Whether the value is the same for every object.
+  ///
+  /// A random number is not, nor is a variable.
+  package var isIndependentOfObject: Bool {
+    switch node {
+    case .constant: true
+    case .evaluatedObject, .variable, .keyPath, .anyKey, .subquery, .block: false
+    case .function(.random, _), .function(.randomBelow, _): false
+    case .conditional(let predicate, let yes, let no):
+      predicate.isIndependentOfObject && yes.isIndependentOfObject && no.isIndependentOfObject
+    case .path(let base, _): base.isIndependentOfObject
+    default: node.children.allSatisfy(\.isIndependentOfObject)
+    }
+  }
+
   fileprivate var ownKeyPaths: [PredicateKeyPath] {
     switch node {
     case .keyPath(let path): [path]

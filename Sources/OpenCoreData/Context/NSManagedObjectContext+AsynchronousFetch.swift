@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
     let plan = work.plan
     sweepBeforeLoad()
     var objects = materialise(work.takeRows(), from: reading.reader, plan)
-    objects = overlay(plan, on: objects)
+    objects = try overlay(plan, on: objects)
     try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: work.store)
     return objects
   }

@@ -4,8 +4,15 @@ import ProfileEvents
 extension NSManagedObjectContext {
   /// Fetches what a request asks for.
   ///
-  /// With a batch size, loads page by page to the end; `fetchBatched` loads what is looked at. With
-  /// pending changes, the result is what a save followed by the fetch would give, in its order.
+  /// With a batch size, loads page by page to the end; `fetchBatched` loads what is looked at.
+  ///
+  /// Unsaved changes are merged into what the store returns: objects that no longer match are left
+  /// out, those that match now are put at their positions. The store applies the offset and the limit
+  /// to what is saved, before the merge; afterward only the limit is applied again. So with a limit the
+  /// result may have fewer objects than a save followed by the fetch would return, since none are
+  /// fetched in place of those that no longer match; and with an offset it has matching unsaved
+  /// objects that belong before the offset. Save first to page through changed objects.
+  ///
   /// Cost: one SELECT, and one for each prefetched step; with a batch size one SELECT of keys and one
   /// for each page; all of that for each store that holds the entity. Rows: the matches, of several
   /// stores up to offset and limit of each. Faults: none, but those of destinations by which several
@@ -68,7 +75,7 @@ extension NSManagedObjectContext {
       } else {
         objects = register(try reader.identities(plan, in: scope), from: reader.store)
       }
-      objects = overlay(plan, on: objects)
+      objects = try overlay(plan, on: objects)
       try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: reader.store)
       return (objects, objects.count)
     }
@@ -76,7 +83,7 @@ extension NSManagedObjectContext {
 
   /// Keys alone, or keys whose rows go into the row cache, owned by the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
-    overlay(plan, on: try parent == nil ? storedIDs(plan) : parentIDs(plan))
+    try overlay(plan, on: parent == nil ? storedIDs(plan) : parentIDs(plan))
   }
 
   private func storedIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {

@@ -14,15 +14,20 @@ extension NSManagedObjectContext {
   /// What the store has put in order stays in it; changed objects are put in their places, each with
   /// about log₂ of the count comparisons, which fire the faults that they read. The limit is applied
   /// again.
-  final func overlay(_ plan: FetchPlan, on fetched: [NSManagedObject]) -> [NSManagedObject] {
-    overlay(plan, on: fetched, known: { $0 }, object: { $0 }, element: { $0 })
+  /// - Throws: 134060 when the predicate can't be evaluated for a changed object.
+  final func overlay(
+    _ plan: FetchPlan, on fetched: [NSManagedObject]
+  ) throws -> [NSManagedObject] {
+    try overlay(plan, on: fetched, known: { $0 }, object: { $0 }, element: { $0 })
   }
 
   /// Corrects fetched IDs by the pending changes; only objects that are compared are registered.
   ///
   /// The IDs of the fetch own their rows, and are the ones to give.
-  final func overlay(_ plan: FetchPlan, on fetched: [NSManagedObjectID]) -> [NSManagedObjectID] {
-    overlay(
+  final func overlay(
+    _ plan: FetchPlan, on fetched: [NSManagedObjectID]
+  ) throws -> [NSManagedObjectID] {
+    try overlay(
       plan, on: fetched, known: { self.registeredObject(for: $0) },
       object: { self.object(with: $0) }, element: { $0.objectID })
   }
@@ -30,7 +35,7 @@ extension NSManagedObjectContext {
   private func overlay<Element>(
     _ plan: FetchPlan, on fetched: [Element], known: (Element) -> NSManagedObject?,
     object: (Element) -> NSManagedObject, element: (NSManagedObject) -> Element
-  ) -> [Element] {
+  ) throws -> [Element] {
     guard plan.includesPendingChanges, hasPendingChanges(touching: plan) else { return fetched }
     var (kept, moved): ([Element], [NSManagedObject]) = ([], [])
     var present: [ObjectIdentifier: Element] = [:]
@@ -41,14 +46,14 @@ extension NSManagedObjectContext {
         continue
       }
       present[ObjectIdentifier(object)] = element
-      guard !object.isDeleted, matches(object, plan) else { continue }
+      guard !object.isDeleted, try plan.matches(object) else { continue }
       if object.mayMove(under: plan.sort) { moved.append(object) } else { kept.append(element) }
     }
     for object in changes.inserted.array + changes.updated.array
     where present[ObjectIdentifier(object)] == nil && !object.isDeleted
-      && plan.covers(object.layout) && matches(object, plan)
+      && plan.covers(object.layout)
     {
-      moved.append(object)
+      if try plan.matches(object) { moved.append(object) }
     }
     func back(_ object: NSManagedObject) -> Element {
       present[ObjectIdentifier(object)] ?? element(object)
@@ -92,10 +97,6 @@ extension NSManagedObjectContext {
       }
     }
     return false
-  }
-
-  private func matches(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
-    plan.predicate?.evaluate(with: object) ?? true
   }
 }
 

@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
   final func fetchThroughParent(_ plan: FetchPlan) throws -> [NSManagedObject] {
     try fetchingFromParent(plan) { parent in
       let found = try parent.fetchObjects(self.passedOn(plan))
-      let objects = self.overlay(plan, on: try self.take(found, of: plan, from: parent))
+      let objects = try self.overlay(plan, on: self.take(found, of: plan, from: parent))
       return (objects, objects.count)
     }
   }

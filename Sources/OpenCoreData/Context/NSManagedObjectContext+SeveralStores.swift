@@ -107,7 +107,7 @@ extension NSManagedObjectContext {
         defer { for row in part.rows { row.row.release() } }
         return register(part.rows.map(\.identity), from: part.reader.store)
       }
-      let objects = overlay(plan, on: order.map { found[$0.part][$0.row] })
+      let objects = try overlay(plan, on: order.map { found[$0.part][$0.row] })
       for (part, found) in zip(parts, found) {
         try prefetch(plan.prefetchPaths, from: found, of: plan.entity, in: part.reader.store)
       }

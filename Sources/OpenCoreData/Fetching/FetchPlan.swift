@@ -27,9 +27,12 @@ struct FetchPlan {
     let given = request.entity.flatMap { $0.managedObjectModel === model ? $0 : nil }
     let entity = try given ?? FetchPlan.entity(named: request.entityName, in: model)
     self.entity = entity
+    if request.entity == nil { request.entity = entity }
     layout = EntityLayout.of(entity)
     predicate = try FetchPlan.predicate(request.predicate, entity)
-    sort = try request.swiftSort?(entity) ?? request.sortDescriptors ?? []
+    sort =
+      try request.swiftSort?(entity)
+      ?? request.sortDescriptors?.map { try $0.named(in: entity) } ?? []
     limit = request.fetchLimit
     offset = request.fetchOffset
     batchSize = request.fetchBatchSize
@@ -46,11 +49,16 @@ struct FetchPlan {
   private static func predicate(
     _ given: NSPredicate?, _ entity: NSEntityDescription
   ) throws -> NSPredicate? {
+    do {
+      try given?.checkDepth()
+    } catch {
+      throw NSError.fetch("The predicate can't be evaluated: \(error).")
+    }
     guard let translated = try given?.withoutSwiftPredicates(for: entity) else { return nil }
     do {
       return try translated.withFetchesRun()
     } catch {
-      throw NSError.fetch("The predicate '\(translated)' has no answer: \(error).")
+      throw NSError.unanswerable(translated, error)
     }
   }
 
@@ -66,6 +74,20 @@ struct FetchPlan {
           + "resultType = .dictionaryResultType.")
     }
     return nil
+  }
+
+  /// Whether an object satisfies the predicate, in memory.
+  ///
+  /// Cost: the faults of the properties that the predicate reads.
+  /// - Throws: 134060 when it can't be evaluated for the object.
+  func matches(_ object: NSManagedObject) throws -> Bool {
+    guard let predicate else { return true }
+    if case .subclass = predicate.kind { return predicate.evaluate(with: object as Any?) }
+    do {
+      return try predicate.evaluation(ofRecord: object)
+    } catch {
+      throw NSError.unanswerable(predicate, error)
+    }
   }
 
   /// Whether an object of that layout is among those the request asks for.

@@ -38,7 +38,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// The entity's name; looked up in the context's model when `entity` is not set.
   public private(set) var entityName: String?
 
-  /// The entity to fetch.
+  /// The entity to fetch; set when a request that names its entity is executed.
   open var entity: NSEntityDescription? {
     didSet { entityName = entity?.name }
   }

@@ -34,7 +34,8 @@ extension NSManagedObject: PredicateRecord {
       case .string(let text): return .string(text)
       case .raw(let value): return PredicateValue(value, kind: slot.kind)
       case .value(let value): return PredicateValue(value)
-      default: break
+      case .transformed: return PredicateValue(attribute(slot))
+      case .none, .object, .toMany: break
       }
     }
     return row.predicateValue(slot) ?? PredicateValue(attribute(slot))
@@ -46,7 +47,8 @@ extension NSManagedObject: PredicateRecord {
       let objects = destinations(relationship, at: index)
       return .collection(
         PredicateCollection(
-          objects.map { .object(PredicateObject(reference: $0)) }, isOrdered: false))
+          objects.map { .object(PredicateObject(reference: $0)) },
+          isOrdered: relationship.isOrdered, isSet: true))
     }
     return PredicateValue(heldValue(.transient(index - layout.firstTransient)))
   }

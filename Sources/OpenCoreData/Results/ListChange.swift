@@ -26,7 +26,7 @@ struct ListChange {
       let position = results.list.position(of: object)
       let matches =
         !object.isDeleted && object.context === results.context
-        && plan.predicate?.evaluate(with: object) ?? true
+        && ListChange.matches(object, plan)
       switch (position, matches) {
       case (let position?, true): candidates.append((object, position))
       case (let position?, false): removed.append((object, position))
@@ -38,6 +38,19 @@ struct ListChange {
     let moving = settle(candidates, in: results)
     removed = (removed + moving).sorted { $0.position < $1.position }
     insert(coming + moving.map(\.object), in: results)
+  }
+
+  /// Whether a changed object satisfies the predicate.
+  ///
+  /// One for which it can't be evaluated doesn't, and the error is logged: a notification has nothing
+  /// to throw it to.
+  private static func matches(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
+    do {
+      return try plan.matches(object)
+    } catch {
+      object.context?.noteFailure(error, "a fetched results controller left out \(object.objectID)")
+      return false
+    }
   }
 
   var isEmpty: Bool {

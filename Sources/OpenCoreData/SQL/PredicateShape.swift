@@ -67,7 +67,7 @@ struct PredicateShape {
   ///
   /// - Parameter isList: Whether a list of whole numbers or objects may have any length.
   mutating func add(_ expression: NSExpression, isList: Bool = false) -> Bool {
-    if PredicateTranslation.isConstant(expression) {
+    if expression.isIndependentOfObject {
       return add(constant: expression, isList: isList)
     }
     switch expression.node {

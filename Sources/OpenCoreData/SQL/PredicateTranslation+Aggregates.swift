@@ -24,7 +24,19 @@ extension PredicateTranslation {
       throw TranslationError(
         path.text, "\(found.rawValue) makes a list for each row; only memory can.")
     }
-    return try aggregate(function, of: rest, path, at: site, keepsWhole: keepsWhole)
+    return try aggregate(
+      function, of: rest, path, at: site, over: .objects, keepsWhole: keepsWhole)
+  }
+
+  /// What a function of a to-many takes.
+  ///
+  /// Key-value coding decides: an operator reads the key path of each object, and a key path over a
+  /// set gives the set of its values, without nils.
+  enum Values {
+    /// The value of each object, for an operator: `pets.@sum.age`.
+    case objects
+    /// Each value once, for a function of a key path: `sum:(pets.age)`.
+    case distinct
   }
 
   /// The function on the rows of a group that an operator stands for.
@@ -56,7 +68,7 @@ extension PredicateTranslation {
   /// A function over the values at the end of a path through a to-many.
   private func aggregate(
     _ function: PredicateFunction, of keys: ArraySlice<PredicateKeyPath.Component>,
-    _ path: ToManyPath, at site: Site, keepsWhole: Bool
+    _ path: ToManyPath, at site: Site, over values: Values, keepsWhole: Bool
   ) throws(TranslationError) -> SQLOperand {
     guard let name = Self.name(of: function) else {
       throw TranslationError(path.text, "The function \(function.rawValue) has no SQL.")
@@ -71,10 +83,28 @@ extension PredicateTranslation {
           throw TranslationError(path.text, "\(function.rawValue) takes a path to an attribute.")
         }
         type = try self.resultType(of: function, attribute, path.text)
-        return "\(raw: name)(\(column))"
+        switch values {
+        case .distinct: return "\(raw: name)(DISTINCT\(column))"
+        // An operator counts a nil as 0, and so it does no objects.
+        case .objects where function == .average: return "IFNULL(AVG(IFNULL(\(column), 0)), 0)"
+        case .objects: return "\(raw: name)(\(column))"
+        }
       }, where: nil)
-    guard keepsWhole, function == .sum, type == .integer else { return .computed(fragment, type) }
-    return .computed("CAST(\(fragment) AS INTEGER)", type)
+    let isWhole = keepsWhole && function == .sum && type == .integer
+    let value: SQLFragment = isWhole ? "CAST(\(fragment) AS INTEGER)" : fragment
+    // The others are nil of no rows anyway.
+    let hasValueOfNothing =
+      function == .sum || function == .count || values == .objects && function == .average
+    return .computed(hasValueOfNothing ? present(value, path) : value, type)
+  }
+
+  /// A value behind a path of to-ones: nil where one of them is nil, as everything at the end of a
+  /// key path that meets nil.
+  private func present(_ value: SQLFragment, _ path: ToManyPath) -> SQLFragment {
+    guard case .reference = path.source.place, path.source.key != path.scope.start?.key else {
+      return value
+    }
+    return "CASE WHEN \(raw: path.source.key) IS NOT NULL THEN \(value) END"
   }
 
   /// The type of a function's result; sums and averages are those of numbers only.
@@ -91,9 +121,11 @@ extension PredicateTranslation {
   }
 
   /// `max:(…)` and its kin: over the objects of one to-many, or over several values.
+  ///
+  /// - Parameter values: What a function of one key path over a to-many takes.
   func aggregate(
     _ function: PredicateFunction, _ arguments: [NSExpression], at site: Site,
-    _ expression: NSExpression
+    _ expression: NSExpression, over given: Values = .distinct
   ) throws(TranslationError) -> SQLOperand {
     var values = arguments
     if arguments.count == 1 {
@@ -103,9 +135,10 @@ extension PredicateTranslation {
         if case .operator = path.rest.first { break }
         return function == .count && path.rest.isEmpty
           ? try count(path, at: site)
-          : try aggregate(function, of: path.rest[...], path, at: site, keepsWhole: true)
+          : try aggregate(
+            function, of: path.rest[...], path, at: site, over: given, keepsWhole: true)
       case .list(let elements): values = elements
-      default: break
+      case let only: return try aggregate(function, ofOnly: only, arguments[0], at: site)
       }
     }
     guard let name = Self.name(of: function) else {
@@ -130,9 +163,43 @@ extension PredicateTranslation {
       function == .average ? .real : type ?? .integer)
   }
 
+  /// A function of one value that is no collection: that value, and its number is 1.
+  private func aggregate(
+    _ function: PredicateFunction, ofOnly operand: SQLOperand, _ expression: NSExpression,
+    at site: Site
+  ) throws(TranslationError) -> SQLOperand {
+    try refuseElements(of: operand)
+    guard Self.name(of: function) != nil else {
+      throw TranslationError(
+        expression.description, "The function \(function.rawValue) has no SQL.")
+    }
+    let (fragment, type) = try value(of: operand, expression, at: site)
+    switch function {
+    case .count: return .computed("CASE WHEN \(fragment) IS NOT NULL THEN 1 END", .integer)
+    case .min, .max: return .computed(fragment, type ?? .integer)
+    default:
+      if let type, !type.isNumber {
+        throw TranslationError(expression.description, "This is no number.")
+      }
+      return function == .average
+        ? .computed("CAST(\(fragment) AS REAL)", .real) : .computed(fragment, type ?? .integer)
+    }
+  }
+
+  /// Refuses to look into a transformable value: a column has its bytes only.
+  func refuseElements(of operand: SQLOperand) throws(TranslationError) {
+    guard case .attribute(_, let attribute) = operand,
+      StoredType(attribute.attributeType) == .transformable
+    else { return }
+    throw TranslationError(
+      "\(attribute)",
+      "This is a transformable attribute: the store has its bytes and can't read the elements. "
+        + "Filter the fetched objects instead.")
+  }
+
   /// How many objects are at the end of a path through a to-many relationship.
   func count(_ path: ToManyPath, at site: Site) throws(TranslationError) -> SQLOperand {
-    .computed(try countFragment(path, at: site, where: nil), .integer)
+    .computed(present(try countFragment(path, at: site, where: nil), path), .integer)
   }
 
   /// The number of a collection's elements, for `[SIZE]`.

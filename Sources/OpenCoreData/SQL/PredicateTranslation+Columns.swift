@@ -82,11 +82,12 @@ extension PredicateTranslation {
       // The sum of the sums is the sum; an average of averages is none.
       guard function != .average,
         case .computed(let each, let type) = try aggregate(
-          function, [argument], at: site, argument)
+          function, [argument], at: site, argument, over: .objects)
       else {
         throw TranslationError(path.text, "An average over the objects of many rows has no SQL.")
       }
-      return .computed("\(raw: name)(\(each))", type)
+      return function == .count
+        ? .computed("IFNULL(SUM(\(each)), 0)", .integer) : .computed("\(raw: name)(\(each))", type)
     case .list: return nil
     default: break
     }

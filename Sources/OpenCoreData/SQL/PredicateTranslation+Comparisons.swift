@@ -10,7 +10,7 @@ extension PredicateTranslation {
       throw TranslationError(
         rules.piece, "Only memory can compare by a method; the store needs SQL.")
     }
-    if Self.isConstant(comparison) {
+    if comparison.isIndependentOfObject {
       isReusable = false
       return .constant(try evaluated(comparison))
     }
@@ -32,8 +32,8 @@ extension PredicateTranslation {
       try self.compare(element, comparison.rightExpression, rules, at: inner)
     }
     return modifier == .any
-      ? try some(of: path, at: site, keepsNil: looksForNil, test)
-      : try every(of: path, at: site, keepsNil: looksForNil, test)
+      ? try some(of: path, at: site, skipsNil: looksForNil, test)
+      : try every(of: path, at: site, test)
   }
 
   /// Whether a value that is nil makes the comparison true.
@@ -41,8 +41,8 @@ extension PredicateTranslation {
     guard [.equalTo, .in, .contains].contains(comparison.predicateOperatorType) else {
       return false
     }
-    for side in [comparison.leftExpression, comparison.rightExpression] where Self.isConstant(side)
-    {
+    for side in [comparison.leftExpression, comparison.rightExpression]
+    where side.isIndependentOfObject {
       switch try constant(side).value {
       case .null: return true
       case .collection(let collection) where collection.elements.contains(where: \.isNull):
@@ -80,6 +80,7 @@ extension PredicateTranslation {
     eachOf left: SQLOperand, _ comparison: NSComparisonPredicate, _ rules: ComparisonRules,
     looksForNil: Bool, at site: Site
   ) throws(TranslationError) -> SQLCondition {
+    try refuseElements(of: left)
     let isAny = comparison.comparisonPredicateModifier == .any
     let right = comparison.rightExpression
     var elements: [SQLOperand]?
@@ -139,52 +140,73 @@ extension PredicateTranslation {
   ///
   /// Where the whole condition hangs on it, the elements are joined, as Apple's SQL does, and the
   /// rows made distinct. Elsewhere a join would add or lose rows, so the elements are counted.
+  ///
+  /// - Parameter skipsNil: Whether the test may be true of nil, which is no element: a key path over a
+  ///   set gives a set without nils.
   func some(
-    of path: ToManyPath, at site: Site, keepsNil: Bool, _ test: @escaping ElementTest
+    of path: ToManyPath, at site: Site, skipsNil: Bool, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
     if joinsToMany, site.isRequired, path.scope === root, site.scope === root, path.filter == nil {
       isDistinct = true
       let position = join(path, isRequired: true)
-      let found = try element(of: path, at: position, in: keepsNil ? site.optional : site)
+      let found = try element(of: path, at: position, in: site)
       if case .toMany(let next) = found {
-        return try some(of: next, at: site, keepsNil: keepsNil, test)
+        return try some(of: next, at: site, skipsNil: skipsNil, test)
       }
-      return try test(found, site)
+      return .all(
+        try notNil(found, skipsNil && !path.rest.isEmpty) + [try test(found, site)])
     }
     let count = try countFragment(path, at: site) { position, inner throws(TranslationError) in
-      let found = try self.element(of: path, at: position, in: keepsNil ? inner.optional : inner)
+      let found = try self.element(of: path, at: position, in: inner)
       if case .toMany(let next) = found {
-        return try self.some(of: next, at: inner, keepsNil: keepsNil, test)
+        return try self.some(of: next, at: inner, skipsNil: skipsNil, test)
       }
-      return try test(found, inner)
+      return .all(
+        try self.notNil(found, skipsNil && !path.rest.isEmpty) + [try test(found, inner)])
     }
     return .sql("\(count) > \(bind: .integer(0))")
   }
 
   /// Whether every element of a to-many satisfies a test: none is there for which it is not true.
   private func every(
-    of path: ToManyPath, at site: Site, keepsNil: Bool, _ test: @escaping ElementTest
+    of path: ToManyPath, at site: Site, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
     let count = try countFragment(path, at: site) { position, inner throws(TranslationError) in
       let found = try self.element(of: path, at: position, in: inner.optional)
-      let condition =
-        if case .toMany(let next) = found {
-          try self.every(of: next, at: inner.optional, keepsNil: keepsNil, test)
-        } else {
-          try test(found, inner.optional)
-        }
-      guard case .sql(let fragment) = condition else { return .not(condition) }
-      return .sql("\(fragment.inParentheses) IS NOT 1")
+      let condition: SQLCondition
+      var present: [SQLCondition] = []
+      if case .toMany(let next) = found {
+        condition = try self.every(of: next, at: inner.optional, test)
+      } else {
+        present = try self.notNil(found, !path.rest.isEmpty)
+        condition = try test(found, inner.optional)
+      }
+      guard case .sql(let fragment) = condition else { return .all(present + [.not(condition)]) }
+      return .all(present + [.sql("\(fragment.inParentheses) IS NOT 1")])
     }
     return .sql("\(count) = \(bind: .integer(0))")
+  }
+
+  /// The condition that an element isn't nil, or none.
+  private func notNil(
+    _ element: SQLOperand, _ isNeeded: Bool
+  ) throws(TranslationError) -> [SQLCondition] {
+    isNeeded ? [.sql(try present(element))] : []
   }
 
   /// What is compared of an element: itself, or the value at the end of the path.
   private func element(
     of path: ToManyPath, at position: TranslationPosition, in site: Site
   ) throws(TranslationError) -> SQLOperand {
-    try settled(
-      try walk(path.rest[...], from: position, in: site.scope, at: site, text: path.text),
-      at: site)
+    let found = try walk(path.rest[...], from: position, in: site.scope, at: site, text: path.text)
+    if case .toMany(let inner) = found, case .operator(let operation) = inner.rest.first {
+      let name = path.relationship.relationship.name
+      throw TranslationError(
+        path.text,
+        "The path gives a set of sets, and \(operation.rawValue) one value for all of them, which "
+          + "has no SQL. Use SUBQUERY(\(name), $x, $x.\(inner.relationship.relationship.name)."
+          + "\(operation.rawValue) …).@count.")
+    }
+    return found
   }
 }

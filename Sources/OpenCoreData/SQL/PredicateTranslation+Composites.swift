@@ -13,8 +13,8 @@ extension PredicateTranslation {
       comparison.comparisonPredicateModifier == .direct
     else { return nil }
     let (left, right) = (comparison.leftExpression, comparison.rightExpression)
-    let (group, other) = Self.isConstant(left) ? (right, left) : (left, right)
-    guard case .keyPath(let path) = group.node, Self.isConstant(other),
+    let (group, other) = left.isIndependentOfObject ? (right, left) : (left, right)
+    guard case .keyPath(let path) = group.node, other.isIndependentOfObject,
       let entity = site.scopes[0].start?.entity.description,
       let elements = Self.elements(ofGroupAt: path, from: entity),
       try constant(other).value.isNull

@@ -39,7 +39,7 @@ extension PredicateTranslation {
     switch right {
     case _ where right.isNull: return .constant(false)
     case .toMany(let path):
-      return try some(of: path, at: site, keepsNil: false) {
+      return try some(of: path, at: site, skipsNil: left.isNull) {
         element, inner throws(TranslationError) in
         try self.equal(element, left, rules.with(.equalTo), at: inner)
       }

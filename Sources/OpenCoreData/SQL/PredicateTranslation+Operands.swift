@@ -4,7 +4,7 @@ import SQLiteDriver
 extension PredicateTranslation {
   /// What an expression stands for at a place in the statement.
   func operand(_ expression: NSExpression, at site: Site) throws(TranslationError) -> SQLOperand {
-    if Self.isConstant(expression) { return .constant(try constant(expression)) }
+    if expression.isIndependentOfObject { return .constant(try constant(expression)) }
     switch expression.node {
     case .evaluatedObject:
       return try walk([], in: site.scopes[0], at: site, text: "SELF")
@@ -29,30 +29,6 @@ extension PredicateTranslation {
       return try conditional(predicate, yes, no, at: site)
     case .constant, .subscripted, .method, .setOperation, .anyKey, .block, .assignment, .fetch:
       throw TranslationError(expression.description, Self.reason(expression))
-    }
-  }
-
-  /// Whether the value is the same for every row.
-  static func isConstant(_ expression: NSExpression) -> Bool {
-    switch expression.node {
-    case .evaluatedObject, .variable, .keyPath, .anyKey, .subquery, .block: false
-    case .function(.random, _), .function(.randomBelow, _): false
-    case .conditional(let predicate, let yes, let no):
-      Self.isConstant(predicate) && Self.isConstant(yes) && Self.isConstant(no)
-    case .path(let base, _): Self.isConstant(base)
-    default: expression.node.children.allSatisfy(Self.isConstant)
-    }
-  }
-
-  /// Whether the answer is the same for every row.
-  static func isConstant(_ predicate: NSPredicate) -> Bool {
-    switch predicate {
-    case let comparison as NSComparisonPredicate:
-      comparison.predicateOperatorType != .customSelector
-        && Self.isConstant(comparison.leftExpression)
-        && Self.isConstant(comparison.rightExpression)
-    case let compound as NSCompoundPredicate: compound.predicates.allSatisfy(Self.isConstant)
-    default: if case .constant = predicate.kind { true } else { false }
     }
   }
 

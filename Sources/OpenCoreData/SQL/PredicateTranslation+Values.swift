@@ -60,7 +60,24 @@ extension PredicateTranslation {
   func sides(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> (SQLFragment, SQLFragment) {
-    (try side(left, beside: right, rules), try side(right, beside: left, rules))
+    if let first = Self.type(of: left), let second = Self.type(of: right),
+      !first.compares(with: second)
+    {
+      throw TranslationError(
+        rules.piece,
+        "One side is \(first.summary), the other \(second.summary). CAST one of them to compare "
+          + "the two.")
+    }
+    return (try side(left, beside: right, rules), try side(right, beside: left, rules))
+  }
+
+  /// The type of a value that depends on the row.
+  private static func type(of operand: SQLOperand) -> StoredType? {
+    switch operand {
+    case .attribute(_, let attribute): StoredType(attribute.attributeType)
+    case .computed(_, let type): type
+    case .constant, .object, .entity, .toMany, .list: nil
+    }
   }
 
   private func side(
@@ -90,6 +107,16 @@ extension PredicateTranslation {
         rules.piece, "\(path.text) leads to many objects, so it needs ANY, ALL or @count.")
     case .list:
       throw TranslationError(rules.piece, "A list is compared by IN or BETWEEN only.")
+    }
+  }
+
+  /// `IS NOT NULL`.
+  func present(_ operand: SQLOperand) throws(TranslationError) -> SQLFragment {
+    switch operand {
+    case .object(let column, _), .entity(let column, _, _): return "\(column) IS NOT NULL"
+    case .attribute(let column, _): return "\(column) IS NOT NULL"
+    case .computed(let fragment, _): return "\(fragment) IS NOT NULL"
+    case .constant, .toMany, .list: return "1 = 1"
     }
   }
 

@@ -17,14 +17,12 @@ extension PredicateValue {
 
   private var storedInteger: SQLiteValue? {
     if let value = exactInteger { return .integer(value) }
-    if case .string(let text) = self {
-      return Int64(text).map(SQLiteValue.integer) ?? Double(text).map(SQLiteValue.real)
-    }
+    if case .string(let text) = self { return PredicateValue.number(of: text)?.storedInteger }
     return nearestDouble.map(SQLiteValue.real)
   }
 
   private var storedReal: SQLiteValue? {
-    if case .string(let text) = self { return Double(text).map(SQLiteValue.real) }
+    if case .string(let text) = self { return PredicateValue.number(of: text)?.storedReal }
     return nearestDouble.map(SQLiteValue.real)
   }
 
@@ -36,23 +34,14 @@ extension PredicateValue {
   /// A decimal whose digits a column of numeric affinity keeps as it keeps the stored ones.
   private var storedDecimal: SQLiteValue? {
     if let value = exactInteger { return .integer(value) }
-    if case .string(let text) = self { return Double(text) == nil ? nil : .text(text) }
+    if case .string(let text) = self {
+      return PredicateValue.number(of: text) == nil ? nil : .text(text)
+    }
     if case .decimal(let value) = self { return .text("\(value)") }
     return nearestDouble.map(SQLiteValue.real)
   }
 
-  private var storedText: SQLiteValue? {
-    switch self {
-    case .string(let text): .text(text)
-    case .url(let url): .text(url.absoluteString)
-    case .uuid(let uuid): .text(uuid.uuidString)
-    case .bool(let value): .text(value ? "1" : "0")
-    case .integer(let value): .text("\(value)")
-    case .double(let value): .text("\(value)")
-    case .decimal(let value): .text("\(value)")
-    default: nil
-    }
-  }
+  private var storedText: SQLiteValue? { columnText.map(SQLiteValue.text) }
 
   private var storedUUID: SQLiteValue? {
     switch self {
@@ -88,6 +77,20 @@ extension StoredType {
     case .data: self = .binary
     case .uuid: self = .uuid
     case .null, .collection, .dictionary, .object, .placeholder: return nil
+    }
+  }
+
+  /// Whether SQL compares values of both types by what they are, not by their storage classes.
+  func compares(with other: StoredType) -> Bool {
+    summary == other.summary
+  }
+
+  /// What values of the type are, for a message.
+  var summary: String {
+    switch self {
+    case .integer, .real, .decimal, .timestamp: "a number"
+    case .text: "a string"
+    case .uuid, .binary, .transformable: "data"
     }
   }
 

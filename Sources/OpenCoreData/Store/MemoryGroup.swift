@@ -104,6 +104,7 @@ final class MemoryGroup: KeyValueReadable {
     _ function: PredicateFunction, _ argument: NSExpression, _ rows: [MemoryRecord]
   ) throws(PredicateEvaluationError) -> NSExpression {
     var values: [PredicateValue] = []
+    let argument = rows.first.map { ofEachObject(argument, $0.row.layout.entity) } ?? argument
     for row in rows {
       let value = try argument.value(for: row)
       if case .collection(let collection) = value {
@@ -116,6 +117,26 @@ final class MemoryGroup: KeyValueReadable {
     let found = PredicateCollection(values.filter { !$0.isNull })
     return NSExpression(
       .constant(try FunctionEvaluator.value(of: function, [.collection(found)])))
+  }
+
+  /// A key path over a to-many as one that gives a value for each object, as SQL joins them, not the
+  /// set of the values.
+  private static func ofEachObject(
+    _ argument: NSExpression, _ entity: NSEntityDescription
+  ) -> NSExpression {
+    guard case .keyPath(let path) = argument.node else { return argument }
+    let keys = path.keys
+    guard keys.count == path.components.count else { return argument }
+    var home: NSEntityDescription? = entity
+    for (index, key) in keys.dropLast().enumerated() {
+      guard let relationship = home?.relationshipsByName[key] else { return argument }
+      if relationship.isToMany {
+        let parts = keys[...index] + ["@unionOfObjects"] + keys[(index + 1)...]
+        return NSExpression(forKeyPath: parts.joined(separator: "."))
+      }
+      home = relationship.destinationEntity
+    }
+    return argument
   }
 
   private static func function(

@@ -111,7 +111,7 @@ final class MemoryReader: StoreReader {
       do {
         records = try records.filter { try predicate.evaluation(ofRecord: $0) }
       } catch {
-        throw NSError.fetch("The predicate '\(predicate)' has no answer: \(error).")
+        throw NSError.unanswerable(predicate, error)
       }
     }
     return records

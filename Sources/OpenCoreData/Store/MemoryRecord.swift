@@ -19,7 +19,7 @@ final class MemoryRecord: PredicateRecord {
       let slot = layout.slots[index]
       return slot.kind.isToOne ? destination(slot) : layout.value(slot, in: row.row)
     case .toMany(let index):
-      return destinations(layout.toMany[index])
+      return predicateValue(at: UInt32(layout.slots.count + index)).carried
     case .composite(let index):
       return layout.gathered(index) { layout.value($0, in: row.row) }
     case .transient, nil:
@@ -50,10 +50,10 @@ final class MemoryRecord: PredicateRecord {
     let index = Int(place)
     guard index < layout.slots.count else {
       let relationship = layout.toMany[index - layout.slots.count]
-      // A list, also where no order is kept: rows with equal values count each, as in SQL.
       return .collection(
         PredicateCollection(
-          destinations(relationship).map { .object(PredicateObject(reference: $0)) }))
+          destinations(relationship).map { .object(PredicateObject(reference: $0)) },
+          isOrdered: relationship.isOrdered, isSet: true))
     }
     let slot = layout.slots[index]
     if slot.kind.isToOne {

@@ -74,14 +74,15 @@ extension FormulaGrammar {
   }
 
   private mutating func aggregate() -> Term {
-    let name = pick(["@count", "@sum", "@min", "@max", "@avg", "tags", "owner", "max"])
+    let name = pick(["@count", "@sum", "@min", "@max", "@avg", "tags", "owner", "max", "function"])
     func sizes(_ row: DataRow) -> [Int64] { row.item.parts.compactMap(\.size) }
     switch name {
+    case "function": return functionOfSet()
     case "@count": return Term("parts.@count") { row, _ in .whole(Int64(row.item.parts.count)) }
     case "tags": return Term("tags.@count") { row, _ in .whole(Int64(row.item.tags.count)) }
     case "owner":
-      return Term("owner.items.@count") { row, rules in
-        row.item.owner.map { .whole(Int64($0.items.count)) } ?? (rules == .sql ? .whole(0) : nil)
+      return Term("owner.items.@count") { row, _ in
+        row.item.owner.map { .whole(Int64($0.items.count)) }
       }
     case "max":
       return Term("max:(count, weight)") { row, _ in
@@ -90,18 +91,38 @@ extension FormulaGrammar {
         return found.max { $0.number < $1.number }
       }
     default:
-      return Term("parts.\(name).size") { row, rules in
+      return Term("parts.\(name).size") { row, _ in
         let values = sizes(row)
         switch name {
         case "@sum": return .whole(values.reduce(0, +))
         case "@min": return values.min().map(Plain.whole)
         case "@max": return values.max().map(Plain.whole)
         default:
-          // SQL passes over NULL; in memory a nil counts as zero, and nothing has the average zero.
-          let count = rules == .sql ? values.count : row.item.parts.count
-          if count == 0 { return rules == .sql ? nil : .whole(0) }
-          return .real(Double(values.reduce(0, +)) / Double(count))
+          // A nil counts as zero, and nothing has the average zero.
+          let count = row.item.parts.count
+          return count == 0 ? .whole(0) : .real(Double(values.reduce(0, +)) / Double(count))
         }
+      }
+    }
+  }
+
+  /// A function of a key path over a to-many: the path gives a set of values without nils.
+  private mutating func functionOfSet() -> Term {
+    let name = pick(["sum", "count", "min", "max", "average"])
+    let isFar = Bool.random(using: &random)
+    let path = isFar ? "owner.items.count" : "parts.size"
+    return Term("\(name):(\(path))") { row, _ in
+      if isFar, row.item.owner == nil { return nil }
+      let values = Set(
+        isFar
+          ? row.item.owner?.items.compactMap(\.count) ?? [] : row.item.parts.compactMap(\.size))
+      switch name {
+      case "sum": return .whole(values.reduce(0, +))
+      case "count": return .whole(Int64(values.count))
+      case "min": return values.min().map(Plain.whole)
+      case "max": return values.max().map(Plain.whole)
+      default:
+        return values.isEmpty ? nil : .real(Double(values.reduce(0, +)) / Double(values.count))
       }
     }
   }

@@ -28,7 +28,8 @@ struct FormulaGrammar {
   }
 
   private mutating func comparison(_ depth: Int) -> Condition {
-    switch Int.random(in: 0...9, using: &random) {
+    switch Int.random(in: 0...10, using: &random) {
+    case 10: return otherKinds()
     case 0, 1, 2: return numbers(depth)
     case 3, 4: return texts()
     case 5: return nils()
@@ -124,8 +125,53 @@ struct FormulaGrammar {
     }
   }
 
+  /// Comparisons with a constant of another kind, which takes that of the column.
+  private mutating func otherKinds() -> Condition {
+    let sign = pick(["==", "!=", "<", ">="])
+    let value = Int64.random(in: -1...5, using: &random)
+    let paths: [(String, (DataRow) -> Plain?)] = [
+      ("count", { $0.item.count.map(Plain.whole) }), ("weight", { $0.item.weight.map(Plain.real) }),
+      ("price", { $0.item.price.map(Plain.real) }),
+      ("owner.age", { $0.item.owner?.age.map(Plain.whole) }),
+      ("parts.@sum.size", { .whole($0.item.parts.compactMap(\.size).reduce(0, +)) }),
+    ]
+    let (path, answer) = paths[Int.random(in: paths.indices, using: &random)]
+    switch Int.random(in: 0...5, using: &random) {
+    case 0:
+      return Condition("'\(value)' \(sign) \(path)") { row, rules in
+        Logic.compare(sign, .whole(value), answer(row), "", rules)
+      }
+    case 1:
+      return Condition("\(path) IN {'\(value)', '2'}") { row, rules in
+        guard let found = answer(row)?.number else { return rules == .sql ? nil : false }
+        return found == Double(value) || found == 2
+      }
+    case 2:
+      return Condition("\(path) BETWEEN {'\(value)', \(value + 2)}") { row, rules in
+        guard let found = answer(row)?.number else { return rules == .sql ? nil : false }
+        return found >= Double(value) && found <= Double(value + 2)
+      }
+    case 3:
+      return Condition("name \(sign) \(value)") { row, rules in
+        Logic.compare(sign, row.item.name.map(Plain.text), .text("\(value)"), "", rules)
+      }
+    case 4:
+      return Condition("added \(sign) \(value)") { row, rules in
+        Logic.compare(sign, row.item.added.map(Plain.real), .whole(value), "", rules)
+      }
+    default:
+      return Condition("\(path) \(sign) '\(value).5'") { row, rules in
+        Logic.compare(sign, answer(row), .real(Double("\(value).5") ?? .nan), "", rules)
+      }
+    }
+  }
+
   private mutating func members() -> Condition {
-    switch Int.random(in: 0...3, using: &random) {
+    switch Int.random(in: 0...4, using: &random) {
+    case 4:
+      let value = Int64.random(in: 0...4, using: &random)
+      let format = pick(["parts.size CONTAINS '\(value)'", "\(value) IN parts.size"])
+      return Condition(format) { row, _ in row.item.parts.contains { $0.size == value } }
     case 0:
       let values = (0..<Int.random(in: 0...3, using: &random)).map { _ in
         Int64.random(in: -2...6, using: &random)
@@ -176,9 +222,24 @@ struct FormulaGrammar {
       ("owner.age", { $0.item.owner?.age.map { [.whole($0)] } ?? [] }, .whole(value)),
     ]
     let (path, values, constant) = paths[Int.random(in: paths.indices, using: &random)]
+    if Int.random(in: 0...5, using: &random) == 0 {
+      let sign = pick(["==", "!="])
+      return Condition("\(word) \(path) \(sign) nil") { row, _ in
+        // Nil is no element of a set of values.
+        let isEmpty = values(row).allSatisfy { $0 == nil }
+        switch (word, sign) {
+        case ("ALL", "=="), ("NONE", "!="): return isEmpty
+        case ("ALL", _), ("NONE", _): return true
+        case (_, "=="): return false
+        default: return !isEmpty
+        }
+      }
+    }
     let right = if case .text(let text) = constant { "'\(text)'" } else { "\(value)" }
     return Condition("\(word) \(path) \(sign) \(right)") { row, rules in
-      let truths = values(row).map { Logic.compare(sign, $0, constant, "", rules) == true }
+      let truths = values(row).filter { $0 != nil }.map {
+        Logic.compare(sign, $0, constant, "", rules) == true
+      }
       switch word {
       case "ALL": return truths.allSatisfy { $0 }
       case "NONE": return !truths.contains(true)
@@ -197,8 +258,7 @@ struct FormulaGrammar {
         + "$p.size >= $i.count).@count > 0).@count \(sign) \(value)"
       return Condition(format) { row, rules in
         guard let items = row.item.owner?.items else {
-          // No owner: SQL counts no items, memory counts nothing at all.
-          return Logic.compare(sign, rules == .sql ? .whole(0) : nil, .whole(value), "", rules)
+          return Logic.compare(sign, nil, .whole(value), "", rules)
         }
         let found = items.count { item in
           item.parts.contains { part in

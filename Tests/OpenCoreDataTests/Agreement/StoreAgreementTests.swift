@@ -3,7 +3,8 @@ import Testing
 
 @testable import OpenCoreData
 
-/// A store in a file, a store in memory and what the test itself thinks: three answers, one result.
+/// A store in a file, a store in memory, unsaved changes over a file, and what the test itself
+/// computes: one result.
 @Suite struct StoreAgreementTests {
   /// More rounds than a run of the suite makes: `CDPROF_AGREEMENT_ROUNDS=20000`, `make agreement`.
   private static let rounds =
@@ -20,6 +21,11 @@ import Testing
     let contexts: [(NilRules, NSManagedObjectContext)] = [
       (.sql, try warehouse.context(NSSQLiteStoreType, at: stack.storeURL)),
       (.memory, try warehouse.context(NSInMemoryStoreType, at: nil)),
+      (
+        .memory,
+        try warehouse.unsavedContext(
+          at: stack.storeURL.deletingLastPathComponent().appendingPathComponent("unsaved.sqlite"))
+      ),
     ]
     var grammar = FormulaGrammar(random: SeededRandom(seed: seed))
     var matches = 0
@@ -51,6 +57,6 @@ import Testing
         }
       }
     }
-    #expect(matches > Self.rounds * 5)
+    #expect(matches > Self.rounds * 7)
   }
 }

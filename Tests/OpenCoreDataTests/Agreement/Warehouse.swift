@@ -128,7 +128,31 @@ final class Warehouse {
     return context
   }
 
+  /// A context over a new store in a file whose items are all changed and not saved: the store has
+  /// their numbers and nothing else.
+  func unsavedContext(at url: URL) throws -> NSManagedObjectContext {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+    try coordinator.addPersistentStore(
+      ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      for item in items { insert(item.kind, context, ["number": item.number]) }
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+      request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+      fill(context, try context.fetch(request))
+    }
+    return context
+  }
+
   private func fill(_ context: NSManagedObjectContext) throws {
+    fill(context, items.map { insert($0.kind, context, [:]) })
+    try context.save()
+  }
+
+  /// Gives one object for each item its values, and makes the others.
+  private func fill(_ context: NSManagedObjectContext, _ objects: [NSManagedObject]) {
     var made: [ObjectIdentifier: NSManagedObject] = [:]
     for person in people {
       let object = insert("Person", context, ["name": person.name, "age": person.age])
@@ -137,15 +161,14 @@ final class Warehouse {
     }
     let tags = Dictionary(
       uniqueKeysWithValues: Self.tagNames.map { ($0, insert("Tag", context, ["name": $0])) })
-    for item in items {
-      let object = insert(
-        item.kind, context,
-        [
-          "number": item.number, "name": item.name, "count": item.count, "weight": item.weight,
-          "price": item.price.flatMap { Decimal(string: "\($0)") },
-          "added": item.added.map { Date(timeIntervalSinceReferenceDate: $0) },
-          "flag": item.flag,
-        ])
+    for (item, object) in zip(items, objects) {
+      let values: [String: Any?] = [
+        "number": item.number, "name": item.name, "count": item.count, "weight": item.weight,
+        "price": item.price.flatMap { Decimal(string: "\($0)") },
+        "added": item.added.map { Date(timeIntervalSinceReferenceDate: $0) },
+        "flag": item.flag,
+      ]
+      for (key, value) in values { object.setValue(value, forKey: key) }
       object.setValue(item.owner.flatMap { made[ObjectIdentifier($0)] }, forKey: "owner")
       object.setValue(Set(item.tags.compactMap { tags[$0] }), forKey: "tags")
       for part in item.parts {
@@ -153,7 +176,6 @@ final class Warehouse {
           .setValue(object, forKey: "item")
       }
     }
-    try context.save()
   }
 
   @discardableResult

@@ -107,7 +107,7 @@ import Testing
     Case(
       format: "ALL author.items.title == 'x'",
       sql: " WHERE ((SELECT COUNT(t1.Z_PK) FROM ZITEM t1 WHERE (t0.ZAUTHOR = t1.ZAUTHOR AND"
-        + " (( t1.ZTITLE = ?) IS NOT 1)) ) = ? AND  t0.Z_ENT = ?)",
+        + " ( t1.ZTITLE IS NOT NULL AND ( t1.ZTITLE = ?) IS NOT 1)) ) = ? AND  t0.Z_ENT = ?)",
       binds: [.text("x"), .integer(0), .integer(4)]),
     Case(
       format: "SUBQUERY(coverOf, $x, $x.pages > 1 AND $x.author == author).@count != 0",
@@ -168,8 +168,9 @@ import Testing
     Case(
       format: "max:(pages, weight) > 2 AND sum:(author.items.weight) > 3",
       sql: " WHERE (((SELECT MAX(value) FROM (SELECT  t0.ZPAGES1 AS value UNION ALL"
-        + " SELECT  t0.ZWEIGHT)) > ? AND (SELECT total( t1.ZWEIGHT) FROM ZITEM t1"
-        + " WHERE (t0.ZAUTHOR = t1.ZAUTHOR) ) > ?) AND  t0.Z_ENT = ?)",
+        + " SELECT  t0.ZWEIGHT)) > ? AND CASE WHEN t0.ZAUTHOR IS NOT NULL THEN"
+        + " (SELECT total(DISTINCT t1.ZWEIGHT) FROM ZITEM t1"
+        + " WHERE (t0.ZAUTHOR = t1.ZAUTHOR) ) END > ?) AND  t0.Z_ENT = ?)",
       binds: [.real(2), .real(3), .integer(4)]),
     // Entities are numbers.
     Case(

@@ -4,8 +4,8 @@ internal import Foundation
 enum KeyPathReader {
   /// The value at the end of the path.
   ///
-  /// A nil on the way is the result; a collection on the way gives the values of its elements, in
-  /// order, nils included.
+  /// A nil on the way is the result. A collection on the way gives the values of its elements: an
+  /// array all of them in order, nils included, a set the distinct ones without nils.
   static func value(
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> PredicateValue {
@@ -18,8 +18,14 @@ enum KeyPathReader {
   static func value(
     of path: PredicateKeyPath, from record: any PredicateRecord
   ) throws(PredicateEvaluationError) -> PredicateValue {
+    try value(of: path.components[...], from: record)
+  }
+
+  private static func value(
+    of components: ArraySlice<PredicateKeyPath.Component>, from record: any PredicateRecord
+  ) throws(PredicateEvaluationError) -> PredicateValue {
     var record = record
-    var rest = path.components[...]
+    var rest = components
     while case .key(let key)? = rest.first, let place = record.placeNumber(ofKey: key) {
       let value = record.predicateValue(at: place)
       rest = rest.dropFirst()
@@ -78,15 +84,16 @@ enum KeyPathReader {
   /// A path over a collection: the values of its elements, to which an operator later in the path
   /// applies.
   ///
-  /// A set gives a set, without nils, as Apple's `NSSet` does; an array keeps both.
+  /// A set, ordered or not, gives a set without nils, as Apple documents `value(forKey:)` of `NSSet`
+  /// and `NSOrderedSet`; an array keeps duplicates and nils.
   private static func valuesOfKeys(
     _ components: ArraySlice<PredicateKeyPath.Component>, of collection: PredicateCollection
   ) throws(PredicateEvaluationError) -> Any? {
     let keys = components.prefix { if case .key = $0 { true } else { false } }
     var found = try values(keys, of: collection)
-    if !collection.isOrdered { found = distinct(found.filter { !$0.isNull }) }
+    if collection.isSet { found = distinct(found.filter { !$0.isNull }) }
     let mapped = PredicateValue.collection(
-      PredicateCollection(found, isOrdered: collection.isOrdered))
+      PredicateCollection(found, isOrdered: collection.isOrdered, isSet: collection.isSet))
     return try read(components.dropFirst(keys.count), from: mapped.carried)
   }
 
@@ -97,11 +104,8 @@ enum KeyPathReader {
     var values: [PredicateValue] = []
     values.reserveCapacity(collection.elements.count)
     for element in collection.elements {
-      if case .object(let object) = element, let record = object.record,
-        components.count == 1, case .key(let key)? = components.first,
-        let place = record.placeNumber(ofKey: key)
-      {
-        values.append(record.predicateValue(at: place))
+      if case .object(let object) = element, let record = object.record {
+        values.append(try value(of: components, from: record))
       } else {
         values.append(PredicateValue(try read(components, from: element.carried)))
       }

@@ -6,22 +6,22 @@ extension PredicateEvaluator {
   ) throws(PredicateEvaluationError) -> Bool {
     let left = try value(of: comparison.leftExpression)
     if comparison.comparisonPredicateModifier == .direct, comparison.rightExpression.isConstant {
-      return try Self.holds(comparison, left, comparison.rightExpression.constant)
+      return try holds(comparison, left, comparison.rightExpression.constant)
     }
     let right = try value(of: comparison.rightExpression)
     let isAny: Bool
     switch comparison.comparisonPredicateModifier {
-    case .direct: return try Self.holds(comparison, left, right)
+    case .direct: return try holds(comparison, left, right)
     case .any: isAny = true
     case .all: isAny = false
     }
     // A path through to-one relationships alone has one value, which stands for itself.
     guard case .collection(let collection) = left else {
       if left.isNull { return !isAny }
-      return try Self.holds(comparison, left, right)
+      return try holds(comparison, left, right)
     }
     for element in Self.flattened(collection.elements)
-    where try Self.holds(comparison, element, right) == isAny {
+    where try holds(comparison, element, right) == isAny {
       return isAny
     }
     return !isAny
@@ -34,7 +34,20 @@ extension PredicateEvaluator {
     }
   }
 
-  private static func holds(
+  /// Whether the comparison is true of two values.
+  ///
+  /// For a record, values of different kinds are brought together as SQL does it.
+  @inline(__always)
+  private func holds(
+    _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
+  ) throws(PredicateEvaluationError) -> Bool {
+    if isOfRecord, Self.differInKind(left, right) {
+      return try Self.holdsAsStored(comparison, left, right)
+    }
+    return try Self.holds(comparison, left, right)
+  }
+
+  static func holds(
     _ comparison: NSComparisonPredicate, _ left: PredicateValue, _ right: PredicateValue
   ) throws(PredicateEvaluationError) -> Bool {
     let options = comparison.options
@@ -53,7 +66,7 @@ extension PredicateEvaluator {
     }
   }
 
-  private static func equal(
+  static func equal(
     _ left: PredicateValue, _ right: PredicateValue, _ options: NSComparisonPredicate.Options
   ) -> Bool {
     switch (left, right) {
@@ -64,7 +77,7 @@ extension PredicateEvaluator {
     }
   }
 
-  private static func isOrdered(
+  static func isOrdered(
     _ type: NSComparisonPredicate.Operator, _ left: PredicateValue, _ right: PredicateValue,
     _ options: NSComparisonPredicate.Options
   ) throws(PredicateEvaluationError) -> Bool {
@@ -121,9 +134,10 @@ extension PredicateEvaluator {
     case .collection(let collection):
       guard !options.isEmpty, case .string = element else { return collection.contains(element) }
       return collection.elements.contains { equal(element, $0, options) }
-    case .string(let text):
+    case .string, .url:
+      let text = container.searchText ?? ""
       if element.isNull { return false }
-      guard let part = element.string else {
+      guard let part = element.searchText else {
         throw .wrongOperand(element.kindText, operator: "\(sign) with a string")
       }
       return StringMatching.contains(text, part, options)
@@ -139,10 +153,10 @@ extension PredicateEvaluator {
     _ options: NSComparisonPredicate.Options
   ) throws(PredicateEvaluationError) -> Bool {
     if left.isNull || right.isNull { return false }
-    guard let text = left.string else {
+    guard let text = left.searchText else {
       throw .wrongOperand(left.kindText, operator: type.sign)
     }
-    guard let pattern = right.string else {
+    guard let pattern = right.searchText else {
       throw .wrongOperand(right.kindText, operator: type.sign)
     }
     return switch type {

@@ -35,6 +35,9 @@ package struct PredicateEvaluator {
 
   private var root: Any? { value ?? record }
 
+  /// Whether the values are those of a record, whose columns have types.
+  var isOfRecord: Bool { record != nil }
+
   /// Whether the predicate holds.
   package mutating func evaluate(
     _ predicate: NSPredicate
@@ -202,7 +205,8 @@ package struct PredicateEvaluator {
       }
       if try inner.evaluate(predicate) { found.append(element) }
     }
-    return .collection(PredicateCollection(found, isOrdered: collection.isOrdered))
+    return .collection(
+      PredicateCollection(found, isOrdered: collection.isOrdered, isSet: collection.isSet))
   }
 
   private func combine(

@@ -6,23 +6,43 @@ package struct PredicateCollection: Hashable {
   /// A constant set of plain values is kept sorted, so that it prints the same each time; it is
   /// equal to an array of the same elements in that order.
   package let isOrdered: Bool
+  /// Whether it's a set, ordered or not: a key path over it gives a set too, without nils.
+  package let isSet: Bool
   /// For long constant lists: makes IN independent of their length.
   private let lookup: Set<PredicateValue>?
+  /// The family of all elements of a long constant list; nil for others.
+  private let onlyFamily: PredicateValue.Family?
 
-  package init(_ elements: [PredicateValue], isOrdered: Bool = true) {
+  /// - Parameter isSet: For an ordered set; what has no order is a set anyway.
+  package init(_ elements: [PredicateValue], isOrdered: Bool = true, isSet: Bool = false) {
     self.elements = elements
     self.isOrdered = isOrdered
+    self.isSet = isSet || !isOrdered
     lookup = nil
+    onlyFamily = nil
   }
 
   /// A collection that stays as it is, in a predicate.
-  init(constant elements: [PredicateValue], isOrdered: Bool) {
+  init(constant elements: [PredicateValue], isOrdered: Bool, isSet: Bool = false) {
     let isPlain = elements.allSatisfy(\.isScalar)
+    self.isSet = isSet || !isOrdered
     self.elements =
       isOrdered || !isPlain
       ? elements : elements.sorted { PredicateValue.order($0, $1) == .orderedAscending }
     self.isOrdered = isOrdered
     lookup = elements.count > 8 && elements.allSatisfy(\.isStable) ? Set(elements) : nil
+    let family = elements.first?.family
+    onlyFamily =
+      lookup != nil && elements.allSatisfy { $0.family == family } ? family : nil
+  }
+
+  /// Whether a value compares with each element as it is.
+  func fits(_ value: PredicateValue) -> Bool {
+    switch value.family {
+    case .null, .other: true
+    case let family:
+      if let onlyFamily { onlyFamily == family } else { elements.allSatisfy { $0.fits(value) } }
+    }
   }
 
   /// Whether an equal element is in it, without string options.
@@ -36,11 +56,15 @@ package struct PredicateCollection: Hashable {
     return elements.count == other.elements.count && Set(elements) == Set(other.elements)
   }
 
+  /// Two sets without an order are equal whatever the order of their elements.
   package static func == (left: Self, right: Self) -> Bool {
-    left.elements == right.elements
+    left.isOrdered || right.isOrdered
+      ? left.elements == right.elements : left.sameElements(as: right)
   }
 
   package func hash(into hasher: inout Hasher) {
-    hasher.combine(elements)
+    // The same in any order, since a set equals an array of its elements in some order.
+    hasher.combine(elements.count)
+    hasher.combine(elements.reduce(0) { $0 ^ $1.hashValue })
   }
 }

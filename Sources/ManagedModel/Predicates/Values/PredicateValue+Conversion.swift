@@ -20,7 +20,8 @@ extension PredicateValue {
     self.init(value)
     if case .collection(let collection) = self {
       self = .collection(
-        PredicateCollection(constant: collection.elements, isOrdered: collection.isOrdered))
+        PredicateCollection(
+          constant: collection.elements, isOrdered: collection.isOrdered, isSet: collection.isSet))
     }
   }
 
@@ -73,7 +74,7 @@ extension PredicateValue {
     case let value as NSData: return .data(Data(referencing: value))
     case let value as NSUUID: return UUID(uuidString: value.uuidString).map(Self.uuid)
     case let value as NSURL: return URL(string: value.absoluteString).map(Self.url)
-    case let value as NSOrderedSet: return elements(value.array, isOrdered: true)
+    case let value as NSOrderedSet: return elements(value.array, isOrdered: true, isSet: true)
     case let value as NSSet: return elements(value.allObjects, isOrdered: false)
     case let value as NSArray: return elements(value.map { $0 }, isOrdered: true)
     case let value as NSDictionary: return dictionary(value)
@@ -110,10 +111,11 @@ extension PredicateValue {
   }
 
   private static func elements(
-    _ elements: some Collection, isOrdered: Bool
+    _ elements: some Collection, isOrdered: Bool, isSet: Bool = false
   ) -> PredicateValue {
     .collection(
-      PredicateCollection(elements.map { PredicateValue($0) }, isOrdered: isOrdered))
+      PredicateCollection(
+        elements.map { PredicateValue($0) }, isOrdered: isOrdered, isSet: isSet))
   }
 }
 

@@ -95,7 +95,7 @@ extension PredicateValue {
   }
 
   /// As `original`, but a collection stays one that knows whether it has an order.
-  var carried: Any? {
+  package var carried: Any? {
     if case .collection(let collection) = self { collection } else { original }
   }
 

@@ -1,0 +1,281 @@
+import ManagedModel
+import Testing
+
+@testable import OpenCoreData
+
+/// Predicates over unsaved changes find what they find after the save, in every store.
+@Suite struct UnsavedPredicateTests {
+  /// Owners with pets, some of the same age, and a transformable list.
+  private static func model() -> NSManagedObjectModel {
+    let owner = SchemaModels.entity(
+      "Owner",
+      [
+        SchemaModels.attribute("name", .stringAttributeType),
+        SchemaModels.attribute("pattern", .stringAttributeType),
+        SchemaModels.attribute("age", .integer32AttributeType),
+        SchemaModels.attribute("price", .decimalAttributeType),
+        SchemaModels.attribute("born", .dateAttributeType),
+        SchemaModels.attribute("site", .URIAttributeType),
+        SchemaModels.attribute("key", .UUIDAttributeType),
+        SchemaModels.attribute("tags", .transformableAttributeType),
+      ])
+    owner.attributesByName["tags"]?.valueTransformerName = "NSSecureUnarchiveFromData"
+    let pet = SchemaModels.entity(
+      "Pet",
+      [
+        SchemaModels.attribute("age", .integer32AttributeType),
+        SchemaModels.attribute("name", .stringAttributeType),
+      ])
+    SchemaModels.relate(owner, "pets", many: true, pet, "owner", many: false)
+    SchemaModels.relate(owner, "friends", many: true, owner, "friendOf", many: true)
+    let model = NSManagedObjectModel()
+    model.entities = [owner, pet]
+    return model
+  }
+
+  private static let key = UUID()
+
+  /// Ann has two pets aged 4 and one without an age; Bob has none; Cid has pets aged 1 and 2.
+  private func fill(_ context: NSManagedObjectContext) {
+    let ages: [(String, [Int?])] = [("Ann", [4, 4, nil]), ("Bob", []), ("Cid", [1, 2])]
+    var owners: [NSManagedObject] = []
+    for (index, (name, ages)) in ages.enumerated() {
+      let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
+      owner.setValue(name, forKey: "name")
+      owner.setValue(index == 0 ? "(" : "[A-Z]+", forKey: "pattern")
+      owner.setValue(30 + index, forKey: "age")
+      owner.setValue(Decimal(index) / 2, forKey: "price")
+      owner.setValue(Date(timeIntervalSinceReferenceDate: Double(index)), forKey: "born")
+      owner.setValue(URL(string: "https://x.org/\(name)"), forKey: "site")
+      owner.setValue(index == 1 ? Self.key : UUID(), forKey: "key")
+      for age in ages {
+        let pet = NSEntityDescription.insertNewObject(forEntityName: "Pet", into: context)
+        pet.setValue(age, forKey: "age")
+        pet.setValue(owner, forKey: "owner")
+      }
+      owners.append(owner)
+    }
+    owners[1].setValue(Set([owners[0], owners[2]]), forKey: "friends")
+  }
+
+  private func names(
+    _ format: String, _ context: NSManagedObjectContext
+  ) throws -> String {
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+    request.predicate = NSPredicate(format: format)
+    request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+    let found = try context.fetch(request)
+    #expect(try context.count(for: request) == found.count, "\(format)")
+    return found.compactMap { ($0.value(forKey: "name") as? String)?.prefix(1) }.joined()
+  }
+
+  /// Formats with the owners that they find, by their first letters.
+  private static let found: [(String, String)] = [
+    // A constant takes the kind of the column.
+    ("age > '30'", "BC"), ("age == '31'", "B"), ("'31' <= age", "BC"), ("age IN {'30', 32}", "AC"),
+    ("age BETWEEN {'30', '31'}", "AB"), ("price == '0.5'", "B"), ("price >= '0.50'", "BC"),
+    ("born > 0.5", "BC"), ("name == 3", ""), ("name != 3", "ABC"), ("name < 4", ""),
+    ("site CONTAINS 'Bob'", "B"), ("site == 'https://x.org/Cid'", "C"),
+    ("site IN {'https://x.org/Ann'}", "A"), ("key == '\(key.uuidString)'", "B"),
+    ("'4' IN pets.age", "A"), ("ANY pets.age == '1'", "C"),
+    ("CAST(name, 'NSNumber') == nil", "ABC"),
+    // A key path over a to-many relationship is a set of values without nils.
+    ("sum:(pets.age) == 4", "A"), ("sum:(pets.age) == 0", "B"), ("count:(pets.age) == 1", "A"),
+    ("average:(pets.age) == 4", "A"), ("max:(pets.age) == 2", "C"), ("ANY pets.age == nil", ""),
+    ("ANY pets.age != nil", "AC"), ("ALL pets.age > 3", "AB"), ("NONE pets.age == nil", "ABC"),
+    ("ALL pets.age == nil", "B"), ("pets.age CONTAINS nil", ""), ("ANY pets.age IN {nil, 2}", "C"),
+    // An operator reads the value of each object; a nil is 0 to an average.
+    ("pets.@sum.age == 8", "A"), ("pets.@count == 3", "A"), ("pets.@avg.age > 2.6", "A"),
+    ("pets.@avg.age == 0", "B"), ("pets.@max.age == nil", "B"), ("pets.@min.age == 4", "A"),
+    ("ANY friends.pets.age == 4", "B"), ("ALL friends.pets.age > 0", "ABC"),
+    ("SUBQUERY(friends, $f, $f.pets.@count > 2).@count == 1", "B"),
+  ]
+
+  @Test(arguments: [StoreKind.sqlite, .memory])
+  func unsavedAndSavedOwnersAreFoundAlike(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      fill(context)
+      for (format, names) in Self.found {
+        #expect(try self.names(format, context) == names, "unsaved: \(format)")
+      }
+      try context.save()
+      let fresh = stack.context()
+      try fresh.performAndWait {
+        for (format, names) in Self.found {
+          #expect(try self.names(format, fresh) == names, "saved: \(format)")
+        }
+        // Changed without a change: memory evaluates all of them.
+        for owner in try fresh.everyObject(of: "Owner") {
+          owner.setValue(owner.value(forKey: "name"), forKey: "name")
+        }
+        for (format, names) in Self.found {
+          #expect(try self.names(format, fresh) == names, "updated: \(format)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("ALL friends.pets.@count > 0", "set of sets"), ("ANY friends.pets.@sum.age > 0", "SUBQUERY"),
+    ("count:(tags) >= 3", "transformable"), ("ANY tags == 'z'", "transformable"),
+    ("max:(tags) == 1", "transformable"), ("name == age", "CAST"), ("born < name", "CAST"),
+    ("age > 'x'", "cannot be compared"), ("name MATCHES '('", "regular expression"),
+    ("name MATCHES pattern", "regular expression"),
+  ])
+  func whatSQLCannotExpressIsAnError(format: String, part: String) throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      fill(context)
+      try context.save()
+      for isChanged in [false, true] {
+        if isChanged { fill(context) }
+        let error = thrownError { _ = try names(format, context) }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError, "\(format)")
+        #expect(
+          error?.localizedDescription.contains(part) == true,
+          "\(format): \(error?.localizedDescription ?? "")")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("name > age", "cannot be compared"), ("born > 'x'", "cannot be compared"),
+    ("age BEGINSWITH '3'", "cannot be applied"), ("name MATCHES pattern", "regular expression"),
+    ("pets.@sum.name > 1", "cannot be applied"),
+  ])
+  func whatMemoryCannotEvaluateIsAnErrorOfTheFetch(format: String, part: String) throws {
+    let stack = try SharedStack(.memory, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      fill(context)
+      for pet in context.insertedObjects where pet.entity.name == "Pet" {
+        pet.setValue("Rex", forKey: "name")
+      }
+      for isSaved in [false, true] {
+        if isSaved { try context.save() }
+        let error = thrownError { _ = try names(format, context) }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == NSCoreDataError, "\(format)")
+        #expect(
+          error?.localizedDescription.contains(part) == true,
+          "\(format): \(error?.localizedDescription ?? "")")
+      }
+    }
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .memory])
+  func unsavedTransformablesAreSeen(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      fill(context)
+      try context.save()
+      let owner = try #require(try context.everyObject(of: "Owner").first)
+      owner.setValue(["x", "z"], forKey: "tags")
+      let answers = [
+        ("tags == nil", false), ("tags != nil", true), ("ANY tags == 'z'", true),
+        ("tags CONTAINS 'x'", true), ("count:(tags) == 2", true), ("'y' IN tags", false),
+      ]
+      for isSaved in [false, true] {
+        if isSaved { try context.save() }
+        for (format, answer) in answers {
+          #expect(NSPredicate(format: format).evaluate(with: owner) == answer, "\(format)")
+        }
+        #expect(try names("tags == nil", context).count == 2)
+        #expect(try names("tags != nil", context).count == 1)
+        if kind == .memory { #expect(try names("ANY tags == 'z'", context).count == 1) }
+      }
+      owner.setValue(nil, forKey: "tags")
+      #expect(NSPredicate(format: "tags == nil").evaluate(with: owner))
+    }
+  }
+
+  @Test func resultsControllersLeaveOutWhatCannotBeEvaluated() throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      fill(context)
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+      request.predicate = NSPredicate(format: "name MATCHES pattern OR age == 31")
+      request.predicate = NSPredicate(
+        format: "age == 31 OR pattern == '((' OR name MATCHES pattern")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      for owner in try context.everyObject(of: "Owner") { owner.setValue("B.*", forKey: "pattern") }
+      try context.save()
+      let controller = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+        cacheName: nil)
+      try controller.performFetch()
+      #expect(controller.fetchedObjects?.count == 1)
+      let owner = try #require(
+        try context.everyObject(of: "Owner").first { $0.value(forKey: "name") as? String == "Cid" })
+      owner.setValue("(", forKey: "pattern")
+      context.processPendingChanges()
+      #expect(controller.fetchedObjects?.count == 1)
+    }
+  }
+
+  @Test(arguments: [StoreKind.sqlite, .memory])
+  func executingARequestSetsItsEntity(kind: StoreKind) throws {
+    let stack = try SharedStack(kind, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+      #expect(request.entity == nil)
+      _ = try context.fetch(request)
+      #expect(request.entity === stack.coordinator.managedObjectModel.entitiesByName["Owner"])
+      let counted = NSFetchRequest<NSManagedObject>(entityName: "Pet")
+      _ = try context.count(for: counted)
+      #expect(counted.entity?.name == "Pet")
+    }
+  }
+
+  @Test("A request of the old model's entity finds that of the new one by its name")
+  func requestsMoveBetweenModels() throws {
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+    for _ in 0..<2 {
+      let stack = try SharedStack(.memory, Self.model())
+      let context = stack.context()
+      try context.performAndWait {
+        fill(context)
+        let found = try context.fetch(request)
+        #expect(found.count == 3)
+      }
+    }
+  }
+
+  @Test(
+    "With an offset, unsaved objects come whatever the offset; with a limit, none come in the place of others"
+  )
+  func offsetAndLimitAreTheStores() throws {
+    let stack = try SharedStack(.sqlite, Self.model())
+    let context = stack.context()
+    try context.performAndWait {
+      fill(context)
+      try context.save()
+      func found(limit: Int, offset: Int) throws -> String {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
+        request.predicate = NSPredicate(format: "age < 40")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.fetchLimit = limit
+        request.fetchOffset = offset
+        return try context.fetch(request)
+          .compactMap { ($0.value(forKey: "name") as? String)?.prefix(1) }.joined()
+      }
+      #expect(try found(limit: 2, offset: 1) == "BC")
+      let first = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
+      first.setValue("Aaa", forKey: "name")
+      first.setValue(1, forKey: "age")
+      #expect(try found(limit: 0, offset: 1) == "ABC")
+      #expect(try found(limit: 2, offset: 1) == "AB")
+      context.delete(first)
+      let bob = try #require(
+        try context.everyObject(of: "Owner").first { $0.value(forKey: "name") as? String == "Bob" })
+      bob.setValue(99, forKey: "age")
+      #expect(try found(limit: 2, offset: 0) == "A")
+    }
+  }
+}
