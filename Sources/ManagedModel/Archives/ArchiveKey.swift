@@ -22,6 +22,12 @@ enum ArchiveKey {
   static let partialIndex = "cdprof.partialIndexPredicate"
   /// The text of the expression that an element of an index covers, and the type of its values.
   static let indexExpression = "cdprof.expression"
+  /// Core Data's version hash of an entity.
+  static let versionHash = "cdprof.versionHash"
+  /// Core Data's checksum of the model.
+  static let versionChecksum = "cdprof.versionChecksum"
+  /// The localized names of the model.
+  static let localization = "cdprof.localizationDictionary"
   /// The number of the type of an expression's values.
   static let expressionType = "cdprof.expressionResultType"
   /// The stored fetch requests of a model, or the request of a fetched property: dictionaries.

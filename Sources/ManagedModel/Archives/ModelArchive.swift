@@ -77,4 +77,12 @@ package enum ModelArchive {
     var writer = ModelArchiveWriter()
     return writer.write(model)
   }
+
+  /// Writes entities as the content of a `.mom` file that has nothing else.
+  ///
+  /// Entities that they refer to must be among them; references to others are lost.
+  static func bytes(of entities: [NSEntityDescription]) -> [UInt8] {
+    var writer = ModelArchiveWriter()
+    return writer.write(entities)
+  }
 }

@@ -48,12 +48,23 @@ extension ModelArchiveReader {
   private func computed(
     _ object: KeyedArchive.Object, name: String
   ) -> NSPropertyDescription? {
-    guard let text = archive.string(object.fields[ArchiveKey.indexExpression]) else { return nil }
+    guard archive.string(object.fields[ArchiveKey.indexExpression]) != nil else { return nil }
+    let description = expressionDescription(object.fields)
+    description?.name = name
+    return description
+  }
+
+  /// The description of a value that an expression computes; nil for other properties.
+  func expressionDescription(
+    _ fields: [String: BinaryPropertyList.Value]
+  ) -> NSExpressionDescription? {
+    guard let type = fields[ArchiveKey.expressionType] else { return nil }
     let description = NSExpressionDescription()
-    description.name = name
-    description.expression = try? NSExpression.parse(text, arguments: [])
+    description.expression = archive.string(fields[ArchiveKey.indexExpression]).flatMap {
+      try? NSExpression.parse($0, arguments: [])
+    }
     description.expressionResultType =
-      archive.integer(object.fields[ArchiveKey.expressionType]).flatMap { UInt(exactly: $0) }
+      archive.integer(type).flatMap { UInt(exactly: $0) }
       .flatMap { NSAttributeType(rawValue: $0) } ?? .undefinedAttributeType
     return description
   }

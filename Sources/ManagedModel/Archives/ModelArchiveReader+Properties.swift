@@ -49,6 +49,8 @@ extension ModelArchiveReader {
       property = relationship(object)
     } else if fields["NSAttributeType"] != nil {
       property = try attribute(object, name: name, entity: entity)
+    } else if let computed = expressionDescription(fields) {
+      property = computed
     } else {
       let fetched = NSFetchedPropertyDescription()
       fetched.template = template(fields[ArchiveKey.templates])

@@ -73,7 +73,26 @@ final class ModelArchiveReader {
       template($0)
     }
     addConfigurations(root)
+    addRecorded(root)
     return model
+  }
+
+  /// Adds what a `.mom` file doesn't have: the localized names, and Core Data's hashes.
+  private func addRecorded(_ root: KeyedArchive.Object) {
+    if root.fields[ArchiveKey.localization] != nil {
+      model.localizationDictionary =
+        archive.dictionary(root.fields[ArchiveKey.localization]) as? [String: String]
+    }
+    for (entity, object) in entities {
+      if case .data(let hash) = archive.value(object.fields[ArchiveKey.versionHash]),
+        hash.count == VersionInfo.hashSize
+      {
+        entity.recordVersionHash(Data(hash))
+      }
+    }
+    if let checksum = archive.string(root.fields[ArchiveKey.versionChecksum]) {
+      model.recordedChecksum = (checksum, model.digest)
+    }
   }
 
   /// Warns of a property, or of an entity.

@@ -10,6 +10,12 @@ extension ModelArchiveWriter {
         model.versionIdentifiers.sorted { "\($0)" < "\($1)" }.map { any($0.base) }),
       "$class": classReference("NSManagedObjectModel"),
     ]
+    if let localization = model.localizationDictionary {
+      fields[ArchiveKey.localization] = dictionary(of: localization)
+    }
+    if let checksum = model.currentRecordedChecksum {
+      fields[ArchiveKey.versionChecksum] = string(checksum)
+    }
     if !model.fetchRequestTemplates.isEmpty {
       fields[ArchiveKey.templates] = array(model.fetchRequestTemplates.map { template($0) })
     }
@@ -25,6 +31,23 @@ extension ModelArchiveWriter {
 
   private mutating func template(_ template: FetchRequestTemplate) -> Value {
     dictionary(of: template.archived)
+  }
+
+  /// The values of a model that has nothing but entities.
+  mutating func fields(of entities: [NSEntityDescription]) -> Fields {
+    let entities = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+    return [
+      "NSEntities": knownKeysDictionary(
+        entities.map { (key: string($0.name), value: reference(to: $0)) }),
+      "NSVersionIdentifiers": set([]),
+      "$class": classReference("NSManagedObjectModel"),
+    ]
+  }
+
+  /// Adds the expression of a description and the type of its values; none without an expression.
+  mutating func add(_ computed: NSExpressionDescription, to fields: inout Fields) {
+    fields[ArchiveKey.indexExpression] = string(computed.expression?.description)
+    fields[ArchiveKey.expressionType] = .integer(Int64(computed.expressionResultType.rawValue))
   }
 
   /// The values of an entity.
@@ -52,6 +75,9 @@ extension ModelArchiveWriter {
     if !entity.unreadTexts.isEmpty {
       fields[ArchiveKey.unread] = dictionary(of: entity.unreadTexts)
     }
+    if let hash = entity.currentRecordedHash {
+      fields[ArchiveKey.versionHash] = scalar(.data(Array(hash)))
+    }
     if entity.isAbstract { fields["NSIsAbstract"] = .bool(true) }
     if !entity.uniquenessConstraints.isEmpty {
       fields["NSUniqueTuples"] = groups(entity.uniquenessConstraintNames)
@@ -71,6 +97,9 @@ extension ModelArchiveWriter {
     case let fetched as NSFetchedPropertyDescription:
       if let request = fetched.template { fields[ArchiveKey.templates] = template(request) }
       fields["$class"] = classReference("NSFetchedPropertyDescription", "NSPropertyDescription")
+    case let computed as NSExpressionDescription:
+      add(computed, to: &fields)
+      fields["$class"] = classReference("NSExpressionDescription", "NSPropertyDescription")
     default: fields["$class"] = classReference("NSPropertyDescription")
     }
     return fields

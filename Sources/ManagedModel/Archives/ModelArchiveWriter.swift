@@ -34,6 +34,18 @@ struct ModelArchiveWriter {
   mutating func write(_ model: NSManagedObjectModel) -> [UInt8] {
     let slot = reserve()
     objects[slot] = .dictionary(fields(of: model))
+    return finish()
+  }
+
+  /// Writes entities as the archive of a model that has nothing else.
+  mutating func write(_ entities: [NSEntityDescription]) -> [UInt8] {
+    let slot = reserve()
+    objects[slot] = .dictionary(fields(of: entities))
+    return finish()
+  }
+
+  /// Writes everything that was referred to.
+  private mutating func finish() -> [UInt8] {
     var next = 0
     while next < waiting.count {
       let (slot, task) = waiting[next]
@@ -132,8 +144,7 @@ struct ModelArchiveWriter {
         "$class": classReference("NSFetchIndexElementDescription"),
       ]
       if let computed = element.property as? NSExpressionDescription {
-        fields[ArchiveKey.indexExpression] = string(computed.expression?.description)
-        fields[ArchiveKey.expressionType] = .integer(Int64(computed.expressionResultType.rawValue))
+        add(computed, to: &fields)
       }
       return add(fields)
     }

@@ -88,12 +88,15 @@ struct EntityCheck {
         "The default value \(value) does not fit the type \(attribute.attributeType.documentName).",
         "Change the default value or the type.", property: attribute)
     }
-    if let derived = attribute as? NSDerivedAttributeDescription,
-      derived.derivationExpression == nil
-    {
+    if let text = attribute.derivationText, DerivedFormula(text) == nil {
       warn(
-        "The derived attribute has no expression that can be read, so that it stays nil.",
-        "Write one.", property: derived)
+        text.isEmpty
+          ? "The derived attribute has no expression that can be read, so that it stays nil."
+          : "The derivation \(text) isn't supported, so the attribute stays nil.",
+        text.isEmpty
+          ? "Write one."
+          : "Use a key path of to-one relationships, @count or @sum of a to-many relationship, "
+            + "canonical:, uppercase:, lowercase:, or now().", property: attribute)
     }
     if let composite = attribute as? NSCompositeAttributeDescription {
       check(elementsOf: composite, of: attribute)

@@ -63,10 +63,12 @@ extension ModelComparison {
       Set(entity.uniquenessConstraintNames.map { $0.joined(separator: ", ") })
     }
     for names in constraints[1].subtracting(constraints[0]).sorted() {
-      add(.added, .constraint, of: new, names, .none, hint + " Rows may break it by then.")
+      add(
+        .added, .constraint, of: new, names, .lightweight,
+        "Migration fails if rows have the same values.")
     }
     for names in constraints[0].subtracting(constraints[1]).sorted() {
-      add(.removed, .constraint, of: new, names, .none)
+      add(.removed, .constraint, of: new, names, .lightweight)
     }
   }
 

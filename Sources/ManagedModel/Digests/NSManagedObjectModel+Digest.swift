@@ -1,33 +1,54 @@
 extension NSManagedObjectModel {
   private static let hashesKey = "NSStoreModelVersionHashes"
 
+  /// The key of the formula of a store's hashes in its metadata, if they're OpenCoreData's.
+  package static let digestFormulaKey = "cdprof.modelDigestFormula"
+
+  /// The key of the digests of the model that a store contains, in metadata that was read from its
+  /// file.
+  ///
+  /// It's never stored. With it, a model is compared with a store that has hashes of Core Data's only.
+  package static let storedModelDigestsKey = "cdprof.storedModelDigests"
+
   /// The version hashes of the entities by name, 32 bytes each, as the metadata of a store has them.
   ///
-  /// Computed at each call. Apple's property has the same name; the bytes are ours.
+  /// They're Core Data's for entities that were read from a `.momd` and haven't changed, and
+  /// OpenCoreData's for others; see `NSEntityDescription.versionHash`. Computed at each call.
   public var entityVersionHashesByName: [String: Data] {
     entitiesByName.mapValues(\.versionHash)
   }
 
-  /// A hash of 32 bytes over the version hashes of all entities.
+  /// OpenCoreData's hashes of the entities by name, also where Core Data's are known.
+  package var entityDigestsByName: [String: Data] { entitiesByName.mapValues(\.digest) }
+
+  /// A hash of 32 bytes of OpenCoreData's hashes of all entities.
   ///
   /// Two models with the same digest can open each other's stores.
   package var digest: Data {
     var text = DigestText("model 1")
-    for (name, hash) in entityVersionHashesByName.sorted(by: { $0.key < $1.key }) {
+    for (name, hash) in entityDigestsByName.sorted(by: { $0.key < $1.key }) {
       text.add(name)
       text.add(Array(hash))
     }
     return Data(text.digest)
   }
 
-  /// A text that is the same for models that can open each other's stores: the digest in Base64.
+  /// A string that is the same for models that can open each other's stores.
   ///
-  /// Computed at each call. Apple's property has the same name; the text is ours.
-  public var versionChecksum: String { digest.base64EncodedString() }
+  /// It's Core Data's own checksum if the model was read from a `.momd` that has one and hasn't
+  /// changed since; otherwise the digest in Base64. Computed at each call.
+  public var versionChecksum: String {
+    currentRecordedChecksum ?? digest.base64EncodedString()
+  }
+
+  /// Core Data's checksum of the model; nil if it isn't known, or the model has changed since.
+  package var currentRecordedChecksum: String? {
+    recordedChecksum.flatMap { $0.digest == digest ? $0.checksum : nil }
+  }
 
   /// The checksums of the versions of a model on disk, by the names of the versions.
   ///
-  /// Reads every version. Apple's method has the same name and reads `.momd` folders alone.
+  /// Reads every version. Core Data's method reads `.momd` folders only.
   ///
   /// - Parameter url: A `.momd` or `.xcdatamodeld` folder, or a single model.
   /// - Throws: An `NSError` 259 with a sentence when a version cannot be read, 260 when there is no
@@ -48,8 +69,10 @@ extension NSManagedObjectModel {
 
   /// Whether the model, or a configuration of it, describes a store with some metadata.
   ///
-  /// It does when the metadata has the version hash of every entity and no other. Hashes that
-  /// Apple's framework computed never match. Apple's method has the same name.
+  /// It does if the metadata has the version hash of every entity and no other. Core Data's hashes
+  /// match a model that was read from a `.momd` with a `VersionInfo.plist`. For other models,
+  /// `metadataForPersistentStore(type:at:)` includes the digests of the model that the store
+  /// contains, which are compared instead.
   ///
   /// - Parameters:
   ///   - configuration: The name of a configuration, or nil for all entities.
@@ -61,7 +84,33 @@ extension NSManagedObjectModel {
     guard let entities = entities(forConfigurationName: configuration),
       let hashes = metadata[Self.hashesKey] as? [String: Data]
     else { return false }
-    let own = entities.map { ($0.name ?? "", $0.versionHash) }
-    return hashes == Dictionary(own, uniquingKeysWith: { first, _ in first })
+    guard Set(entities.map { $0.name ?? "" }) == Set(hashes.keys) else { return false }
+    return entities.allSatisfy { Self.matches($0, hashes, metadata) }
+  }
+
+  /// Whether each entity is one that a store with some metadata was made with.
+  ///
+  /// The store can have further entities.
+  func isPart(ofStoreWith metadata: [String: Any]) -> Bool {
+    let hashes = metadata[Self.hashesKey] as? [String: Data] ?? [:]
+    return entities.allSatisfy { Self.matches($0, hashes, metadata) }
+  }
+
+  private static func matches(
+    _ entity: NSEntityDescription, _ hashes: [String: Data], _ metadata: [String: Any]
+  ) -> Bool {
+    guard let name = entity.name, let hash = hashes[name] else { return false }
+    if metadata[digestFormulaKey] == nil, let recorded = entity.currentRecordedHash {
+      return hash == recorded
+    }
+    let digests = metadata[storedModelDigestsKey] as? [String: Data]
+    return digests?[name] == entity.digest || entity.matches(hash, digestFormula(of: metadata))
+  }
+
+  /// The formula of the hashes in the metadata of a store; the current one if it isn't known.
+  package static func digestFormula(of metadata: [String: Any]) -> DigestFormula {
+    let number = metadata[digestFormulaKey]
+    let formula = number as? Int ?? (number as? NSNumber)?.intValue
+    return formula.flatMap { DigestFormula(rawValue: $0) } ?? .current
   }
 }

@@ -72,6 +72,7 @@ extension NSManagedObjectModel {
     }
     do {
       let model = try ModelArchive.readAll(bytes: Array(data))
+      VersionInfo.record(in: model, readFrom: file)
       model.readerWarnings = model.readerWarnings.map { warning in
         var warning = warning
         warning.file = file.path
@@ -98,7 +99,9 @@ extension NSManagedObjectModel {
     self.entities = entities
     for (name, members) in configurations { setEntities(members, forConfigurationName: name) }
     versionIdentifiers = model.versionIdentifiers
+    localizationDictionary = model.localizationDictionary
     fetchRequestTemplates = model.fetchRequestTemplates
     readerWarnings = model.readerWarnings
+    recordedChecksum = model.recordedChecksum
   }
 }

@@ -23,6 +23,13 @@ final class ModelCopier {
     for (originals, made) in groups { link(originals[0], made) }
     copy.entities = groups.map(\.copy)
     copy.versionIdentifiers = models.reduce(into: []) { $0.formUnion($1.versionIdentifiers) }
+    copy.recordedChecksum = models.count == 1 ? models[0].recordedChecksum : nil
+    let localizations = models.compactMap(\.localizationDictionary)
+    if !localizations.isEmpty {
+      copy.localizationDictionary = localizations.reduce(into: [:]) { all, one in
+        all.merge(one) { first, _ in first }
+      }
+    }
     for template in models.flatMap(\.fetchRequestTemplates)
     where !copy.fetchRequestTemplates.contains(template) {
       copy.fetchRequestTemplates.append(template)
@@ -80,16 +87,7 @@ final class ModelCopier {
 
   private func bare(_ entity: NSEntityDescription) -> NSEntityDescription {
     let copy = NSEntityDescription()
-    copy.name = entity.name
-    copy.managedObjectClassName = entity.managedObjectClassName
-    copy.isAbstract = entity.isAbstract
-    copy.userInfo = entity.userInfo
-    copy.versionHashModifier = entity.versionHashModifier
-    copy.explicitRenamingIdentifier = entity.explicitRenamingIdentifier
-    copy.codeGenerationType = entity.codeGenerationType
-    copy.isSyncable = entity.isSyncable
-    copy.unreadTexts = entity.unreadTexts
-    copy.coreSpotlightDisplayNameExpression = entity.coreSpotlightDisplayNameExpression
+    copy.takeValues(from: entity)
     return copy
   }
 
@@ -131,5 +129,23 @@ final class ModelCopier {
     copy.partialIndexPredicate = index.partialIndexPredicate
     copy.unreadTexts = index.unreadTexts
     return copy
+  }
+}
+
+extension NSEntityDescription {
+  /// Takes the values of another entity, without its properties, indexes, and constraints, and
+  /// without its place in a hierarchy or model.
+  func takeValues(from other: NSEntityDescription) {
+    name = other.name
+    managedObjectClassName = other.managedObjectClassName
+    isAbstract = other.isAbstract
+    userInfo = other.userInfo
+    versionHashModifier = other.versionHashModifier
+    recordedVersionHash = other.recordedVersionHash
+    explicitRenamingIdentifier = other.explicitRenamingIdentifier
+    codeGenerationType = other.codeGenerationType
+    isSyncable = other.isSyncable
+    unreadTexts = other.unreadTexts
+    coreSpotlightDisplayNameExpression = other.coreSpotlightDisplayNameExpression
   }
 }

@@ -16,6 +16,11 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
     attributeType = .compositeAttributeType
   }
 
+  /// Reads a group; nil, which the unarchiver reports as an error, for bytes that aren't one.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+  }
+
   /// The values that a store keeps for the group: one attribute for each element that is no group.
   ///
   /// Each is named by its path from the entity, as in `address.city`, belongs to the group's entity

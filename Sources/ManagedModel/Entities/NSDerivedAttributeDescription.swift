@@ -5,8 +5,11 @@
 public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   /// What the value is computed from.
   ///
-  /// A path along to-one relationships (`owner.name`); `@count` or `@sum` over a to-many
-  /// (`pages.@count`); `canonical:`, `uppercase:` or `lowercase:` of a text; `now()`.
+  /// A key path over to-one relationships (`owner.name`); `@count` or `@sum` over a to-many
+  /// relationship (`pages.@count`, `pages.@sum.words`, `pages.words.@sum`, or the functions
+  /// `count:(pages)` and `sum:(pages.words)`); `canonical:`, `uppercase:`, or `lowercase:` of a
+  /// string; `now()`. With any other expression the value stays nil, and the model's `validate()`
+  /// reports it.
   public var derivationExpression: NSExpression? { willSet { requireMutable() } }
 }
 

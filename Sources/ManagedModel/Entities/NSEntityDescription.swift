@@ -3,7 +3,8 @@
 /// Counterpart: `NSEntityDescription`.
 ///
 /// Unchecked sendable because a description is built by one thread and changes no more once its
-/// model is in use: all lookups are made by then and every setter traps.
+/// model is in use: all lookups are made by then and every setter traps. `userInfo` is guarded by a
+/// lock.
 public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) var isFrozen = false
@@ -35,13 +36,25 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
   /// Whether no object is of this entity itself, only of its sub-entities.
   public var isAbstract = false { willSet { requireMutable() } }
 
-  /// Notes of the application.
+  /// Values that the application attaches to the entity.
   ///
-  /// They do not take part in the version hash.
-  public var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
+  /// They aren't part of the version hash. They can be set even if the model is in use, from any
+  /// thread.
+  public var userInfo: [AnyHashable: Any]? {
+    get { ModelNotes.lock.withLock { storedUserInfo } }
+    set {
+      var value = newValue
+      ModelNotes.lock.withLock { swap(&storedUserInfo, &value) }
+    }
+  }
+
+  private var storedUserInfo: [AnyHashable: Any]?
 
   /// A text that makes the version hash differ where nothing else does.
   public var versionHashModifier: String? { willSet { requireMutable() } }
+
+  /// Core Data's version hash of the entity, and what it belongs to.
+  package var recordedVersionHash: RecordedVersionHash? { willSet { requireMutable() } }
 
   /// The name that links the entity to its former self.
   ///
@@ -121,10 +134,25 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
 
   var cachedLookups: EntityLookups?
 
+  /// The entities that the entity was archived with, so that its parent and its destinations stay.
+  var archivedEntities: [NSEntityDescription] = []
+
   /// Makes an entity without a name.
   public override init() {
     super.init()
   }
+
+  /// Whether another object is an entity with the same values, properties, indexes, and name of the
+  /// parent entity.
+  ///
+  /// Takes time in proportion to the entity unless the names differ, or it's the same object.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSEntityDescription else { return false }
+    return self === other || (name == other.name && outline == other.outline)
+  }
+
+  /// The hash of the name.
+  public override var hash: Int { name.hashValue }
 
   /// The name of the entity.
   public override var description: String { name ?? "entity without a name" }

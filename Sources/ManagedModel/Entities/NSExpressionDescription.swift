@@ -13,6 +13,13 @@ public final class NSExpressionDescription: NSPropertyDescription, @unchecked Se
   public var expressionResultType = NSAttributeType.undefinedAttributeType {
     willSet { requireMutable() }
   }
+
+  /// The type of the value in the dictionary, in Core Data's newer spelling of
+  /// `expressionResultType`.
+  public var resultType: NSAttributeDescription.AttributeType {
+    get { NSAttributeDescription.AttributeType(expressionResultType) }
+    set { expressionResultType = newValue.attributeType }
+  }
 }
 
 extension NSExpressionDescription {

@@ -38,6 +38,15 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
     adoptElements()
   }
 
+  /// Whether another object is an index with the same name, elements, and predicate.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSFetchIndexDescription else { return false }
+    return self === other || outline == other.outline
+  }
+
+  /// The hash of the name.
+  public override var hash: Int { name.hashValue }
+
   private func adoptElements() {
     for element in elements { element.indexDescription = self }
   }

@@ -33,6 +33,17 @@ public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable
     super.init()
   }
 
+  /// Whether another object is an element over an equal property with the same order and collation.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSFetchIndexElementDescription else { return false }
+    return self === other
+      || (property == other.property && isAscending == other.isAscending
+        && collationType == other.collationType)
+  }
+
+  /// The hash of the property's name.
+  public override var hash: Int { propertyName.hashValue }
+
   private func requireMutable() {
     if indexDescription?.isFrozen == true {
       preconditionFailure(

@@ -5,11 +5,10 @@ extension NSManagedObjectModel {
   /// name become one; relationships and parents lead to the merged entities. Traps when two of one
   /// name differ, as Apple's framework raises. Takes time in proportion to the models.
   ///
-  /// - Parameter models: The models, or nil for those in the main bundle.
-  /// - Returns: Nil for no models.
+  /// - Parameter models: The models, or nil for those in the main bundle. No models give an empty
+  ///   model.
   public convenience init?(byMerging models: [NSManagedObjectModel]?) {
     let models = models ?? Self.models(in: [.main])
-    guard !models.isEmpty else { return nil }
     self.init()
     do {
       takeOver(try Self.merging(models))
@@ -23,23 +22,18 @@ extension NSManagedObjectModel {
   /// - Parameters:
   ///   - models: The models to choose from, versions of the same one among them.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
-  /// - Returns: Nil when no choice of models has the store's entities and no others. Hashes that
-  ///   Apple's framework computed never match.
+  /// - Returns: Nil when no choice of models has the store's entities and no others; see
+  ///   `isConfiguration(withName:compatibleWithStoreMetadata:)` for what matches.
   public convenience init?(
     byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
   ) {
-    let hashes = metadata["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
-    var chosen: [NSManagedObjectModel] = []
-    if let whole = models.first(where: { $0.entityVersionHashesByName == hashes }) {
-      chosen = [whole]
-    } else {
-      chosen = models.filter { model in
-        model.entityVersionHashesByName.allSatisfy { hashes[$0.key] == $0.value }
-      }
+    let whole = models.first {
+      $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }
-    guard let merged = try? Self.merging(chosen), merged.entityVersionHashesByName == hashes else {
-      return nil
-    }
+    let chosen = whole.map { [$0] } ?? models.filter { $0.isPart(ofStoreWith: metadata) }
+    guard let merged = try? Self.merging(chosen),
+      merged.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    else { return nil }
     self.init()
     takeOver(merged)
   }
@@ -51,7 +45,7 @@ extension NSManagedObjectModel {
   /// reading it. Traps as `init(byMerging:)`.
   ///
   /// - Parameter bundles: The bundles, or nil for the main one.
-  /// - Returns: Nil when there is no model, or none that can be read.
+  /// - Returns: The model, which is empty if the bundles contain none that can be read; never nil.
   public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
     let models = models(in: bundles ?? [.main])
     return models.count == 1 ? models[0] : NSManagedObjectModel(byMerging: models)

@@ -4,7 +4,8 @@
 /// coordinator. Counterpart: `NSManagedObjectModel`.
 ///
 /// Unchecked sendable because a model is built by one thread and changes no more once it is in
-/// use: all lookups are made by then and every setter traps.
+/// use: all lookups are made by then and every setter traps. The localization dictionary is guarded
+/// by a lock.
 public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that it may not change.
   package private(set) var isFrozen = false
@@ -22,11 +23,29 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// The names that the developer gave this version of the model.
   public var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
+  /// The localized names of entities and properties, and localized error messages, or nil for none.
+  ///
+  /// The keys are `Entity/NAME`, `Property/NAME/Entity/ENTITY`, `Property/NAME`, and
+  /// `ErrorString/MESSAGE`. It can be set even if the model is in use, from any thread.
+  /// OpenCoreData stores it and doesn't use it: its messages contain the model's own names.
+  public var localizationDictionary: [String: String]? {
+    get { ModelNotes.lock.withLock { storedLocalization } }
+    set {
+      var value = newValue
+      ModelNotes.lock.withLock { swap(&storedLocalization, &value) }
+    }
+  }
+
+  private var storedLocalization: [String: String]?
+
   /// The fetch requests that the model names.
   package var fetchRequestTemplates: [FetchRequestTemplate] = [] { willSet { requireMutable() } }
 
   /// What the reader of the model warned of: parts that are not used, or otherwise than they say.
   package var readerWarnings: [ModelError] = [] { willSet { requireMutable() } }
+
+  /// Core Data's checksum of the model, and the digest of the model that it belongs to.
+  package var recordedChecksum: (checksum: String, digest: Data)? { willSet { requireMutable() } }
 
   private var configurationEntities: [String: [NSEntityDescription]] = [:]
   private var cachedEntitiesByName: [String: NSEntityDescription]?
@@ -35,6 +54,18 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   public override init() {
     super.init()
   }
+
+  /// Whether another object is a model with equal entities, configurations, fetch requests, and
+  /// version identifiers.
+  ///
+  /// Takes time in proportion to the models unless it's the same object.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSManagedObjectModel else { return false }
+    return self === other || outline == other.outline
+  }
+
+  /// The hash of the number of entities.
+  public override var hash: Int { entities.count.hashValue }
 
   deinit {
     // An entity and its layout hold each other for as long as the model is there.

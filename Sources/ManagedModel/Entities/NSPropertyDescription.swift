@@ -4,7 +4,7 @@
 /// share the description of their parent. Counterpart: `NSPropertyDescription`.
 ///
 /// Unchecked sendable because a description is built by one thread and changes no more once its
-/// model is in use; every setter traps from then on.
+/// model is in use; every setter traps from then on. `userInfo` is guarded by a lock.
 public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that the description may not change.
   package private(set) final var isFrozen = false
@@ -25,10 +25,19 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   /// Whether the property is kept in memory only, never in a store.
   public final var isTransient = false { willSet { requireMutable() } }
 
-  /// Notes of the application.
+  /// Values that the application attaches to the property.
   ///
-  /// They do not take part in the version hash.
-  public final var userInfo: [AnyHashable: Any]? { willSet { requireMutable() } }
+  /// They aren't part of the version hash. They can be set even if the model is in use, from any
+  /// thread.
+  public final var userInfo: [AnyHashable: Any]? {
+    get { ModelNotes.lock.withLock { storedUserInfo } }
+    set {
+      var value = newValue
+      ModelNotes.lock.withLock { swap(&storedUserInfo, &value) }
+    }
+  }
+
+  private final var storedUserInfo: [AnyHashable: Any]?
 
   /// The entity that declares the property, or nil before the property belongs to one.
   ///
@@ -81,6 +90,16 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
     super.init()
   }
 
+  /// Reads a property; nil, which the unarchiver reports as an error, for bytes that aren't one of
+  /// this class.
+  ///
+  /// A relationship retains the entities that it was archived with. Other properties belong to no
+  /// entity.
+  public required init?(coder: NSCoder) {
+    super.init()
+    guard takeValues(from: coder) else { return nil }
+  }
+
   /// Traps when the model is in use already.
   final func requireMutable() {
     if isFrozen {
@@ -93,6 +112,20 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   func freeze() {
     isFrozen = true
   }
+
+  /// Whether another object is a property of the same class with the same values.
+  ///
+  /// The entity that declares it isn't compared. Takes time in proportion to the property's values
+  /// unless the names or the classes differ, or it's the same object.
+  public final override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSPropertyDescription else { return false }
+    if self === other { return true }
+    return name == other.name && Swift.type(of: self) == Swift.type(of: other)
+      && outline == other.outline
+  }
+
+  /// The hash of the name.
+  public final override var hash: Int { name.hashValue }
 
   /// The entity and the name, as in `Mood.country`.
   public override var description: String {

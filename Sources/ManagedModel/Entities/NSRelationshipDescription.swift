@@ -26,6 +26,9 @@ public final class NSRelationshipDescription: NSPropertyDescription, @unchecked 
   /// Whether the relationship keeps the order of its objects.
   public var isOrdered = false { willSet { requireMutable() } }
 
+  /// The entities that the relationship was archived with, so that its destination stays.
+  var archivedEntities: [NSEntityDescription] = []
+
   /// Whether the relationship may hold more than one object.
   public var isToMany: Bool { maxCount != 1 }
 }

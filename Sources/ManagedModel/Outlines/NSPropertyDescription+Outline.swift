@@ -19,6 +19,11 @@ extension NSPropertyDescription {
       case let relationship as NSRelationshipDescription: relationship.relationshipFacts
       case let fetched as NSFetchedPropertyDescription:
         [fetched.template?.outline ?? "without a request"]
+      case let computed as NSExpressionDescription:
+        [
+          "\(computed.expression.map { "\($0)" } ?? "")",
+          computed.expressionResultType.documentName,
+        ]
       default: []
       }
     if isOptional { facts.append("optional") }

@@ -24,8 +24,10 @@ extension NSPersistentStoreCoordinator {
 
   /// What the store in a file says of itself, as it is on disk.
   ///
-  /// No stack is needed, and no byte changes. Two statements; a store that is one document is read
-  /// whole.
+  /// No stack is needed, and no byte changes. Two statements, four for a store with hashes of Core
+  /// Data's: digests of the model that it contains are included, so that
+  /// `isConfiguration(withName:compatibleWithStoreMetadata:)` can compare any model. A store that is
+  /// one document is read whole.
   /// - Throws: 134000 for a type that has no file, 134080 with a sentence when the file is no
   ///   usable store.
   public class func metadataForPersistentStore(
@@ -37,7 +39,11 @@ extension NSPersistentStoreCoordinator {
     }
     return try NSManagedObjectModel.looking(at: url) { connection in
       let metadata = try StoreMetadata(reading: connection)
-      return metadata.publicValues
+      var values = metadata.publicValues
+      if !metadata.hasOwnDigests, let model = try? ModelArchive.readModel(on: connection) {
+        values[NSManagedObjectModel.storedModelDigestsKey] = model.entityDigestsByName
+      }
+      return values
     }
   }
 

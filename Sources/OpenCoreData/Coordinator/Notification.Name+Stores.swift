@@ -4,6 +4,11 @@
 import ManagedModel
 
 extension Notification.Name {
+  /// A coordinator's stores are about to change.
+  ///
+  /// Core Data posts it when an iCloud account changes; OpenCoreData never does.
+  public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
+    "NSPersistentStoreCoordinatorStoresWillChangeNotification")
   /// A coordinator has got a store, or has one less.
   ///
   /// Posted by the thread that did it, with the coordinator as the object; the stores are in arrays

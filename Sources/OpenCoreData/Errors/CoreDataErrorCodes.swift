@@ -33,8 +33,14 @@ public let NSValidationStringTooShortError = 1670
 public let NSValidationStringPatternMatchingError = 1680
 /// A URI is none.
 public let NSValidationInvalidURIError = 1690
+/// A context couldn't get a lock; OpenCoreData doesn't throw it.
+public let NSManagedObjectContextLockingError = 132000
+/// A coordinator couldn't get a lock; OpenCoreData doesn't throw it.
+public let NSPersistentStoreCoordinatorLockingError = 132010
 /// A fault's row does not exist, or a relationship leads nowhere.
 public let NSManagedObjectReferentialIntegrityError = 133000
+/// A relationship refers to an object in another store; OpenCoreData throws 134030 instead.
+public let NSManagedObjectExternalRelationshipError = 133010
 /// A row changed since its object was read.
 public let NSManagedObjectMergeError = 133020
 /// Values that must be unique are there more than once.
@@ -47,20 +53,46 @@ public let NSPersistentStoreTypeMismatchError = 134010
 public let NSPersistentStoreIncompatibleSchemaError = 134020
 /// The save failed.
 public let NSPersistentStoreSaveError = 134030
+/// One of several stores failed to save; OpenCoreData throws the store's own error instead.
+public let NSPersistentStoreIncompleteSaveError = 134040
+/// A save has conflicts that no merge policy resolved; OpenCoreData throws 133020 or 133021.
+public let NSPersistentStoreSaveConflictsError = 134050
 /// Something went wrong that has no code of its own.
 public let NSCoreDataError = 134060
 /// The store cannot do what it was asked for.
 public let NSPersistentStoreOperationError = 134070
 /// The store could not be opened.
 public let NSPersistentStoreOpenError = 134080
+/// The store didn't respond in time; OpenCoreData reports SQLite's own error instead.
+public let NSPersistentStoreTimeoutError = 134090
 /// The store does not know requests of that kind.
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 /// The store was made with another version of the model.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
-/// Transactions behind a token of the history were deleted: what has changed since is not known.
-public let NSPersistentHistoryTokenExpiredError = 134301
+/// A migration failed.
+public let NSMigrationError = 134110
+/// A migration would violate a uniqueness constraint.
+public let NSMigrationConstraintViolationError = 134111
+/// A migration was canceled.
+public let NSMigrationCancelledError = 134120
+/// A migration found no model for the source store.
+public let NSMigrationMissingSourceModelError = 134130
+/// A migration found no mapping model.
+public let NSMigrationMissingMappingModelError = 134140
+/// A migration failed in the source store.
+public let NSMigrationManagerSourceStoreError = 134150
+/// A migration failed in the destination store.
+public let NSMigrationManagerDestinationStoreError = 134160
+/// A migration policy failed.
+public let NSEntityMigrationPolicyError = 134170
 /// SQLite reported an error.
 public let NSSQLiteError = 134180
+/// A mapping model couldn't be inferred.
+public let NSInferredMappingModelError = 134190
+/// An external record couldn't be imported; OpenCoreData doesn't throw it.
+public let NSExternalRecordImportError = 134200
+/// Transactions behind a token of the history were deleted: what has changed since is not known.
+public let NSPersistentHistoryTokenExpiredError = 134301
 
 /// The domain of SQLite's own codes.
 public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"

@@ -137,7 +137,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       if let attribute = slot.property as? NSAttributeDescription,
         let value = attribute.defaultValue
       {
-        nulls.set(RowValue(value, kind: slot.kind) ?? .null, at: slot)
+        let raw = transformers[slot.index]?.rawValue(of: value, isExternal: slot.kind == .external)
+        nulls.set(raw ?? RowValue(value, kind: slot.kind) ?? .null, at: slot)
       }
     }
     self.defaultRow = nulls.finish(version: 0, immortal: true)

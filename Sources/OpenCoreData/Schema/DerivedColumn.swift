@@ -133,3 +133,14 @@ extension DerivedColumn {
     }
   }
 }
+
+extension DerivedFormula.Change {
+  /// The SQL function, which conditions call too.
+  var function: ValueFunction {
+    switch self {
+    case .canonical: .canonical
+    case .lowercase: .lowercase
+    case .uppercase: .uppercase
+    }
+  }
+}

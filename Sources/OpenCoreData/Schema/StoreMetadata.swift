@@ -11,19 +11,16 @@ struct StoreMetadata: @unchecked Sendable {
   /// The property list, Apple's keys and the application's own.
   var values: [String: Any]
 
-  /// The key with the number of the formula of `NSStoreModelVersionHashes`, in stores made here.
+  /// The key of the formula of `NSStoreModelVersionHashes`, a raw value of `DigestFormula`.
   ///
-  /// Its presence says that the hashes are digests of this framework and not Apple's, whose
-  /// formula is not public.
-  static let digestFormulaKey = "cdprof.modelDigestFormula"
-
-  /// The number of the formula that the model's digests are made by now.
-  static let digestFormula = 1
+  /// If it's there, the hashes are OpenCoreData's digests. Otherwise they're Core Data's.
+  static let digestFormulaKey = NSManagedObjectModel.digestFormulaKey
 
   /// The key that says whose `NSPersistenceFrameworkVersion` it is.
   static let frameworkNameKey = "cdprof.persistenceFramework"
 
   static let hashesKey = "NSStoreModelVersionHashes"
+  static let checksumKey = "NSStoreModelVersionChecksumKey"
   static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
   static let identifiersKey = "NSStoreModelVersionIdentifiers"
   static let uuidKey = "NSStoreUUID"
@@ -36,16 +33,36 @@ struct StoreMetadata: @unchecked Sendable {
     self.values = values
   }
 
+  /// The metadata of a new store of a model or of a configuration of it.
+  ///
+  /// The version hashes are Core Data's if they're known for every entity, otherwise digests.
+  init(
+    newStoreOf model: NSManagedObjectModel, configuration: String?,
+    type: String = NSSQLiteStoreType
+  ) {
+    let entities = model.entities(forConfigurationName: configuration) ?? []
+    let isRecorded = !entities.isEmpty && entities.allSatisfy { $0.currentRecordedHash != nil }
+    let hashes = entities.compactMap { entity in
+      entity.name.map { ($0, isRecorded ? entity.versionHash : entity.digest) }
+    }
+    self.init(
+      model: model, digests: Dictionary(hashes, uniquingKeysWith: { first, _ in first }),
+      digestFormula: isRecorded ? nil : DigestFormula.current.rawValue, type: type)
+    if isRecorded, configuration == nil, let checksum = model.currentRecordedChecksum {
+      values[Self.checksumKey] = checksum
+    }
+  }
+
   /// The metadata of a new store.
   ///
   /// - Parameters:
   ///   - model: The model the store is made for.
-  ///   - digests: The digest of each entity by name, 32 bytes each.
-  ///   - digestFormula: The number of the formula the digests are made by.
+  ///   - digests: The version hash of each entity by name, 32 bytes each.
+  ///   - digestFormula: The formula of the hashes, nil if they're Core Data's.
   ///   - uuid: The store's identity.
   ///   - type: Apple's name of the type of store.
   init(
-    model: NSManagedObjectModel, digests: [String: Data], digestFormula: Int,
+    model: NSManagedObjectModel, digests: [String: Data], digestFormula: Int?,
     uuid: String = UUID().uuidString, type: String = NSSQLiteStoreType
   ) {
     self.uuid = uuid
@@ -56,8 +73,8 @@ struct StoreMetadata: @unchecked Sendable {
       Self.storeTypeKey: type,
       Self.frameworkVersionKey: 1,
       Self.frameworkNameKey: "cdprof OpenCoreData",
-      Self.digestFormulaKey: digestFormula,
     ]
+    if let digestFormula { values[Self.digestFormulaKey] = digestFormula }
     if type == NSSQLiteStoreType { values[Self.autoVacuumKey] = "2" }
   }
 
@@ -77,6 +94,7 @@ struct StoreMetadata: @unchecked Sendable {
     _ old: [String: Any], with new: [String: Any]
   ) -> [String: Any] {
     var result = new
+    result[NSManagedObjectModel.storedModelDigestsKey] = nil
     for (key, value) in old where isFrameworkKey(key) {
       let isFixed = [uuidKey, storeTypeKey, hashesKey, hashesVersionKey].contains(key)
       if isFixed || result[key] == nil { result[key] = value }
@@ -107,16 +125,44 @@ struct StoreMetadata: @unchecked Sendable {
   /// The version of the framework which wrote the store, Apple's or ours.
   var frameworkVersion: Int? { (values[Self.frameworkVersionKey] as? NSNumber)?.intValue }
 
-  /// Holds digests of ours that a store was made with against those of a model.
+  /// Compares a model with the one that a store was made with.
   ///
-  /// - Parameter stored: The digest of each entity by name.
-  /// - Throws: 134100 with the entities that differ.
+  /// The version hashes decide if the model has hashes of the same kind. Otherwise the model that
+  /// the store contains is compared, which nothing but the hashes of Core Data's or of an earlier
+  /// formula stand for.
+  ///
+  /// - Parameters:
+  ///   - model: The model to open the store with.
+  ///   - configuration: The configuration of the model, nil for all entities.
+  ///   - url: The store's file, for the error.
+  ///   - storedModel: Reads the model that the store contains; nil if it contains none. A store
+  ///     with Core Data's hashes is then compatible as far as its columns are.
+  /// - Throws: 134100 with the entities that differ; what reading the model throws.
   func check(
-    _ stored: [String: Data], against model: NSManagedObjectModel, _ configuration: String?,
-    at url: URL
+    _ model: NSManagedObjectModel, _ configuration: String?, at url: URL,
+    storedModel: () throws -> NSManagedObjectModel?
   ) throws {
-    let own = model.versionHashes(of: configuration)
-    let differing = Set(own.keys).union(stored.keys).filter { own[$0] != stored[$0] }.sorted()
+    let entities = model.entities(forConfigurationName: configuration) ?? []
+    let own = Dictionary(
+      entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    let formula = NSManagedObjectModel.digestFormula(of: values)
+    var matches = { (name: String, hash: Data) in own[name]?.matches(hash, formula) == true }
+    var stored = hashes
+    let isDecisive =
+      hasOwnDigests
+      ? formula == .current : own.values.allSatisfy { $0.currentRecordedHash != nil }
+    if !isDecisive {
+      if let kept = try storedModel() {
+        // The store may contain a configuration of the model.
+        stored = kept.entityDigestsByName.filter { hashes.isEmpty || hashes[$0.key] != nil }
+        matches = { name, digest in own[name]?.digest == digest }
+      } else if !hasOwnDigests {
+        return
+      }
+    }
+    let differing = Set(own.keys).union(stored.keys).filter { name in
+      stored[name].map { !matches(name, $0) } ?? true
+    }.sorted()
     guard !differing.isEmpty else { return }
     throw NSError.coreData(
       NSPersistentStoreIncompatibleVersionHashError,

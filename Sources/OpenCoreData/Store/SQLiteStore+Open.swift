@@ -87,9 +87,7 @@ extension SQLiteStore {
   ) throws -> SQLiteStore {
     let (pool, url, isReadOnly) = (file.pool, file.url, file.isReadOnly)
     if !file.exists {
-      let metadata = StoreMetadata(
-        model: model, digests: model.versionHashes(of: configuration),
-        digestFormula: StoreMetadata.digestFormula)
+      let metadata = StoreMetadata(newStoreOf: model, configuration: configuration)
       let cache = ModelArchive.write(model)
       try pool.withWriter { connection in
         try SchemaBuilder(model: SQLModel(model: model, configuration: configuration)).create(
@@ -102,7 +100,9 @@ extension SQLiteStore {
     let metadata = try StoreMetadata(reading: connection, telling: file.teller)
     let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
     if file.exists, !ignores {
-      try checkModel(model, configuration, against: metadata, on: connection, file)
+      try metadata.check(model, configuration, at: url) {
+        try ModelArchive.readModel(on: connection, telling: file.teller)
+      }
     }
     let mapping = try SQLModel(
       model: model, configuration: configuration, connection: connection, ignoresMissing: ignores)
@@ -116,26 +116,6 @@ extension SQLiteStore {
     }
     try store.openHistory()
     return store
-  }
-
-  /// Compares our digests of the model with those the store was made with: its own, or our digests
-  /// of the model in its cache.
-  ///
-  /// A store without either is judged by its columns alone.
-  private static func checkModel(
-    _ model: NSManagedObjectModel, _ configuration: String?, against metadata: StoreMetadata,
-    on connection: Connection, _ file: OpenedStore
-  ) throws {
-    var stored = metadata.hashes
-    if metadata.values[StoreMetadata.digestFormulaKey] == nil {
-      guard let cached = try ModelArchive.readModel(on: connection, telling: file.teller) else {
-        return
-      }
-      // The store may hold a configuration of the model that it carries.
-      let names = Set(stored.keys)
-      stored = cached.entityVersionHashesByName.filter { names.isEmpty || names.contains($0.key) }
-    }
-    try metadata.check(stored, against: model, configuration, at: file.url)
   }
 
   /// What options ask to be done when a file is opened.

@@ -23,19 +23,29 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
   /// The value of an archive; nil for other bytes, and for values of other classes.
   open override func transformedValue(_ value: Any?) -> Any? {
-    guard let data = value as? Data else { return nil }
+    guard let data = value as? Data, let archive = ArchiveCheck(data) else { return nil }
+    return self.value(of: archive, data)
+  }
+
+  /// The value of an archive that was checked; nil if it contains a class that isn't allowed.
+  func value(of archive: ArchiveCheck, _ data: Data) -> Any? {
     let classes = type(of: self).allowedTopLevelClasses
+    guard archive.holdsOnly(classes) else { return nil }
     return (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)).flatMap(native)
   }
 
   /// A value's archive; nil for a value that cannot be archived.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
     guard let value, let object = archivable(value) else { return nil }
-    return try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+    return try? NSKeyedArchiver.archivedData(
+      withRootObject: object, requiringSecureCoding: isSecure)
   }
 
+  /// Whether only values that have `NSSecureCoding` are archived.
+  var isSecure: Bool { true }
+
   /// An unarchived object as Swift's value, where there is one.
-  private func native(_ object: Any?) -> Any? {
+  final func native(_ object: Any?) -> Any? {
     switch object {
     case let value as NSNumber: value
     case let value as String: value
@@ -68,6 +78,7 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
     case let value as any BinaryFloatingPoint: NSNumber(value: Double(value))
     case let value as NSNull: value
     case let value as any NSObject & NSSecureCoding: value
+    case let value as any NSObject & NSCoding: isSecure ? nil : value
     default: nil
     }
   }

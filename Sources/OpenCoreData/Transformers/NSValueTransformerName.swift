@@ -18,4 +18,11 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
   /// Keyed archives of property-list values, registered from the start.
   public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName(
     "NSSecureUnarchiveFromData")
+
+  /// Keyed archives of property-list values and of the program's own classes that have `NSCoding`,
+  /// registered from the start.
+  ///
+  /// It was Core Data's default before `secureUnarchiveFromDataTransformerName`.
+  public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName(
+    "NSKeyedUnarchiveFromData")
 }

@@ -17,13 +17,7 @@ final class TransformedValue {
   /// The bytes that are saved; null when the transformer makes none of the value.
   var rawValue: RowValue {
     if let encoded { return encoded }
-    let made = transformer.encode(value).map {
-      RowValue.bytes(isExternal ? ExternalStorage.inRow($0) : $0)
-    }
-    guard let made else {
-      encoded = .null
-      return .null
-    }
+    let made = transformer.rawValue(of: value, isExternal: isExternal)
     encoded = made
     return made
   }

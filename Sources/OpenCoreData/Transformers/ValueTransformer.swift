@@ -38,7 +38,8 @@ open class ValueTransformer: NSObject, RegisteredByName {
 
   private static let registry = Mutex(
     Registry(transformers: [
-      .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer()
+      .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer(),
+      .keyedUnarchiveFromDataTransformerName: KeyedUnarchiveFromDataTransformer(),
     ]))
 
   private struct Registry: @unchecked Sendable {  // behind the lock; any thread may transform

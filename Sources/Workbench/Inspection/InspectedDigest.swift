@@ -11,7 +11,7 @@ package struct InspectedDigest: Sendable, Equatable, Encodable {
 
   /// Both of each entity, by name.
   static func all(_ model: NSManagedObjectModel?, _ hashes: [String: Data]) -> [InspectedDigest] {
-    let digests = model?.entityVersionHashesByName ?? [:]
+    let digests = model?.entityDigestsByName ?? [:]
     return Set(digests.keys).union(hashes.keys).sorted().map { name in
       InspectedDigest(
         entity: name, digest: digests[name].map(hexadecimal), hash: hashes[name].map(hexadecimal))

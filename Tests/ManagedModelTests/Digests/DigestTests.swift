@@ -60,8 +60,11 @@ import Testing
     Change(testDescription: "notes", changed: []) { name($0)?.userInfo = ["a": "b"] },
     Change(testDescription: "a default value", changed: []) { name($0)?.defaultValue = "x" },
     Change(testDescription: "an index", changed: []) { name($0)?.isIndexed = true },
-    Change(testDescription: "a uniqueness constraint", changed: []) {
+    Change(testDescription: "a uniqueness constraint", changed: all) {
       $0.entitiesByName["Animal"]?.uniquenessConstraints = [["name"]]
+    },
+    Change(testDescription: "a child's uniqueness constraint", changed: ["Lion"]) {
+      $0.entitiesByName["Lion"]?.uniquenessConstraints = [["name", "keeper"]]
     },
     Change(testDescription: "an identifier", changed: []) { $0.versionIdentifiers = ["2"] },
     Change(testDescription: "the order of the properties", changed: []) {
@@ -118,6 +121,20 @@ import Testing
       try NSManagedObjectModel.checksums(forVersionedModelAt: URL(fileURLWithPath: "/no.momd"))
     }
     #expect(error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+  }
+
+  @Test func earlierFormulaIgnoresConstraintsAndNothingElse() throws {
+    let model = try Self.model()
+    let lion = try #require(model.entitiesByName["Lion"])
+    #expect(lion.digest(.withoutConstraints) == lion.digest(.current))
+    let before = lion.digest
+    lion.uniquenessConstraints = [["name"], ["keeper"]]
+    #expect(lion.digest(.withoutConstraints) == before && lion.digest != before)
+    let constrained = lion.digest
+    lion.uniquenessConstraints = [["keeper"], ["name"]]
+    #expect(lion.digest == constrained)
+    lion.uniquenessConstraints = [["keeper", "name"]]
+    #expect(lion.digest != constrained)
   }
 
   @Test func theDigestIsTheSameOnEveryRun() throws {

@@ -192,6 +192,70 @@ import Testing
     #expect(cycle.message.contains("cannot be below itself"))
   }
 
+  @Test func userInfoOfAModelInUseIsSetAndReadByManyThreads() async throws {
+    let model = Self.model()
+    model.freeze()
+    let entity = try #require(model.entitiesByName["Animal"])
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          for index in 0..<200 {
+            entity.userInfo = ["\(number)": index]
+            _ = entity.userInfo?.count
+          }
+        }
+      }
+    }
+    #expect(entity.userInfo?.count == 1)
+    for property in entity.properties { property.userInfo = ["color": property.name] }
+    #expect(entity.attributesByName["name"]?.userInfo?["color"] as? String == "name")
+    #expect(entity.relationshipsByName["keeper"]?.userInfo?["color"] as? String == "keeper")
+    model.localizationDictionary = ["Entity/Animal": "Tier"]
+    #expect(model.localizationDictionary == ["Entity/Animal": "Tier"])
+    let copy = try #require(model.copy() as? NSManagedObjectModel)
+    #expect(copy.localizationDictionary == ["Entity/Animal": "Tier"])
+    #expect(copy.entitiesByName["Animal"]?.userInfo?.count == 1)
+  }
+
+  @Test(arguments: [
+    (NSAttributeDescription.AttributeType.undefined, NSAttributeType.undefinedAttributeType),
+    (.integer16, .integer16AttributeType), (.integer32, .integer32AttributeType),
+    (.integer64, .integer64AttributeType), (.decimal, .decimalAttributeType),
+    (.double, .doubleAttributeType), (.float, .floatAttributeType),
+    (.string, .stringAttributeType), (.boolean, .booleanAttributeType),
+    (.date, .dateAttributeType), (.binaryData, .binaryDataAttributeType),
+    (.uuid, .UUIDAttributeType), (.uri, .URIAttributeType),
+    (.transformable, .transformableAttributeType), (.objectID, .objectIDAttributeType),
+    (.composite, .compositeAttributeType),
+  ])
+  func newerSpellingOfTypesIsTheSameType(
+    type: NSAttributeDescription.AttributeType, attributeType: NSAttributeType
+  ) {
+    let attribute = NSAttributeDescription()
+    attribute.type = type
+    #expect(attribute.attributeType == attributeType && type.rawValue == attributeType.rawValue)
+    attribute.type = .undefined
+    attribute.attributeType = attributeType
+    #expect(attribute.type == type)
+    let computed = NSExpressionDescription()
+    computed.resultType = type
+    #expect(computed.expressionResultType == attributeType && computed.resultType == type)
+    attribute.type = .init(rawValue: 77)
+    #expect(attribute.attributeType == .undefinedAttributeType)
+  }
+
+  @Test func equalDescriptionsHaveEqualValues() throws {
+    let (model, same) = (Self.model(), Self.model())
+    #expect(model == same && model.hash == same.hash)
+    let (animal, twin) = (model.entitiesByName["Animal"], same.entitiesByName["Animal"])
+    #expect(animal == twin && animal != model.entitiesByName["Person"])
+    #expect(animal?.attributesByName["name"] == twin?.attributesByName["name"])
+    twin?.attributesByName["name"]?.isOptional = false
+    #expect(animal?.attributesByName["name"] != twin?.attributesByName["name"])
+    #expect(animal != twin && model != same)
+    #expect(NSAttributeDescription() != NSDerivedAttributeDescription())
+  }
+
   @Test func aModelInUseIsReadByManyThreads() async throws {
     let model = Self.model()
     model.freeze()

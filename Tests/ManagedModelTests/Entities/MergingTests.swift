@@ -31,7 +31,8 @@ import Testing
     #expect(merged.entities(forConfigurationName: "People")?.map(\.name) == ["Keeper"])
     animal.name = "Beast"
     #expect(one.entitiesByName["Animal"] != nil && two.entitiesByName["Animal"] != nil)
-    #expect(NSManagedObjectModel(byMerging: []) == nil)
+    let none = try #require(NSManagedObjectModel(byMerging: []))
+    #expect(none.entities.isEmpty && none.configurations.isEmpty)
 
     let clash = try Self.model(#"<entity name="Animal" isAbstract="YES"/>"#)
     let errors = #expect(throws: ModelErrors.self) {
@@ -87,6 +88,7 @@ import Testing
     try Data("<model>\(Self.animal)</model>".utf8).write(
       to: folder.appendingPathComponent("First.xcdatamodel/contents"))
     let bundle = try #require(Bundle(path: folder.path))
+    #expect(NSManagedObjectModel.mergedModel(from: [])?.entities.isEmpty == true)
     #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.entities.count == 1)
     try Data("<model>\(Self.keeper)\(Self.animal)</model>".utf8).write(
       to: folder.appendingPathComponent("Second.xcdatamodel/contents"))

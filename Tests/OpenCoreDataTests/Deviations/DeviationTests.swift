@@ -272,11 +272,18 @@ struct DeviationTests {
     }
   }
 
-  @Test func transformableWithoutTransformerReadsAsBytes() throws {
+  /// An empty store whose tags have a transformable name.
+  private func transformableTags(_ transformer: String?) throws -> TestStack {
     let model = TestModels.library()
     let kept = try #require(model.entitiesByName["Tag"]?.attributesByName["name"])
     kept.attributeType = .transformableAttributeType
-    let stack = try TestStack(model: model)
+    kept.valueTransformerName = transformer
+    return try TestStack(model: model)
+  }
+
+  @Test(arguments: [nil, "NoSuchTransformer"])
+  func transformableWithoutTransformerReadsAsBytes(transformer: String?) throws {
+    let stack = try transformableTags(transformer)
     let writer = try stack.coldContext()
     try writer.performAndWait {
       _ = writer.make("Tag", ["name": Data([1, 2])])
@@ -286,6 +293,24 @@ struct DeviationTests {
     try context.performAndWait {
       let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
       #expect(tags.first?.value(forKey: "name") as? Data == Data([1, 2]))
+    }
+  }
+
+  @Test func transformableThatNamesNoTransformerArchivesItsValues() throws {
+    let stack = try transformableTags(nil)
+    let archive = try NSKeyedArchiver.archivedData(
+      withRootObject: NSString("x"), requiringSecureCoding: true)
+    let writer = try stack.coldContext()
+    try writer.performAndWait {
+      for value in [["a", "b"], archive] as [Any] { _ = writer.make("Tag", ["name": value]) }
+      try writer.save()
+    }
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let values = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
+        .map { $0.value(forKey: "name") }
+      #expect(values.contains { $0 as? [String] == ["a", "b"] })
+      #expect(values.contains { $0 as? Data == archive })
     }
   }
 }

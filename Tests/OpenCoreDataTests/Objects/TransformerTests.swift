@@ -33,6 +33,23 @@ private final class ColourBox {
   }
 }
 
+/// A value of the program's own class, which has `NSCoding` only.
+final class CodedColour: NSObject, NSCoding {
+  let number: Int
+
+  init(_ number: Int) {
+    self.number = number
+  }
+
+  init?(coder: NSCoder) {
+    number = coder.decodeInteger(forKey: "number")
+  }
+
+  func encode(with coder: NSCoder) {
+    coder.encode(number, forKey: "number")
+  }
+}
+
 @Suite("Value transformers", .serialized)
 struct TransformerTests {
   private let six: [[UInt8]] = (0..<6).map { [UInt8($0), 128, 255] }
@@ -182,6 +199,140 @@ struct TransformerTests {
       .appendingPathComponent(".Store_SUPPORT/_EXTERNAL_DATA")
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(names ?? [] == [])
+  }
+
+  /// An entity with transformable attributes that have default values.
+  private func defaults() -> NSManagedObjectModel {
+    func attribute(_ name: String, _ transformer: String, _ value: Any) -> NSAttributeDescription {
+      let attribute = NSAttributeDescription()
+      attribute.name = name
+      attribute.type = .transformable
+      attribute.valueTransformerName = transformer
+      attribute.defaultValue = value
+      return attribute
+    }
+    let outside = attribute("outside", "PackedColours", six)
+    outside.allowsExternalBinaryDataStorage = true
+    let mood = NSEntityDescription()
+    mood.name = "Mood"
+    mood.properties = [
+      attribute("packed", "PackedColours", six), outside,
+      attribute("tags", "NSSecureUnarchiveFromData", ["a", "b"]),
+      attribute("old", "NSKeyedUnarchiveFromData", ["k": 1]),
+      attribute("wrong", "PackedColours", "red"),
+    ]
+    let model = NSManagedObjectModel()
+    model.entities = [mood]
+    return model
+  }
+
+  @Test(
+    "A transformable attribute's default value is that of new objects",
+    arguments: StoreKind.allCases)
+  func defaultValues(kind: StoreKind) throws {
+    ValueTransformer.setValueTransformer(
+      PackedColours(), forName: NSValueTransformerName("PackedColours"))
+    let stack = try GraphStack(kind, model: defaults())
+    func check(_ mood: NSManagedObject) {
+      #expect(mood.value(forKey: "packed") as? [[UInt8]] == six)
+      #expect(mood.value(forKey: "outside") as? [[UInt8]] == six)
+      #expect(mood.value(forKey: "tags") as? [String] == ["a", "b"])
+      #expect(mood.value(forKey: "old") as? [String: Int] == ["k": 1])
+      #expect(mood.value(forKey: "wrong") == nil)
+    }
+    let writer = try stack.context()
+    try writer.performAndWait {
+      let mood = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: writer)
+      check(mood)
+      let other = NSEntityDescription.insertNewObject(forEntityName: "Mood", into: writer)
+      other.setValue(nil, forKey: "tags")
+      try writer.save()
+      check(mood)
+      #expect(other.value(forKey: "tags") == nil)
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let moods = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Mood"))
+      #expect(moods.count == 2)
+      for mood in moods where mood.value(forKey: "tags") != nil { check(mood) }
+      #expect(moods.count { $0.value(forKey: "tags") == nil } == 1)
+    }
+  }
+
+  @Test("Values of a class with NSCoding only are archived by NSKeyedUnarchiveFromData alone")
+  func codedClasses() throws {
+    let name = NSValueTransformerName.keyedUnarchiveFromDataTransformerName
+    #expect(name.rawValue == "NSKeyedUnarchiveFromData")
+    let keyed = try #require(ValueTransformer(forName: name))
+    let secure = try #require(ValueTransformer(forName: .secureUnarchiveFromDataTransformerName))
+    for value in [CodedColour(7), [CodedColour(7)], ["a": CodedColour(7)]] as [Any] {
+      #expect(secure.reverseTransformedValue(value) == nil)
+      let archive = try #require(keyed.reverseTransformedValue(value) as? Data)
+      #expect(secure.transformedValue(archive) == nil)
+      let back = keyed.transformedValue(archive)
+      let colour =
+        back as? CodedColour ?? (back as? [CodedColour])?.first
+        ?? (back as? [String: CodedColour])?["a"]
+      #expect(colour?.number == 7)
+    }
+    let plain = ["a": [1, 2]]
+    let archive = try #require(keyed.reverseTransformedValue(plain) as? Data)
+    #expect(keyed.transformedValue(archive) as? [String: [Int]] == plain)
+    #expect(secure.transformedValue(archive) as? [String: [Int]] == plain)
+  }
+
+  @Test("Archives that Foundation would stop the process on are nil")
+  func hostileArchives() throws {
+    let names: [NSValueTransformerName] = [
+      .secureUnarchiveFromDataTransformerName, .keyedUnarchiveFromDataTransformerName,
+    ]
+    let archive = try NSKeyedArchiver.archivedData(
+      withRootObject: NSArray(array: [NSString("a"), NSArray(array: [NSString("b")])]),
+      requiringSecureCoding: true)
+    let list = try BinaryPropertyList.read(Array(archive))
+    /// The archive with other objects.
+    func changed(_ change: (inout [BinaryPropertyList.Value]) -> Void) -> Data {
+      guard case .dictionary(var top) = list, case .array(var objects)? = top["$objects"] else {
+        return Data()
+      }
+      change(&objects)
+      top["$objects"] = .array(objects)
+      return Data(BinaryPropertyList.write(.dictionary(top)))
+    }
+    let circle = changed { objects in
+      for index in objects.indices {
+        guard case .dictionary(var fields) = objects[index], fields["NS.objects"] != nil else {
+          continue
+        }
+        fields["NS.objects"] = .array([.uid(UInt32(index))])
+        objects[index] = .dictionary(fields)
+      }
+    }
+    func renamed(_ name: String) -> Data {
+      changed { objects in
+        for index in objects.indices {
+          guard case .dictionary(var fields) = objects[index], fields["$classname"] != nil else {
+            continue
+          }
+          fields["$classname"] = .string(name)
+          objects[index] = .dictionary(fields)
+        }
+      }
+    }
+    for name in names {
+      let transformer = try #require(ValueTransformer(forName: name))
+      #expect(transformer.transformedValue(archive) is [Any])
+      #expect(transformer.transformedValue(circle) == nil)
+      for other in ["NoSuchClass", "NSThread", "NSMutableAttributedString", "Foundation.NSThread"] {
+        #expect(transformer.transformedValue(renamed(other)) == nil, "\(other)")
+      }
+      for count in stride(from: 0, to: archive.count, by: 5) {
+        #expect(transformer.transformedValue(archive.prefix(count)) == nil)
+      }
+      // Two objects of the archive as members of a set, which property lists on Linux can't contain.
+      let set = changed { $0.append(.set([.string("a"), .string("b")])) }
+      #expect(transformer.transformedValue(set) == nil)
+    }
   }
 
   @Test("A child context's value comes to its parent as the transformer makes it")

@@ -158,7 +158,7 @@ struct AppleStoreTests {
   }
 
   /// A copy of a store in a folder of its own.
-  private final class Copy {
+  final class Copy {
     let url: URL
 
     init(of path: String) throws {

@@ -105,8 +105,83 @@ struct DerivedAttributeTests {
     }
   }
 
+  @Test(
+    "Each way to write a count or a sum computes the same value",
+    arguments: [
+      ("pages.@count", NSExpression(forKeyPath: "pages.@count"), 2),
+      ("count:(pages)", NSExpression(format: "count:(pages)"), 2),
+      (
+        "count: as a function",
+        NSExpression(forFunction: "count:", arguments: [NSExpression(forKeyPath: "pages")]), 2
+      ),
+      ("pages.@sum.words", NSExpression(forKeyPath: "pages.@sum.words"), 30),
+      ("pages.words.@sum", NSExpression(forKeyPath: "pages.words.@sum"), 30),
+      ("pages.words.@sum as a format", NSExpression(format: "pages.words.@sum"), 30),
+      ("@sum.pages.words", NSExpression(forKeyPath: "@sum.pages.words"), 30),
+      ("sum:(pages.words)", NSExpression(format: "sum:(pages.words)"), 30),
+      (
+        "sum: as a function",
+        NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "pages.words")]),
+        30
+      ),
+    ])
+  func everySpelling(name: String, expression: NSExpression, expected: Int64) throws {
+    let book = SchemaModels.entity("Book", [SchemaModels.attribute("title", .stringAttributeType)])
+    let page = SchemaModels.entity(
+      "Page", [SchemaModels.attribute("words", .integer32AttributeType)])
+    SchemaModels.relate(book, "pages", many: true, page, "book", many: false)
+    let attribute = NSDerivedAttributeDescription()
+    attribute.name = "total"
+    attribute.type = .integer64
+    attribute.derivationExpression = expression
+    book.properties += [attribute]
+    let model = NSManagedObjectModel()
+    model.entities = [book, page]
+    #expect(model.validate() == [])
+    let stack = try TestStack(model: model)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+      let pages = [10, 20].map { words in
+        let page = NSEntityDescription.insertNewObject(forEntityName: "Page", into: context)
+        page.setValue(words, forKey: "words")
+        page.setValue(book, forKey: "book")
+        return page
+      }
+      try context.save()
+      context.refresh(book, mergeChanges: false)
+      #expect(book.value(forKey: "total") as? Int64 == expected)
+      context.delete(pages[1])
+      try context.save()
+      context.refresh(book, mergeChanges: false)
+      #expect(book.value(forKey: "total") as? Int64 == expected / 2 - (expected == 30 ? 5 : 0))
+    }
+    let stored = try NSManagedObjectModel.inStore(at: stack.storeURL)
+    let kept = stored.entitiesByName["Book"]?.attributesByName["total"]
+    #expect((kept as? NSDerivedAttributeDescription)?.derivationExpression == expression)
+  }
+
+  @Test("A derivation that isn't supported is a warning of the model")
+  func unsupported() throws {
+    for formula in ["pages.@max.words", "owner.pages.@count", "1 + 2", "median:(pages.words)"] {
+      let attribute = Self.derived("total", .integer64AttributeType, formula)
+      let model = NSManagedObjectModel()
+      model.entities = [SchemaModels.entity("Book", [attribute])]
+      let warning = try #require(model.validate().first, "\(formula)")
+      #expect(warning.isWarning && warning.message.contains("isn't supported"))
+    }
+  }
+
   @Test(arguments: [
     ("pages.@count", DerivedFormula.count(relationship: "pages")),
+    ("count:(pages)", .count(relationship: "pages")),
+    ("count(pages)", .count(relationship: "pages")), ("pages.@sum", nil),
+    ("@count.pages", nil), ("pages.words.@count", nil), ("count:(a.b)", nil), ("sum:(a)", nil),
+    ("pages.words.@sum", .sum(relationship: "pages", attribute: "words")),
+    ("self.pages.words.@sum", .sum(relationship: "pages", attribute: "words")),
+    ("sum:(pages.words)", .sum(relationship: "pages", attribute: "words")),
+    ("sum:(self.pages.words)", .sum(relationship: "pages", attribute: "words")),
+    ("#size.#first", .copy(path: ["size", "first"], nil)),
     ("self.pages.@count", .count(relationship: "pages")),
     ("pages.@sum.words", .sum(relationship: "pages", attribute: "words")),
     ("@sum.pages.words", .sum(relationship: "pages", attribute: "words")),

@@ -84,8 +84,8 @@ struct OfficeStore {
     let note = entity("Note", ["hours": .doubleAttributeType])
     let tag = entity("Tag", ["name": .stringAttributeType])
     for (name, formula) in [
-      ("noteCount", "notes.@count"), ("hoursSum", "notes.@sum.hours"), ("key", "canonical:(name)"),
-      ("houseName", "house.name"), ("tagCount", "tags.@count"), ("savedAt", "now()"),
+      ("noteCount", "notes.@count"), ("hoursSum", "notes.hours.@sum"), ("key", "canonical:(name)"),
+      ("houseName", "house.name"), ("tagCount", "count:(tags)"), ("savedAt", "now()"),
     ] {
       let attribute = NSDerivedAttributeDescription()
       attribute.name = name

@@ -29,8 +29,7 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
     let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
     guard file.exists || isReadOnly else {
       let metadata = StoreMetadata(
-        model: model, digests: model.versionHashes(of: configuration),
-        digestFormula: StoreMetadata.digestFormula, type: form.storeType)
+        newStoreOf: model, configuration: configuration, type: form.storeType)
       let document = StoreDocument(uuid: metadata.uuid, metadata: metadata.values, lastKey: 0)
       let tables = MemoryTables(rootCount: layouts.rootCount)
       return AtomicStore(
@@ -39,9 +38,9 @@ final class AtomicStore: MemoryStore, @unchecked Sendable {  // what changes is 
     }
     let (document, stamp) = try file.read()
     let metadata = StoreMetadata(uuid: document.uuid, values: document.metadata)
-    // Apple's hashes say nothing here: its documents are judged by their objects.
-    if metadata.hasOwnDigests, options?[NSIgnorePersistentStoreVersioningOption] as? Bool != true {
-      try metadata.check(metadata.hashes, against: model, configuration, at: url)
+    // A document contains no model: where hashes can't be compared, its objects decide.
+    if options?[NSIgnorePersistentStoreVersioningOption] as? Bool != true {
+      try metadata.check(model, configuration, at: url) { nil }
     }
     do {
       return AtomicStore(
