@@ -229,7 +229,9 @@ extension NSManagedObject: KeyValueReadable {
       let transformer = layout.transformer(slot)
     {
       return .transformed(
-        TransformedValue(value, by: transformer, isExternal: slot.kind == .external))
+        TransformedValue(
+          value, by: transformer, isExternal: slot.kind == .external,
+          replacing: replacedValue(slot)))
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
       preconditionFailure(

@@ -86,17 +86,14 @@ extension NSManagedObject {
       return new as? NSManagedObject === old as? NSManagedObject
     case .slot(let index):
       let slot = layout.slots[index]
-      if let transformer = layout.transformer(slot) {
-        if let new = new as? AnyHashable, let old = old as? AnyHashable { return new == old }
-        return new.flatMap(transformer.encode) == old.flatMap(transformer.encode)
-      }
+      if layout.transformer(slot) != nil { return AttributeTransformer.areEqual(new, old) }
       return RowValue(new, kind: slot.kind) == RowValue(old, kind: slot.kind)
     case .composite(let index):
       return zip(leaves(of: index, for: new), leaves(of: index, for: old)).allSatisfy { new, old in
         isEqual(new.value, old.value, at: .slot(new.slot.index))
       }
     case .toMany, .transient:
-      return (new as? AnyHashable) == (old as? AnyHashable)
+      return AttributeTransformer.areEqual(new, old)
     }
   }
 
