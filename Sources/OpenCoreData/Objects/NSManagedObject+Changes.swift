@@ -30,12 +30,14 @@ extension NSManagedObject {
 
   /// The new values of what differs from the last save or fetch, by property.
   ///
-  /// Nil values are `NSNull`. An equal value that was set is not there, nor is a transient property.
+  /// Values are those of `value(forKey:)`, nil values `NSNull`. Of a new object they include what
+  /// `awakeFromInsert` has set. An equal value that was set is not there, nor is a transient property.
   /// Fires a to-many that was changed without being read.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for name in changedNames() {
-      result[name] = value(forKey: name) ?? NSNull()
+      willAccess()
+      result[name] = keyedValue(place(of: name)) ?? NSNull()
     }
     return result
   }
@@ -53,9 +55,9 @@ extension NSManagedObject {
       guard was || values.isChanged(slot.index), hasChangedInEvent(slot) else { continue }
       if case .composite(let index)? = layout.place(of: layout.propertyName(slot)) {
         result[layout.composites[index].name] =
-          layout.gathered(index) { earlierValue($0) } ?? NSNull()
+          KeyedValue.boxedElements(layout.gathered(index) { earlierValue($0) }) ?? NSNull()
       } else {
-        result[slot.name] = earlierValue(slot) ?? NSNull()
+        result[slot.name] = KeyedValue.boxed(earlierValue(slot), slot.kind) ?? NSNull()
       }
     }
     for (index, relationship) in layout.toMany.enumerated() {
@@ -71,23 +73,24 @@ extension NSManagedObject {
   /// The values at the last save or fetch, by property; nil asks for all attributes and to-one
   /// relationships.
   ///
-  /// Nil values are `NSNull`. A to-many is there when it is asked for by name. Fires the object when
-  /// it is a fault, and such a to-many.
+  /// Nil values are `NSNull`. A to-many relationship is included if `keys` names it. A new object, which
+  /// was never saved, has none. Fires the object if it's a fault, and such a relationship.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
+    guard !isInserted else { return [:] }
     var result: [String: Any] = [:]
     for slot in layout.slots
     where keys?.contains(slot.name) ?? (layout.propertyName(slot) == slot.name) {
       if slot.kind.isToOne {
         result[slot.name] = committedDestination(slot) ?? NSNull()
       } else {
-        result[slot.name] = layout.value(slot, in: row) ?? NSNull()
+        result[slot.name] = KeyedValue.boxed(layout.value(slot, in: row), slot.kind) ?? NSNull()
       }
     }
     for (index, composite) in layout.composites.enumerated()
     where keys?.contains(composite.name) ?? true {
       result[composite.name] =
-        layout.gathered(index) { layout.value($0, in: row) } ?? NSNull()
+        KeyedValue.boxedElements(layout.gathered(index) { layout.value($0, in: row) }) ?? NSNull()
     }
     for (index, relationship) in layout.toMany.enumerated()
     where keys?.contains(relationship.name) ?? false {
