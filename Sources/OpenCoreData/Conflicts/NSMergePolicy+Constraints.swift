@@ -89,7 +89,7 @@ extension NSManagedObject {
   fileprivate func giveChanges(to other: NSManagedObject, except names: [String]) {
     for slot in changedSlots() where !names.contains(slot.name) {
       guard other.layout.place(of: slot.name) != nil else { continue }
-      other.setValue(value(forKey: slot.name), forKey: slot.name)
+      other.setValue(storedValue(forKey: slot.name), forKey: slot.name)
     }
   }
 

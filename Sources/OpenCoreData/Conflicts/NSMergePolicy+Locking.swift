@@ -93,9 +93,11 @@ extension NSManagedObject {
   /// A value that was set to what it was is unchanged.
   final func merge(_ newest: Row, storeTrumps: Bool) {
     for slot in layout.slots where values?.isChanged(slot.index) == true {
-      let base = row.rawValue(slot)
-      let isChangedHere = rawValue(slot) != base
-      let isChangedThere = newest.rawValue(slot) != base
+      let isChangedHere = differs(slot)
+      let (base, stored) = (row.rawValue(slot), newest.rawValue(slot))
+      let isChangedThere =
+        !(layout.transformer(slot)?.areEqual(stored, base, slot.kind)
+        ?? (stored == base))
       if isChangedHere, !(isChangedThere && storeTrumps) { continue }
       if slot.kind.isToOne, isChangedHere { setDestination(destination(of: newest, slot), slot) }
       values?.forget(slot.index)

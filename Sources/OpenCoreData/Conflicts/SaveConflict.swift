@@ -40,7 +40,7 @@ extension Row {
       if slot.kind.isToOne {
         result[slot.name] = destinationID(slot, store) ?? NSNull()
       } else {
-        result[slot.name] = value(slot) ?? NSNull()
+        result[slot.name] = KeyedValue.boxed(value(slot), slot.kind) ?? NSNull()
       }
     }
     return layout.gatheringComposites(result)

@@ -23,6 +23,7 @@ extension NSManagedObjectContext {
     }
     object.becomeInaccessible()
     changes.eventDeleted.insert(object)
+    scheduleProcessing()
   }
 
   /// Makes the objects faults again whose SELECTs were stopped.
@@ -49,6 +50,11 @@ extension NSManagedObjectContext {
   /// Fills a fault from the row cache or the database: one object fault, told and counted.
   /// - Returns: False when the row does not exist.
   final func fill(_ object: NSManagedObject) throws -> Bool {
+    if object.isInserted {
+      // A new object that was refreshed: no row has its values.
+      object.readAsEmpty()
+      return true
+    }
     guard let store = directStore else { return try fillIndirectly(object) }
     return try fill(object, from: store)
   }

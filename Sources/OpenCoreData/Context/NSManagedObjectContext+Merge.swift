@@ -5,7 +5,8 @@ extension NSManagedObjectContext {
   /// Takes over what another context has saved, as its did-save notification tells.
   ///
   /// Registered objects that were updated are refreshed; unsaved changes stay and win. Registered
-  /// objects that were deleted say so, and their unsaved changes are lost. Inserted objects come as
+  /// objects that were deleted lose their unsaved changes, and are in `deletedObjects` until pending
+  /// changes are processed the next time. Inserted objects come as
   /// faults, which go again unless somebody holds them. What is not registered is left alone. Posts
   /// did-change and did-merge. The notification may come from another coordinator's context over the
   /// same file: its rows are read again. On this context's queue.
@@ -87,13 +88,18 @@ extension NSManagedObjectContext {
       changes.eventRefreshed.insert(object)
       told.updated.append(object.identity)
     }
+    var isPropagating = false
     for identity in saved.deleted {
       guard let object = registeredForMerge(identity) else { continue }
+      if object.state.contains(.deleted) { isPropagating = true }
       loseRow(object)
       told.deleted.append(object.identity)
     }
+    // What is gone from the store propagates no deletion of this context.
+    if isPropagating { changes.unpropagated.removeAll { $0.state.contains(.inaccessible) } }
     guard !told.isEmpty else { return scope.abandon(event) }
-    processPendingChanges()
+    processChanges()
+    scheduleProcessing()
     announceMerge(told)
     scope.end(event) { event in
       event.entity = told.mostFrequentEntity
@@ -108,17 +114,28 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Makes an object deleted whose row somebody else has deleted; there is nothing left to save.
+  /// Marks an object for deletion whose row somebody else has deleted; there is nothing left to save.
   private func loseRow(_ object: NSManagedObject) {
     changes.inserted.remove(object)
     changes.updated.remove(object)
-    changes.deleted.remove(object)
     changes.eventUpdated.remove(object)
     changes.eventRefreshed.remove(object)
     object.becomeInaccessible()
     object.values = nil
     object.prefetched = nil
+    changes.deleted.insert(object)
+    changes.mergedDeletions.append(object)
     changes.eventDeleted.insert(object)
+  }
+
+  /// Takes the objects that a merge has deleted out of `deletedObjects`.
+  final func finishMergedDeletions() {
+    guard !changes.mergedDeletions.isEmpty else { return }
+    for object in changes.mergedDeletions {
+      changes.updated.remove(object)
+      changes.deleted.remove(object)
+    }
+    changes.mergedDeletions = []
   }
 
   private func announceMerge(_ merged: MergedChanges) {
@@ -126,7 +143,7 @@ extension NSManagedObjectContext {
       Set(identities.map { objectID(of: $0) })
     }
     var userInfo: [AnyHashable: Any] = [
-      NSInsertedObjectIDsKey: ids(merged.inserted), NSRefreshedObjectIDsKey: ids(merged.updated),
+      NSInsertedObjectIDsKey: ids(merged.inserted), NSUpdatedObjectIDsKey: ids(merged.updated),
       NSDeletedObjectIDsKey: ids(merged.deleted),
     ]
     userInfo[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken

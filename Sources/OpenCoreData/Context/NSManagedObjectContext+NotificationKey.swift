@@ -17,6 +17,12 @@ extension NSManagedObjectContext {
   public static let didMergeChangesObjectIDsNotification =
     Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
 
+  /// The key of the history token in a did-save notification: the `NSPersistentHistoryToken` of the
+  /// transaction that the save wrote, or of the last one if it wrote none.
+  ///
+  /// Missing if no store has a history. Apple's framework uses this key without declaring it.
+  public static let newHistoryTokenKey = "newHistoryToken"
+
   /// A key of a context's notifications; the raw value is what stands in `userInfo`.
   ///
   /// Apple counterpart: `NSManagedObjectContext.NotificationKey`.
@@ -25,7 +31,7 @@ extension NSManagedObjectContext {
     case sourceContext = "managedObjectContext"
     /// The query generation read from after the save or merge.
     case queryGeneration = "newQueryGenerationToken"
-    /// Everything was let go by `reset`.
+    /// The IDs of all objects, an array, which `reset` has released.
     case invalidatedAllObjects = "invalidatedAll"
     /// A set of new objects.
     case insertedObjects = "inserted"

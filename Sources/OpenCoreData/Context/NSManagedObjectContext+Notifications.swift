@@ -26,10 +26,16 @@ extension NSManagedObjectContext {
       NSInsertedObjectIDsKey: objectIDs(of: inserted),
       NSUpdatedObjectIDsKey: objectIDs(of: updated), NSDeletedObjectIDsKey: objectIDs(of: deleted),
     ]
+    let isEmpty = inserted.isEmpty && updated.isEmpty && deleted.isEmpty
+    if parent == nil, let token = coordinator?.historyToken(afterSave: !isEmpty) {
+      objects[NSManagedObjectContext.newHistoryTokenKey] = token
+      identities[NSManagedObjectContext.newHistoryTokenKey] = token
+    }
     objects[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken
     identities[NSManagedObjectContextQueryGenerationKey] = queryGenerationToken
     post(.NSManagedObjectContextDidSave, objects)
     post(.NSManagedObjectContextDidSaveObjectIDs, identities)
+    guard !isEmpty else { return }
     tellFollowers {
       MergedChanges(
         inserted: inserted.map(\.identity), updated: updated.map(\.identity),

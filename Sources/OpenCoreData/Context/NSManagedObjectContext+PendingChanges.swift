@@ -37,33 +37,50 @@ extension NSManagedObjectContext {
     registry.add(object)
     noteInsertion(of: object)
     object.state.insert(.awaking)
-    let isUntouched = object.values == nil
     object.awakeFromInsert()
     object.state.remove(.awaking)
-    if isUntouched { object.adoptInitialValues() }
   }
 
-  /// Marks an object for deletion; its row goes with the next save.
+  /// Marks an object for deletion; the next save deletes its row.
   ///
-  /// An object that was never saved leaves the context with the next `processPendingChanges`. The
-  /// delete rules of its relationships are carried out in `processPendingChanges`, which may fire
-  /// faults. No statement. Traps for an object of another context.
+  /// Calls `prepareForDeletion`. An object that was never saved leaves the context with the next
+  /// `processPendingChanges`, which applies the delete rules of the relationships and may fire faults.
+  /// An object without a context, such as one whose deletion was saved, isn't in any store: nothing
+  /// happens. It's a programmer error to pass an object of another context. No statement.
   public final func delete(_ object: NSManagedObject) {
-    guard !object.isDeleted else { return }
-    precondition(object.context === self, "an object is deleted in its own context")
+    guard let context = object.context, !object.state.contains(.inaccessible) else { return }
+    precondition(
+      context === self,
+      "\(object.objectID) belongs to another context: pass object(with: objectID) of this context "
+        + "to delete(_:)")
     checkQueue(of: object)
-    recorder?.remember(object)
-    changes.deleted.insert(object)
-    changes.unpropagated.append(object)
-    changes.eventDeleted.insert(object)
-    changeCount += 1
+    if !object.state.contains(.deleted) {
+      recorder?.remember(object)
+      changes.deleted.insert(object)
+      changes.unpropagated.append(object)
+      changes.eventDeleted.insert(object)
+      changeCount += 1
+      scheduleProcessing()
+    }
+    guard !object.state.contains(.preparing) else { return }
+    object.state.insert(.preparing)
+    object.prepareForDeletion()
+    object.state.remove(.preparing)
   }
 
   /// Carries deletions through relationships and posts did-change, if there is anything to tell.
   ///
-  /// Runs by itself before a save and at the end of each `perform` block.
+  /// Runs by itself before a save, at the end of each `perform` block, and, for changes that were made
+  /// on the main thread outside of any block of a main-queue context, when the main run loop or the
+  /// main dispatch queue turns.
   public final func processPendingChanges() {
     checkQueue()
+    finishMergedDeletions()
+    processChanges()
+  }
+
+  /// The same, but for what a merge has deleted, which stays in `deletedObjects`.
+  final func processChanges() {
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
     registerUndo()
     guard changes.hasEvents else { return }
@@ -87,6 +104,7 @@ extension NSManagedObjectContext {
     changes.inserted.insert(object)
     changes.eventInserted.insert(object)
     changeCount += 1
+    scheduleProcessing()
     recorder?.noteInsertion(of: object)
   }
 
@@ -98,6 +116,7 @@ extension NSManagedObjectContext {
       // What an earlier event has left is what the changes of this one are told from.
       if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
       changes.eventUpdated.insert(object)
+      scheduleProcessing()
     }
     if !object.isInserted {
       changes.updated.insert(object)
@@ -130,7 +149,6 @@ extension NSManagedObjectContext {
       next += 1
       // It may have been refreshed or rolled back since.
       guard object.state.contains(.deleted), object.context === self else { continue }
-      object.prepareForDeletion()
       // Saving compares the version of the row, so the row has to be there.
       object.willAccess()
       for relationship in object.layout.entity.relationshipsByName.values
@@ -158,7 +176,9 @@ extension NSManagedObjectContext {
   private func carry(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {
     switch relationship.deleteRule {
     case .cascadeDeleteRule:
-      for related in object.relatedObjects(relationship) { delete(related) }
+      for related in object.relatedObjects(relationship) where !related.isDeleted {
+        delete(related)
+      }
     case .nullifyDeleteRule:
       guard let inverse = relationship.inverseRelationship else { return }
       for related in object.relatedObjects(relationship) where !related.isDeleted {

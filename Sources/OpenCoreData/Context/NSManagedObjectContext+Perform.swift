@@ -47,8 +47,8 @@ extension NSManagedObjectContext {
 
   /// Whether the caller is on the context's queue, through other contexts' `performAndWait` too.
   final var isOnQueue: Bool {
-    if concurrencyType == .mainQueueConcurrencyType, Thread.isMainThread { return true }
-    return runner.load(ordering: .relaxed) == MonotonicClock.threadID()
+    if runner.load(ordering: .relaxed) == MonotonicClock.threadID() { return true }
+    return concurrencyType == .mainQueueConcurrencyType && MainQueue.isCurrent
   }
 
   /// Runs a request of a child context on this context's queue and waits for it.
@@ -82,6 +82,33 @@ extension NSManagedObjectContext {
     return try block()
   }
 
+  /// Has pending changes processed when the main queue or the main run loop turns, where no block of
+  /// the context will do so.
+  @inline(__always)
+  final func scheduleProcessing() {
+    if depth == 0, concurrencyType == .mainQueueConcurrencyType { scheduleOnMainQueue() }
+  }
+
+  private func scheduleOnMainQueue() {
+    // Off the main queue this would run beside what the caller does.
+    guard !isProcessingScheduled, MainQueue.isCurrent else { return }
+    isProcessingScheduled = true
+    queue.async { [weak self] in self?.processAsScheduled() }
+    // A run loop inside of a block of the main queue doesn't serve the queue.
+    guard !isInRunLoop, Thread.isMainThread else { return }
+    isInRunLoop = true
+    RunLoop.main.perform { [weak self] in
+      self?.isInRunLoop = false
+      self?.processAsScheduled()
+    }
+  }
+
+  private func processAsScheduled() {
+    guard isProcessingScheduled else { return }
+    isProcessingScheduled = false
+    run {}
+  }
+
   private func endBlock() {
     processPendingChanges()
     endBurst()
@@ -109,5 +136,20 @@ extension NSManagedObjectContext {
     if readDepth == 0 { burst?.end() }
     burst = nil
     if !otherBursts.isEmpty { endOtherBursts() }
+  }
+}
+
+/// The main dispatch queue, which the main thread's run loop serves, or, after `dispatchMain()`, any
+/// thread.
+enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  /// Whether the caller is on the main queue, or on the main thread.
+  static var isCurrent: Bool {
+    DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
   }
 }

@@ -58,7 +58,8 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// Sets what a child's object has changed; the other sides of relationships follow.
   fileprivate final func take(from object: NSManagedObject) {
-    noteChange()
+    if object.state.contains(.transientOnly) { noteTransientChange() } else { noteChange() }
+    takeTransients(from: object)
     let slots = object.isInserted ? layout.slots : object.changedSlots()
     for slot in slots {
       if slot.kind.isToOne {
@@ -87,6 +88,20 @@ extension NSManagedObject {
       }
       for destination in changed.added where !destination.isDeleted {
         if let mine = counterpart(of: destination) { value.insert(mine) }
+      }
+    }
+  }
+
+  /// Sets the transient properties that were set in the child since its last save.
+  private func takeTransients(from object: NSManagedObject) {
+    guard let values = object.values else { return }
+    for index in layout.transients.indices {
+      let place = layout.holdingIndex(.transient(index))
+      guard values.isChanged(place) else { continue }
+      if let destination = object.heldValue(.transient(index)) as? NSManagedObject {
+        setTransient(counterpart(of: destination), at: index)
+      } else {
+        storage.change(values[place], at: place)
       }
     }
   }

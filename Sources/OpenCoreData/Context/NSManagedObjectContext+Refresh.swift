@@ -5,15 +5,22 @@ extension NSManagedObjectContext {
   ///
   /// With `mergeChanges`, an object with unsaved changes keeps them, and its other values become those of
   /// the row cache or, when that has no row, of the database. Otherwise it becomes a fault and unsaved
-  /// changes are lost: one side of a relationship may then differ from the other. A new object, which
-  /// has no values but its own, stays as it is. The next did-change tells the object as refreshed.
+  /// changes are lost: one side of a relationship may then differ from the other. A new object keeps its
+  /// values with `mergeChanges`; otherwise it becomes a fault that fires to the model's default values,
+  /// and the next save still inserts it. The next did-change lists the object as refreshed.
   /// Cost: none, but a SELECT for changes that are kept over a row that the row cache does not have; the
   /// row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
     endBurst()
-    guard !object.isInserted, !object.isFault || object.hasChanges else { return }
+    finishMergedDeletions()
+    guard !object.isFault || object.hasChanges else { return }
+    if object.isInserted {
+      if !mergeChanges { forgetValues(ofInserted: object) }
+      return
+    }
     changes.eventRefreshed.insert(object)
+    scheduleProcessing()
     if mergeChanges {
       refreshValues(object)
     } else {
@@ -21,6 +28,16 @@ extension NSManagedObjectContext {
       changes.deleted.remove(object)
       object.turnIntoFault()
     }
+  }
+
+  /// Turns a new object into a fault, which stays inserted.
+  private func forgetValues(ofInserted object: NSManagedObject) {
+    guard !object.isFault else { return }
+    recorder?.remember(object)
+    changes.eventRefreshed.insert(object)
+    changeCount += 1
+    scheduleProcessing()
+    object.turnIntoFault()
   }
 
   /// Refreshes every registered object; unsaved changes are kept.
@@ -33,10 +50,12 @@ extension NSManagedObjectContext {
     for object in objects { refresh(object, mergeChanges: true) }
   }
 
-  /// Lets go of every object and every change; objects still held elsewhere must not be used again.
+  /// Releases every object and discards every change.
   ///
-  /// The undo stack is emptied, a pinned context moves to the newest query generation, and did-change
-  /// is posted with `NSInvalidatedAllObjectsKey`, unless there was nothing to let go.
+  /// Objects that are retained elsewhere turn into faults without a context: their persistent
+  /// properties read as nil, their transient ones as the model's default values. The undo stack is
+  /// emptied, a pinned context moves to the newest query generation, and did-change is posted with the
+  /// objects' IDs as an array under `NSInvalidatedAllObjectsKey`, unless no object was registered.
   public final func reset() {
     checkQueue()
     endBurst()
@@ -44,12 +63,19 @@ extension NSManagedObjectContext {
     forgetUndo()
     changes.removeAll()
     changeCount += 1
-    let hadObjects = registry.count > 0
+    var ids: [NSManagedObjectID] = []
+    ids.reserveCapacity(registry.count)
+    registry.forEach { ids.append($0.objectID) }
     promotedKeys = [:]
-    disown(registry.removeAll())
+    let (keys, survivors) = registry.removeAll(includingOwn: true)
+    disown(keys)
     registry.resetPeaks()
-    guard hadObjects else { return }
-    post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: true])
+    guard !ids.isEmpty else { return }
+    for object in survivors {
+      object.turnIntoFault()
+      object.keepStore(store(for: object))
+    }
+    post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: ids])
   }
 
   /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
@@ -59,6 +85,7 @@ extension NSManagedObjectContext {
   public final func rollback() {
     checkQueue()
     endBurst()
+    finishMergedDeletions()
     forgetUndo()
     let inserted = changes.inserted.array
     let saved = changes.all.filter { !$0.isInserted }

@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
   /// more, reserves keys for new objects in a transaction of its own, compares the objects' versions with
   /// the row cache, writes everything in a second transaction that compares them with the rows, calls
   /// `didSave` and posts did-save. Conflicts go to the merge policy; once it has settled them, writing is
-  /// tried again. Without changes it does nothing.
+  /// tried again. Without changes it posts both notifications, did-save with empty sets.
   /// Cost: see `Counters`; one INSERT, UPDATE or DELETE a row.
   /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 when a row has changed since
   ///   it was read, 133021 when values that must be unique are not, 134070 when `willSave` never comes to
@@ -19,11 +19,14 @@ extension NSManagedObjectContext {
   public final func save(file: String = #fileID, line: Int = #line) throws {
     try located(file, line) {
       processPendingChanges()
-      guard hasChanges else { return try saveMetadata() }
       post(.NSManagedObjectContextWillSave, [:])
+      guard hasChanges else { return try saveNothing() }
       let rounds = try settleBeforeSave()
       endBurst()
-      guard !savePlan().isEmpty else { return changes.removeAll() }
+      guard !savePlan().isEmpty else {
+        changes.removeAll()
+        return try saveNothing()
+      }
       let event = scope.begin(.save)
       let plan: SavePlan
       let displaced: [NSManagedObject]
@@ -49,6 +52,12 @@ extension NSManagedObjectContext {
     }
   }
 
+  /// Ends a save that writes no object.
+  private func saveNothing() throws {
+    try saveMetadata()
+    announceSave(inserted: [], [], updated: [], deleted: [])
+  }
+
   /// The rounds of validating and `willSave` that a save allows.
   private static let mostRounds = 1_000
 
@@ -69,6 +78,8 @@ extension NSManagedObjectContext {
     var restless: NSManagedObject?
     for round in 1...NSManagedObjectContext.mostRounds {
       if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
+      // A new object that was refreshed has its default values.
+      for object in changes.inserted.array where object.isFault { object.willAccess() }
       let before = changeCount
       try validateChanges()
       for object in changes.all {
@@ -110,9 +121,12 @@ extension NSManagedObjectContext {
   final func savePlan() -> SavePlan {
     SavePlan(
       inserted: changes.inserted.undeleted,
-      // Transient properties alone are nothing to write.
+      // No store has transient properties; a parent context does.
       updated: changes.updated.array.filter {
-        $0.state.isDisjoint(with: [.deleted, .inaccessible, .inserted, .transientOnly])
+        $0.state.isDisjoint(
+          with: parent == nil
+            ? [.deleted, .inaccessible, .inserted, .transientOnly]
+            : [.deleted, .inaccessible, .inserted])
       },
       // What has no row any more needs no DELETE.
       deleted: changes.deleted.array.filter {

@@ -140,6 +140,7 @@ extension NSManagedObjectContext {
   final func detach(_ object: NSManagedObject) {
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+    object.keepStore(store(for: object))
     leave(object)
   }
 }

@@ -227,7 +227,7 @@ private final class FetchedRecord: KeyValueReadable {
   func value(forKey key: String) -> Any? {
     let layout = fetched.layout
     guard case .slot(let index)? = layout.place(of: key) else {
-      return context.registered(layout, fetched.primaryKey).value(forKey: key)
+      return context.registered(layout, fetched.primaryKey).storedValue(forKey: key)
     }
     let slot = layout.slots[index]
     guard slot.kind.isToOne else { return layout.value(slot, in: fetched.row) }

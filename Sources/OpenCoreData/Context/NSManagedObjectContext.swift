@@ -28,6 +28,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   let queue: DispatchQueue
   /// Perform blocks around the present call.
   var depth = 0
+  /// Whether the main queue will process pending changes, and whether the main run loop will look.
+  final var (isProcessingScheduled, isInRunLoop) = (false, false)
   /// Reads around the present call; they share a snapshot.
   var readDepth = 0
   /// The thread that runs a block of this context; 0 between blocks.
@@ -166,7 +168,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   deinit {
     burst?.end()
     for burst in otherBursts { burst.end() }
-    disown(registry.removeAll())
+    let (keys, survivors) = registry.removeAll()
+    disown(keys)
+    for object in survivors { object.keepStore(store(for: object)) }
   }
 
   /// Whether an object whose row is gone becomes deleted with nil values; asked when its fault fires.

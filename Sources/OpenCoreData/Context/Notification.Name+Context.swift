@@ -36,7 +36,7 @@ public let NSDeletedObjectsKey = "deleted"
 public let NSRefreshedObjectsKey = "refreshed"
 /// Key of the set of invalidated objects in a notification's `userInfo`.
 public let NSInvalidatedObjectsKey = "invalidated"
-/// Key that stands in a notification's `userInfo` after `reset`; its value says nothing.
+/// Key of the array of all objects' IDs in a notification's `userInfo` after `reset`.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 /// Key of the set of inserted objects' IDs in a notification's `userInfo`.
 public let NSInsertedObjectIDsKey = "inserted_objectIDs"

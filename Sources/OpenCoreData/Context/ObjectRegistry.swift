@@ -140,14 +140,25 @@ struct ObjectRegistry: ~Copyable {
     }
   }
 
-  /// Takes every object out and returns the permanent keys, by root.
-  mutating func removeAll() -> [[Int64]] {
+  /// Takes every object out, and returns the permanent keys by root and the objects that are retained
+  /// elsewhere.
+  ///
+  /// - Parameter includingOwn: Whether filled objects of the application's classes are returned too.
+  mutating func removeAll(includingOwn: Bool = false) -> (
+    keys: [[Int64]], survivors: [NSManagedObject]
+  ) {
     var released = [[Int64]](repeating: [], count: tables.count)
+    var survivors: [NSManagedObject] = []
     // First, while all are held: else a chain of objects would be freed in one deep recursion.
     forEach { $0.dropRelated() }
     for rootIndex in 0..<tables.count {
-      tables[rootIndex].removeAll { _, _ in
-        true
+      tables[rootIndex].removeAll { _, slot in
+        if !isKnownUniquelyReferenced(&slot.pointee)
+          || includingOwn && slot.pointee.layout.hasOwnClass && !slot.pointee.isFault
+        {
+          survivors.append(slot.pointee)
+        }
+        return true
       } removed: { key, object in
         if key > 0 { released[rootIndex].append(key) }
         object.context = nil
@@ -156,7 +167,7 @@ struct ObjectRegistry: ~Copyable {
     for index in 0..<tallies.count { tallies[index].count = 0 }
     count = 0
     countAfterSweep = 0
-    return released
+    return (released, survivors)
   }
 }
 

@@ -12,6 +12,8 @@ struct PendingChanges {
   var unpropagated: [NSManagedObject] = []
   /// Objects whose version the next save compares although nothing of them is written.
   var locked: [NSManagedObject] = []
+  /// Objects that a merge has deleted since pending changes were processed.
+  var mergedDeletions: [NSManagedObject] = []
   /// New objects that went because of a constraint; the next did-save lists them as deleted.
   var displaced: [NSManagedObject] = []
 
@@ -71,6 +73,7 @@ struct PendingChanges {
     unpropagated = []
     locked = []
     displaced = []
+    mergedDeletions = []
   }
 
   /// Forgets what was changed of one object.

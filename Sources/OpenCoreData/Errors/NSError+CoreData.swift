@@ -107,7 +107,7 @@ extension NSError {
       NSLocalizedFailureReasonErrorKey:
         "'\(key)' of \(object.layout.entity.name ?? "") \(object.objectID) is not valid.",
     ]
-    info[NSValidationValueErrorKey] = value
+    info[NSValidationValueErrorKey] = value.map { KeyedValue.boxed($0) }
     info[NSValidationPredicateErrorKey] = predicate
     return coreData(code, message, info)
   }

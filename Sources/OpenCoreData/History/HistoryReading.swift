@@ -104,7 +104,8 @@ struct HistoryReading {
     var result: [AnyHashable: Any] = [:]
     for (attribute, value) in zip(layout.entity.preservedAttributes, values) {
       guard case .slot(let index)? = layout.place(of: attribute.name) else { continue }
-      result[attribute.name] = value.rowValue.value(layout.slots[index].kind)
+      let kind = layout.slots[index].kind
+      result[attribute.name] = KeyedValue.boxed(value.rowValue.value(kind), kind)
     }
     return result.isEmpty ? nil : result
   }

@@ -1,6 +1,7 @@
 import ManagedModel
 import ProfileEvents
 import SQLiteDriver
+import Synchronization
 
 /// Writes one transaction of the history, inside the transaction it tells of.
 ///
@@ -119,6 +120,7 @@ final class HistoryWriter {
       ])
     try count(transaction, HistoryTables.transactionEntity)
     try count(lastChange, HistoryTables.changeEntity)
+    store.writtenTransaction.withLock { [transaction] in $0 = transaction }
   }
 
   private static let bundle =

@@ -111,4 +111,23 @@ extension NSPersistentStoreCoordinator {
     }
     return transactions.isEmpty ? nil : NSPersistentHistoryToken(transactions)
   }
+
+  /// The token of a did-save notification; nil when no store has a history.
+  ///
+  /// - Parameter hasWritten: Whether the save wrote objects, so that each store knows its transaction
+  ///   without a statement.
+  func historyToken(afterSave hasWritten: Bool) -> NSPersistentHistoryToken? {
+    let stores = rowStores.compactMap { $0 as? SQLiteStore }.filter {
+      if case .some(nil) = $0.knownHistory.withLock({ $0 }) { return false }
+      return true
+    }
+    guard !stores.isEmpty else { return nil }
+    let written = stores.compactMap { store in
+      store.writtenTransaction.withLock { $0 }.map { (store.identifier, $0) }
+    }
+    guard hasWritten, written.count == stores.count else {
+      return currentPersistentHistoryToken(fromStores: stores)
+    }
+    return NSPersistentHistoryToken(Dictionary(written) { first, _ in first })
+  }
 }

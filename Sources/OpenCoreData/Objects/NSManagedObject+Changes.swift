@@ -30,12 +30,14 @@ extension NSManagedObject {
 
   /// The new values of what differs from the last save or fetch, by property.
   ///
-  /// Nil values are `NSNull`. An equal value that was set is not there, nor is a transient property.
+  /// Values are those of `value(forKey:)`, nil values `NSNull`. Of a new object they include what
+  /// `awakeFromInsert` has set. An equal value that was set is not there, nor is a transient property.
   /// Fires a to-many that was changed without being read.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for name in changedNames() {
-      result[name] = value(forKey: name) ?? NSNull()
+      willAccess()
+      result[name] = keyedValue(place(of: name)) ?? NSNull()
     }
     return result
   }
@@ -50,15 +52,12 @@ extension NSManagedObject {
     var result: [String: Any] = [:]
     for slot in layout.slots {
       let was = values.earlier?.changed.contains(slot.index) == true
-      guard was || values.isChanged(slot.index), rawValue(slot) != earlierRawValue(slot)
-      else {
-        continue
-      }
+      guard was || values.isChanged(slot.index), hasChangedInEvent(slot) else { continue }
       if case .composite(let index)? = layout.place(of: layout.propertyName(slot)) {
         result[layout.composites[index].name] =
-          layout.gathered(index) { earlierValue($0) } ?? NSNull()
+          KeyedValue.boxedElements(layout.gathered(index) { earlierValue($0) }) ?? NSNull()
       } else {
-        result[slot.name] = earlierValue(slot) ?? NSNull()
+        result[slot.name] = KeyedValue.boxed(earlierValue(slot), slot.kind) ?? NSNull()
       }
     }
     for (index, relationship) in layout.toMany.enumerated() {
@@ -74,23 +73,24 @@ extension NSManagedObject {
   /// The values at the last save or fetch, by property; nil asks for all attributes and to-one
   /// relationships.
   ///
-  /// Nil values are `NSNull`. A to-many is there when it is asked for by name. Fires the object when
-  /// it is a fault, and such a to-many.
+  /// Nil values are `NSNull`. A to-many relationship is included if `keys` names it. A new object, which
+  /// was never saved, has none. Fires the object if it's a fault, and such a relationship.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
+    guard !isInserted else { return [:] }
     var result: [String: Any] = [:]
     for slot in layout.slots
     where keys?.contains(slot.name) ?? (layout.propertyName(slot) == slot.name) {
       if slot.kind.isToOne {
         result[slot.name] = committedDestination(slot) ?? NSNull()
       } else {
-        result[slot.name] = layout.value(slot, in: row) ?? NSNull()
+        result[slot.name] = KeyedValue.boxed(layout.value(slot, in: row), slot.kind) ?? NSNull()
       }
     }
     for (index, composite) in layout.composites.enumerated()
     where keys?.contains(composite.name) ?? true {
       result[composite.name] =
-        layout.gathered(index) { layout.value($0, in: row) } ?? NSNull()
+        KeyedValue.boxedElements(layout.gathered(index) { layout.value($0, in: row) }) ?? NSNull()
     }
     for (index, relationship) in layout.toMany.enumerated()
     where keys?.contains(relationship.name) ?? false {
@@ -109,7 +109,7 @@ extension NSManagedObject {
   /// The slots whose value differs from the row's, in order.
   final func changedSlots() -> [RowSlot] {
     guard state.contains(.overridden), let values else { return [] }
-    return layout.slots.filter { values.isChanged($0.index) && rawValue($0) != row.rawValue($0) }
+    return layout.slots.filter { values.isChanged($0.index) && differs($0) }
   }
 
   /// The numbers of the slots whose value differs from the row's, in order.
@@ -117,10 +117,41 @@ extension NSManagedObject {
     guard state.contains(.overridden), let values else { return [] }
     var result: [Int] = []
     for slot in layout.slots
-    where values.isChanged(slot.index) && rawValue(slot) != row.rawValue(slot) {
+    where values.isChanged(slot.index) && differs(slot) {
       result.append(slot.index)
     }
     return result
+  }
+
+  /// Whether a slot's value, which was set, differs from the row's.
+  ///
+  /// Values of transformable attributes are compared, not their bytes: two archives of one value may
+  /// differ. Cost: for such an attribute, decoding the row's bytes if they weren't read before.
+  final func differs(_ slot: RowSlot) -> Bool {
+    guard layout.hasTransformers, let transformer = layout.transformer(slot), let values else {
+      return rawValue(slot) != row.rawValue(slot)
+    }
+    if case .transformed(let value) = values[slot.index] {
+      if let replaced = value.replacedValue(of: row) {
+        return !AttributeTransformer.areEqual(value.value, replaced.value)
+      }
+      guard !row.isNull(slot), let persisted = layout.value(slot, in: row) else { return true }
+      return !AttributeTransformer.areEqual(value.value, persisted)
+    }
+    return !transformer.areEqual(rawValue(slot), row.rawValue(slot), slot.kind)
+  }
+
+  /// The row's value of a transformable attribute that is about to be set, as far as it was decoded.
+  final func replacedValue(_ slot: RowSlot) -> ReplacedValue? {
+    guard let values, !isFault else { return nil }
+    switch values[slot.index] {
+    case .transformed(let value):
+      return values.isChanged(slot.index)
+        ? value.replacedValue(of: row) : ReplacedValue(value.value, of: row)
+    case .value(let value): return ReplacedValue(value, of: row)
+    case .null where !values.isChanged(slot.index): return ReplacedValue(nil, of: row)
+    default: return nil
+    }
   }
 
   /// The slot's value in raw form, as it would be saved.
@@ -138,6 +169,11 @@ extension NSManagedObject {
     case .transformed(let value): return value.rawValue
     default: return .null
     }
+  }
+
+  private func hasChangedInEvent(_ slot: RowSlot) -> Bool {
+    guard layout.transformer(slot) != nil else { return rawValue(slot) != earlierRawValue(slot) }
+    return !AttributeTransformer.areEqual(attribute(slot), earlierValue(slot))
   }
 
   private func earlierRawValue(_ slot: RowSlot) -> RowValue {

@@ -14,7 +14,7 @@ extension NSManagedObject {
     self.primaryKey = primaryKey
     self.context = context
     row = layout.faultRow
-    state = state.intersection(.fixedSlots).union(context.faultState)
+    state = state.intersection(.ofClass).union(context.faultState)
   }
 
   /// Keeps the row cache's row of a fault, which stays one.
@@ -53,34 +53,6 @@ extension NSManagedObject {
     for slot in layout.slots where slot.kind == .transformable { _ = attribute(slot) }
   }
 
-  /// Takes the attributes that `awakeFromInsert` set for what the new object begins with.
-  ///
-  /// Cost: a row, when there were any.
-  final func adoptInitialValues() {
-    guard let values,
-      layout.slots.contains(where: { !$0.kind.isToOne && values.isChanged($0.index) })
-    else { return }
-    var builder = RowBuilder(layout: layout)
-    builder.copy(row)
-    var isLeft = false
-    for slot in layout.slots where values.isChanged(slot.index) {
-      if slot.kind.isToOne {
-        isLeft = true
-        continue
-      }
-      builder.set(rawValue(slot), at: slot)
-      // What a transformer would have to make again stays held.
-      if slot.kind == .transformable {
-        values.settle(slot.index)
-      } else {
-        values.forget(slot.index)
-      }
-    }
-    row.release()
-    row = builder.finish(version: 0)
-    if !isLeft { state.remove(.overridden) }
-  }
-
   /// Drops values and changes; the row stays in the row cache as long as the object is registered.
   final func turnIntoFault() {
     guard !isFault else { return }
@@ -89,7 +61,7 @@ extension NSManagedObject {
     row = layout.faultRow
     values = nil
     prefetched = nil
-    state = state.intersection(.noted.union(.lasting)).union(.fault)
+    state = state.intersection(.noted.union(.lasting).union(.inserted)).union(.fault)
     didTurnIntoFault()
   }
 
@@ -100,7 +72,7 @@ extension NSManagedObject {
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
-  /// Has a fault that could not be read read as empty; nobody is told.
+  /// Gives a fault that has no row, or none that can be read, the model's default values.
   final func readAsEmpty() {
     keepAtHand(layout.defaultRow)
     state.remove(.fault)
@@ -127,10 +99,8 @@ extension NSManagedObject {
   }
 
   private func fire() {
-    guard let context else {
-      preconditionFailure(
-        "a fault of '\(layout.entity.name ?? "")' was read after its context had gone or was reset")
-    }
+    // Without a context nothing can be read: the object stays a fault, and its values are nil.
+    guard let context else { return keepAtHand(layout.faultRow) }
     if hasCachedRow, context.countsAtHand() { return becomeFilled() }
     context.fire(self)
   }

@@ -3,16 +3,51 @@ import ManagedModel
 extension NSManagedObject: KeyValueReadable {
   /// The value of a property; firing a fault when the object or a to-many relationship is one.
   ///
-  /// Attributes come as the Swift type of their attribute type (`Int16`, `Bool`, `Date`, `String` …),
-  /// a transformable as its transformer makes it, a composite as a dictionary of its elements' values,
-  /// a to-one as the related object, a to-many as `Set<NSManagedObject>`, an ordered one as
-  /// `NSOrderedSet`. `objectID` and `entity` are keys too where the entity has no such property, and
-  /// fire nothing. Traps for an unknown key.
-  /// Cost: none for a filled object; a fault otherwise; a to-many's first read one SELECT.
+  /// Numbers, Booleans, and decimals come as `NSNumber`s, which cast to `Int`, `Int32`, `Double`, `Bool`,
+  /// and any other number type that can hold them; other attributes as their Swift type (`Date`,
+  /// `String`, `UUID` …), a transformable as its transformer makes it, a composite as a dictionary of its
+  /// elements' values, a to-one as the related object, a to-many as `Set<NSManagedObject>`, an ordered
+  /// one as `NSOrderedSet`. A property in the class's `keyedAccessors` is read through its accessor.
+  /// `objectID` and `entity` are keys too where the entity has no such property, and fire nothing. Any
+  /// other key is passed to `value(forUndefinedKey:)`.
+  /// Cost: a fault, if the object is one; a to-many's first read one SELECT; a number outside of 0...255
+  /// one allocation. On Linux, that takes 0.2 µs and a cast to a Swift number type 0.6 µs; generated
+  /// accessors and `@Managed` need neither.
   public final func value(forKey key: String) -> Any? {
+    if layout.accessors != nil, let found = accessedValue(key) {
+      return found.value.map { KeyedValue.boxed($0) }
+    }
+    guard let place = layout.place(of: key) else { return ownValue(key) }
+    willAccess()
+    return keyedValue(place)
+  }
+
+  /// The value of a property with numbers as the Swift type of their attribute, for predicates and for
+  /// whoever prints values.
+  ///
+  /// Otherwise the same as `value(forKey:)`. Cost: no allocation for a number.
+  package final func storedValue(forKey key: String) -> Any? {
+    if layout.accessors != nil, let found = accessedValue(key) { return found.value }
     guard let place = layout.place(of: key) else { return ownValue(key) }
     willAccess()
     return read(place)
+  }
+
+  /// What the class's own accessor for a key returns; nil without one.
+  private func accessedValue(_ key: String) -> KeyedAccessor.Read? {
+    layout.accessors?[key]?.read(self)
+  }
+
+  /// A property's value of a filled object as key-value coding returns it.
+  final func keyedValue(_ place: PropertyPlace) -> Any? {
+    switch place {
+    case .slot(let index):
+      let slot = layout.slots[index]
+      return slot.kind.isToOne ? destination(slot) : KeyedValue.boxed(attribute(slot), slot.kind)
+    case .toMany: return read(place)
+    case .transient: return read(place).map { KeyedValue.boxed($0) }
+    case .composite: return KeyedValue.boxedElements(read(place))
+    }
   }
 
   /// The value at the end of a path of relationships, as in `country.continent.name`.
@@ -23,29 +58,32 @@ extension NSManagedObject: KeyValueReadable {
     var rest = Substring(keyPath)
     var object = self
     while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
-      guard let place = object.layout.place(of: String(rest[..<dot])),
-        case .slot(let index) = place,
+      guard object.layout.accessors == nil,
+        let place = object.layout.place(of: String(rest[..<dot])), case .slot(let index) = place,
         object.layout.slots[index].kind.isToOne
-      else { return object.resolve(keyPath: String(rest)) }
+      else { return KeyedValue.boxedElements(object.resolve(keyPath: String(rest))) }
       object.willAccess()
       guard let next = object.destination(object.layout.slots[index]) else { return nil }
       object = next
       rest = rest[rest.index(after: dot)...]
     }
-    guard let place = object.layout.place(of: String(rest)) else {
-      return object.resolve(keyPath: String(rest))
+    if object.layout.accessors == nil, let place = object.layout.place(of: String(rest)) {
+      object.willAccess()
+      return object.keyedValue(place)
     }
-    object.willAccess()
-    return object.read(place)
+    return KeyedValue.boxedElements(object.resolve(keyPath: String(rest)))
   }
 
   /// Sets a property and notes the change; a relationship's other side follows at once.
   ///
-  /// Numbers of any width are taken for numeric attributes. Traps for an unknown key, for a value of
-  /// the wrong type, and for a related object of another context. Cost: the object's fault and, for
+  /// Numbers of any width are taken for numeric attributes. A property in the class's `keyedAccessors`
+  /// is set through its accessor, if that has a setter. An unknown key is passed to
+  /// `setValue(_:forUndefinedKey:)`. It's a programmer error to pass a value of the wrong type or an
+  /// object of another context. Cost: the object's fault and, for
   /// a relationship, those of the old and the new destination.
   public final func setValue(_ value: Any?, forKey key: String) {
-    let place = place(of: key)
+    if let accessor = layout.accessors?[key], accessor.write(self, value) { return }
+    guard let place = layout.place(of: key) else { return setValue(value, forUndefinedKey: key) }
     willAccess()
     write(value, to: place)
   }
@@ -78,7 +116,7 @@ extension NSManagedObject: KeyValueReadable {
       if let property = entity.propertiesByName[key] as? NSFetchedPropertyDescription {
         return fetchedObjects(of: property)
       }
-      return read(place(of: key))
+      return value(forUndefinedKey: key)
     }
   }
 
@@ -117,11 +155,26 @@ extension NSManagedObject: KeyValueReadable {
       let objects = destinations(relationship, at: place)
       return relationship.isOrdered
         ? toManyValue(at: place).orderedSet ?? NSOrderedSet() : objects
-    case .transient:
-      return heldValue(place)
+    case .transient(let index):
+      return transient(index)
     case .composite(let index):
       return composite(index)
     }
+  }
+
+  /// A transient property's value: the one that was set, or the model's default value.
+  final func transient(_ index: Int) -> Any? {
+    if let values {
+      let held = values[layout.holdingIndex(.transient(index))]
+      if case .none = held {} else { return heldValue(.transient(index)) }
+    }
+    return layout.transientDefaults[index]
+  }
+
+  /// Sets a transient property without noting a change.
+  final func setTransient(_ value: Any?, at index: Int) {
+    let held = value.flatMap { $0 is NSNull ? nil : HeldValue.value($0) } ?? .null
+    storage.change(held, at: layout.holdingIndex(.transient(index)))
   }
 
   /// An attribute of a filled object; strings and what is dear to decode are kept.
@@ -197,6 +250,21 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Sets a property of a filled object: tracks the change, keeps relationships in step.
   final func write(_ value: Any?, to place: PropertyPlace) {
+    store(value, in: place)
+    if state.contains(.reportsChanges) { reportChange(of: place) }
+  }
+
+  /// Calls the class's own `didChangeValue(forKey:)` for a property that was set.
+  private func reportChange(of place: PropertyPlace) {
+    switch place {
+    case .slot(let index): didChangeValue(forKey: layout.slotNames[index])
+    case .toMany(let index): didChangeValue(forKey: layout.toMany[index].name)
+    case .transient(let index): didChangeValue(forKey: layout.transients[index].name)
+    case .composite(let index): didChangeValue(forKey: layout.composites[index].name)
+    }
+  }
+
+  private func store(_ value: Any?, in place: PropertyPlace) {
     switch place {
     case .slot(let index):
       let slot = layout.slots[index]
@@ -209,11 +277,11 @@ extension NSManagedObject: KeyValueReadable {
       }
     case .toMany(let index):
       setDestinations(checkedDestinations(value, layout.toMany[index]), layout.toMany[index])
-    case .transient:
+    case .transient(let index):
       noteTransientChange()
-      storage.keep(value.map { .value($0) } ?? .null, at: layout.holdingIndex(place))
+      setTransient(value, at: index)
     case .composite(let index):
-      for leaf in leaves(of: index, for: value) { write(leaf.value, to: .slot(leaf.slot.index)) }
+      for leaf in leaves(of: index, for: value) { store(leaf.value, in: .slot(leaf.slot.index)) }
     }
   }
 
@@ -221,6 +289,7 @@ extension NSManagedObject: KeyValueReadable {
   final func set(_ value: RowValue, at index: Int) {
     noteChange()
     change(.raw(value), at: index)
+    if state.contains(.reportsChanges) { reportChange(of: .slot(index)) }
   }
 
   /// An attribute's value in the form in which it is held; traps for one of another type.
@@ -229,7 +298,9 @@ extension NSManagedObject: KeyValueReadable {
       let transformer = layout.transformer(slot)
     {
       return .transformed(
-        TransformedValue(value, by: transformer, isExternal: slot.kind == .external))
+        TransformedValue(
+          value, by: transformer, isExternal: slot.kind == .external,
+          replacing: replacedValue(slot)))
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
       preconditionFailure(

@@ -6,9 +6,11 @@ extension NSManagedObject: PredicateRecord {
 
   /// The position of a property; the objects themselves are read by name.
   ///
-  /// Nil for a composite attribute, which is read by name too.
+  /// Nil for a composite attribute, and for a property with an accessor of the class's own, which are
+  /// read by name too.
   package final func placeNumber(ofKey key: String) -> UInt32? {
-    switch layout.place(of: key) {
+    if layout.accessors?[key] != nil { return nil }
+    return switch layout.place(of: key) {
     case .composite, nil: nil
     case .some(let place): UInt32(layout.holdingIndex(place))
     }
@@ -50,7 +52,7 @@ extension NSManagedObject: PredicateRecord {
           objects.map { .object(PredicateObject(reference: $0)) },
           isOrdered: relationship.isOrdered, isSet: true))
     }
-    return PredicateValue(heldValue(.transient(index - layout.firstTransient)))
+    return PredicateValue(transient(index - layout.firstTransient))
   }
 }
 

@@ -18,10 +18,10 @@ import ManagedModel
 extension NSManagedObject {
   /// The value of a property without firing the object: nil for a fault.
   ///
-  /// Traps for an unknown key. Cost: none; a to-many that is still a fault fires. Apple counterpart:
-  /// the same.
+  /// Numbers come as from `value(forKey:)`. It's a programmer error to pass an unknown key. Cost: as
+  /// `value(forKey:)`; a to-many that is still a fault fires. Apple counterpart: the same.
   public final func primitiveValue(forKey key: String) -> Any? {
-    isFault ? nil : read(place(of: key))
+    isFault ? nil : keyedValue(place(of: key))
   }
 
   /// Sets a property without noting a change and without touching a relationship's other side.
@@ -43,8 +43,7 @@ extension NSManagedObject {
     case .toMany(let index):
       let relationship = layout.toMany[index]
       storeDestinations(checkedDestinations(value, relationship), relationship)
-    case .transient:
-      storage.keep(value.map { .value($0) } ?? .null, at: layout.holdingIndex(place))
+    case .transient(let index): setTransient(value, at: index)
     case .composite(let index):
       for leaf in leaves(of: index, for: value) {
         change(heldValue(leaf.value, for: leaf.slot), at: leaf.slot.index)
@@ -76,8 +75,8 @@ extension NSManagedObject {
     storage.beingChanged?[layout.holdingIndex(place)] = Set(relatedObjects(relationship))
   }
 
-  /// Ends what `willChangeValue` began: a relationship's other sides follow what was set.
-  public final func didChangeValue(forKey key: String) {
+  /// Has a relationship's other sides follow what was set since `willChangeValue`.
+  final func finishChange(forKey key: String) {
     let place = place(of: key)
     guard let relationship = relationship(at: place),
       let before = values?.beingChanged?.removeValue(forKey: layout.holdingIndex(place)),

@@ -102,6 +102,7 @@ extension NSManagedObject {
     noteChange()
     value.insert(object, at: index)
     if propagates { addInverse(of: relationship, on: object) }
+    if state.contains(.reportsChanges) { didChangeValue(forKey: relationship.name) }
   }
 
   /// Takes one destination out of a to-many and keeps the other side in step; nothing for one that is
@@ -117,6 +118,7 @@ extension NSManagedObject {
     noteChange()
     value.remove(object)
     if propagates { removeInverse(of: relationship, on: object) }
+    if state.contains(.reportsChanges) { didChangeValue(forKey: relationship.name) }
   }
 
   /// Adds one destination to the to-many of a name, unless it is there.

@@ -7,32 +7,38 @@ extension NSManagedObject {
   /// new or changed.
   final func validateProperties() throws {
     // A class of the application's may have rules of its own for any key.
-    let hasOverrides = ValidationOverrides.mayExist(in: type(of: self))
+    let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
     var failures: [NSError] = []
     let isPlain = !hasOverrides && !layout.hasTransformers
     for slot in layout.slots where !isPlain || !layout.rules.seesNoFault(slot, of: self) {
-      if let failure = validate(.slot(slot.index), layout.slotNames[slot.index]) {
+      if let failure = validate(.slot(slot.index), layout.slotNames[slot.index], hasOverrides) {
         failures.append(failure)
       }
     }
     for (index, composite) in layout.composites.enumerated()
     where hasOverrides || layout.rules.demands(.composite(index)) {
-      if let failure = validate(.composite(index), composite.name) { failures.append(failure) }
+      if let failure = validate(.composite(index), composite.name, hasOverrides) {
+        failures.append(failure)
+      }
     }
     for (index, relationship) in layout.toMany.enumerated()
     where isToBeValidated(toMany: index, hasOverrides) {
-      if let failure = validate(.toMany(index), relationship.name) { failures.append(failure) }
+      if let failure = validate(.toMany(index), relationship.name, hasOverrides) {
+        failures.append(failure)
+      }
     }
     try NSError.throwValidation(failures)
   }
 
-  private func validate(_ place: PropertyPlace, _ key: String) -> NSError? {
+  private func validate(
+    _ place: PropertyPlace, _ key: String, _ hasOverrides: Bool
+  ) -> NSError? {
     if case .slot(let index) = place, values?.isChanged(index) == true,
       layout.slots[index].kind.isExact
     {
-      return validate(layout.slots[index], key)
+      return validate(layout.slots[index], key, hasOverrides)
     }
-    let present = read(place)
+    let present = hasOverrides ? keyedValue(place) : read(place)
     var value = present
     do {
       try validateValue(&value, forKey: key)
@@ -40,20 +46,23 @@ extension NSManagedObject {
       return error as NSError
     }
     if let failure = transformationFailure(place, key) { return failure }
+    // `NSManagedObject`'s own rules replace no value.
+    guard hasOverrides else { return nil }
     if !isEqual(value, present, at: place) { write(value is NSNull ? nil : value, to: place) }
     return nil
   }
 
   /// The same for a value that was set and is compared in the form in which it is held.
-  private func validate(_ slot: RowSlot, _ key: String) -> NSError? {
+  private func validate(_ slot: RowSlot, _ key: String, _ hasOverrides: Bool) -> NSError? {
     let raw = rawValue(slot)
     var value = raw.value(slot.kind)
+    if hasOverrides { value = KeyedValue.boxed(value, slot.kind) }
     do {
       try validateValue(&value, forKey: key)
     } catch {
       return error as NSError
     }
-    if RowValue(value, kind: slot.kind) != raw {
+    if hasOverrides, RowValue(value, kind: slot.kind) != raw {
       write(value is NSNull ? nil : value, to: .slot(slot.index))
     }
     return nil
@@ -86,17 +95,14 @@ extension NSManagedObject {
       return new as? NSManagedObject === old as? NSManagedObject
     case .slot(let index):
       let slot = layout.slots[index]
-      if let transformer = layout.transformer(slot) {
-        if let new = new as? AnyHashable, let old = old as? AnyHashable { return new == old }
-        return new.flatMap(transformer.encode) == old.flatMap(transformer.encode)
-      }
+      if layout.transformer(slot) != nil { return AttributeTransformer.areEqual(new, old) }
       return RowValue(new, kind: slot.kind) == RowValue(old, kind: slot.kind)
     case .composite(let index):
       return zip(leaves(of: index, for: new), leaves(of: index, for: old)).allSatisfy { new, old in
         isEqual(new.value, old.value, at: .slot(new.slot.index))
       }
     case .toMany, .transient:
-      return (new as? AnyHashable) == (old as? AnyHashable)
+      return AttributeTransformer.areEqual(new, old)
     }
   }
 

@@ -38,7 +38,7 @@ open class NSManagedObject: NSObject {
     self.layout = layout
     self.row = layout.defaultRow
     self.primaryKey = 0
-    self.state = layout.hasFixedSlots(Self.self) ? .fixedSlots : []
+    self.state = layout.initialState(of: Self.self)
     super.init()
     guard let context else { return }
     context.insert(self)
@@ -59,9 +59,14 @@ open class NSManagedObject: NSObject {
 
   /// The object's identity, temporary until it has been saved.
   public final var objectID: NSManagedObjectID {
-    NSManagedObjectID(
-      layout: layout, primaryKey: primaryKey,
-      store: primaryKey > 0 ? context?.store(for: self) : nil)
+    let handle =
+      primaryKey > 0 ? context?.store(for: self)?.handle ?? values?.formerStore : nil
+    return NSManagedObjectID(layout: layout, primaryKey: primaryKey, handle: handle)
+  }
+
+  /// Has the object ID stay the same once the object has no context.
+  final func keepStore(_ store: RowStore?) {
+    if primaryKey > 0 { storage.formerStore = store?.handle }
   }
 
   /// The object's own entity, which may be a sub-entity of the one that was fetched.
@@ -112,8 +117,8 @@ open class NSManagedObject: NSObject {
 
   /// Called once in an object's life, right after it was inserted.
   ///
-  /// Attributes set here, primitive or not, are what the object begins with: `changedValues()` does
-  /// not have them. Call `super`.
+  /// `changedValues()` includes what is set here until the object is saved, whether it was set through
+  /// primitive accessors or not. Call `super`.
   open func awakeFromInsert() {}
 
   /// Called each time the object has been filled from its row.
@@ -133,7 +138,10 @@ open class NSManagedObject: NSObject {
   /// Called after the object was written, with its changes already cleared.
   open func didSave() {}
 
-  /// Called before the object's deletion is carried through its relationships.
+  /// Called by `delete(_:)`, before delete rules are applied; `isDeleted` is already true.
+  ///
+  /// Each call of `delete(_:)` calls it, also for an object that is already marked for deletion, but
+  /// not one that this method makes for the object itself.
   open func prepareForDeletion() {}
 
   /// Called before the values are dropped: at a refault, and when the context lets a filled object
@@ -142,6 +150,37 @@ open class NSManagedObject: NSObject {
 
   /// Called after the values were dropped; the place to drop what was derived from them.
   open func didTurnIntoFault() {}
+
+  // MARK: Key-value coding
+
+  /// The properties that key-value coding reads and sets through the class's own accessors; none by
+  /// default.
+  ///
+  /// Read once, when the model is first used. Include `super`'s. No Apple counterpart: there the
+  /// Objective-C runtime knows them.
+  open class var keyedAccessors: [KeyedAccessor] { [] }
+
+  /// Called by `value(forKey:)` for a key that the object doesn't have.
+  ///
+  /// An override may return a value; this method stops with a precondition failure that names the key.
+  open func value(forUndefinedKey key: String) -> Any? {
+    read(place(of: key))
+  }
+
+  /// Called by `setValue(_:forKey:)` for a key that the object doesn't have.
+  ///
+  /// An override may take the value; this method stops with a precondition failure that names the key.
+  open func setValue(_ value: Any?, forUndefinedKey key: String) {
+    write(value, to: place(of: key))
+  }
+
+  /// Ends what `willChangeValue(forKey:)` began: a relationship's other sides follow what was set.
+  ///
+  /// An override is also called after each property that is set through generated accessors, `@Managed`,
+  /// or key-value coding, and must call `super`. Primitive accessors don't call it.
+  open func didChangeValue(forKey key: String) {
+    finishChange(forKey: key)
+  }
 
   /// Checks one value against the model: whether it must be there, its bounds, length and pattern, the
   /// number of destinations.

@@ -24,6 +24,8 @@ struct ObjectState: OptionSet, Sendable {
   ///
   /// Nothing is left to save, so this is no change.
   static let inaccessible = ObjectState(rawValue: 128)
+  /// `prepareForDeletion` is running.
+  static let preparing = ObjectState(rawValue: 8192)
   /// Nothing but transient properties was set since the last save: there is nothing to write.
   ///
   /// Means something beside `updated` alone.
@@ -45,8 +47,12 @@ struct ObjectState: OptionSet, Sendable {
   static let guarded = ObjectState(rawValue: 1 << 18)
   /// What makes an access look twice.
   static let watched: ObjectState = [.fault, .guarded]
+  /// The class overrides `didChangeValue(forKey:)`, which is to be called whenever a property is set.
+  static let reportsChanges = ObjectState(rawValue: 1 << 19)
+  /// What follows from an object's class.
+  static let ofClass: ObjectState = [.fixedSlots, .reportsChanges]
   /// What an object is for good.
-  static let lasting: ObjectState = [.fixedSlots, .guarded]
+  static let lasting: ObjectState = [.fixedSlots, .reportsChanges, .guarded]
 
   /// Whether setting a property once more is nothing new to the context.
   var isNotedChange: Bool {

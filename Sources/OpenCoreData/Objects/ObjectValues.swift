@@ -18,6 +18,9 @@ final class ObjectValues {
   /// The destinations of relationships between `willChangeValue` and `didChangeValue`, by place.
   @exclusivity(unchecked) var beingChanged: [Int: Set<NSManagedObject>]?
 
+  /// The store of an object that has left its context, which its object ID names.
+  var formerStore: StoreHandle?
+
   /// What fetched properties have found.
   var fetched: [String: [Any]]?
 

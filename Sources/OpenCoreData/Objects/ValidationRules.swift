@@ -16,6 +16,8 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private struct SlotRule {
     let kind: RowSlot.Kind
     let isMandatory: Bool
+    /// Whether a save fills it in, so that only a new object needs a value.
+    let isDerived: Bool
     let hasLimits: Bool
   }
 
@@ -38,8 +40,11 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     self.slots = slots.map { slot in
       let hasLimits = !limits[slot.index].isEmpty
       let isNarrow = slot.kind == .int16 || slot.kind == .int32
-      guard !slot.isOptional || hasLimits || isNarrow else { return nil }
-      return SlotRule(kind: slot.kind, isMandatory: !slot.isOptional, hasLimits: hasLimits)
+      let isDerived = (slot.property as? NSAttributeDescription)?.isDerived == true
+      let isMandatory = !slot.property.isOptional
+      guard isMandatory || hasLimits || isNarrow else { return nil }
+      return SlotRule(
+        kind: slot.kind, isMandatory: isMandatory, isDerived: isDerived, hasLimits: hasLimits)
     }
     self.toMany = toMany.map { relationship in
       let isBound =
@@ -69,7 +74,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   @inline(__always)
   func seesNoFault(_ slot: RowSlot, of object: NSManagedObject) -> Bool {
     guard let rule = slots[slot.index] else { return true }
-    guard !rule.hasLimits else { return false }
+    guard !rule.hasLimits, !rule.isDerived else { return false }
     guard let changed = object.values?.changedValue(slot.index) else {
       let row = object.row
       if row.isNull(slot) { return !rule.isMandatory }
@@ -120,7 +125,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     _ object: NSManagedObject
   ) throws {
     guard let value, type(of: value) != NSNull.self else {
-      guard rule.isMandatory else { return }
+      guard rule.isMandatory, !rule.isDerived || object.isInserted else { return }
       throw NSError.validation(
         NSValidationMissingMandatoryPropertyError, object: object, key: key, value: nil,
         message: "\(key) is a required value.")

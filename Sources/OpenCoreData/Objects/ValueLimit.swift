@@ -3,7 +3,8 @@ import ManagedModel
 /// One predicate that an attribute's values must satisfy, with what is said when one does not.
 struct ValueLimit {
   let predicate: NSPredicate
-  /// From 1550 to 1680.
+  /// From 1550 to 1680: the warning if it's a number, 1550 if it's a string, otherwise what follows
+  /// from the predicate.
   let code: Int
   /// The model's own words; nil for the framework's.
   let message: String?
@@ -14,9 +15,13 @@ struct ValueLimit {
     return attribute.validationPredicates.enumerated().map { index, predicate in
       let warning = warnings.indices.contains(index) ? warnings[index] : nil
       let code = (warning as? Int) ?? (warning as? NSNumber)?.intValue
+      let message = warning as? String
       return ValueLimit(
-        predicate: predicate, code: code ?? ValueLimit.code(predicate, attribute.attributeType),
-        message: warning as? String)
+        predicate: predicate,
+        code: code
+          ?? (message == nil
+            ? ValueLimit.code(predicate, attribute.attributeType) : NSManagedObjectValidationError),
+        message: message)
     }
   }
 

@@ -95,6 +95,9 @@ struct ListChange {
   private mutating func insert(_ objects: [NSManagedObject], in results: FetchedResults) {
     let gone = removed.map(\.position)
     let remaining = results.list.count - gone.count
+    if plan.sort.isEmpty, results.sectionNameKeyPath != nil {
+      return append(objects, toSectionsOf: results, gone, remaining)
+    }
     let coming = objects.sorted(using: plan.sort)
     var low = 0
     for (offset, object) in coming.enumerated() {
@@ -111,6 +114,27 @@ struct ListChange {
       inserted.append((object, low + offset))
     }
     insertedNames = inserted.map { results.sectionName(of: $0.object) }
+  }
+
+  /// Appends objects to their sections, where no order gives them another place; those of new sections
+  /// come last.
+  private mutating func append(
+    _ objects: [NSManagedObject], toSectionsOf results: FetchedResults, _ gone: [Int],
+    _ remaining: Int
+  ) {
+    let coming = objects.map { object in
+      let name = results.sectionName(of: object)
+      let section = results.sectionNames.firstIndex(of: name)
+      let end = section.map { results.sectionStarts[$0 + 1] }
+      return (
+        object: object, name: name,
+        end: end.map { end in end - gone.count { $0 < end } } ?? remaining
+      )
+    }.sorted { ($0.end, $0.name) < ($1.end, $1.name) }
+    for (offset, entry) in coming.enumerated() {
+      inserted.append((entry.object, entry.end + offset))
+      insertedNames.append(entry.name)
+    }
   }
 
   private func inOrder(_ first: NSManagedObject, _ second: NSManagedObject) -> Bool {

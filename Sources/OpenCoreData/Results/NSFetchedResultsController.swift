@@ -13,9 +13,10 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// A controller that has not fetched yet.
   ///
-  /// Traps for a request without sort descriptors. No statement.
+  /// It's a programmer error to pass a request whose `sortDescriptors` is nil. No statement.
   /// - Parameters:
-  ///   - fetchRequest: What to fetch, for objects; it has at least one sort descriptor.
+  ///   - fetchRequest: What to fetch, for objects. If its `sortDescriptors` is empty, the objects are in
+  ///     the store's order, and new ones are appended to the list or to their section.
   ///   - sectionNameKeyPath: The path whose value names an object's section; nil for one section. The
   ///     first sort descriptor must bring the objects of a section together.
   ///   - name: The name of a file that keeps order and sections from run to run; nil for none.
@@ -24,8 +25,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     sectionNameKeyPath: String?, cacheName name: String?
   ) {
     precondition(
-      fetchRequest.sortDescriptors?.isEmpty == false,
-      "a fetched results controller needs a fetch request with sort descriptors")
+      fetchRequest.sortDescriptors != nil,
+      "a fetched results controller needs a fetch request with sort descriptors: set its "
+        + "sortDescriptors, to an empty array if the order doesn't matter")
     precondition(
       fetchRequest.resultType == .managedObjectResultType,
       "a fetched results controller fetches objects: leave the request's resultType alone")

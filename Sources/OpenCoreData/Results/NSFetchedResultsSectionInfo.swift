@@ -22,9 +22,10 @@ struct FetchedSection: NSFetchedResultsSectionInfo {
   /// Nil for a section that went.
   var results: FetchedResults?
 
-  var numberOfObjects: Int { range.count }
+  var numberOfObjects: Int { results == nil ? 0 : range.count }
 
   var objects: [Any]? {
-    results.map { results in range.map { results.list.object(at: $0) } }
+    guard let results else { return [] }
+    return range.map { results.list.object(at: $0) }
   }
 }

@@ -41,6 +41,8 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let composites: [NSCompositeAttributeDescription]
   /// What lives in the object alone: transient attributes and to-ones, and to-ones without a destination.
   let transients: [NSPropertyDescription]
+  /// Their default values.
+  let transientDefaults: [Any?]
   /// The uniqueness constraints, inherited ones included.
   let constraints: [UniquenessConstraint]
   /// Bytes of a row before its texts and blobs.
@@ -57,8 +59,10 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   let objectClass: NSManagedObject.Type
   /// The slots as accessors in other modules find them.
   @usableFromInline let slotTable: SlotTable
-  /// Whether the slots lie where generated accessors of `objectClass` look for them.
-  private let isAsGenerated: Bool
+  /// The initial state of objects of `objectClass`.
+  private let objectState: ObjectState
+  /// That class's own accessors by key; nil when it has none.
+  let accessors: [String: KeyedAccessor]?
   /// Whether that class is the application's, which may have overridden what the framework calls.
   let hasOwnClass: Bool
   /// What the model demands of the values.
@@ -114,15 +118,15 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.listings = Set((otherEnds + oneWay).map(\.name)).sorted()
     self.transients = entity.propertiesByName.values.filter(Self.isHeldByObjectAlone)
       .sorted { $0.name < $1.name }
+    self.transientDefaults = transients.map(Self.defaultValue)
     self.composites = entity.attributesByName.values
       .compactMap { $0 as? NSCompositeAttributeDescription }
       .filter { !$0.isTransient }.sorted { $0.name < $1.name }
     self.places = NameTable(
       Self.places(slots, toMany, transients: transients, composites: composites))
     self.slotTable = SlotTable(slots)
-    self.isAsGenerated =
-      ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
-      ?? false
+    self.objectState = Self.state(of: objectClass, with: slots)
+    self.accessors = Self.accessors(of: objectClass)
     constraints = UniquenessConstraint.all(of: entity) { name in
       slots.first { $0.name == name }?.index
     }
@@ -142,6 +146,32 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       }
     }
     self.defaultRow = nulls.finish(version: 0, immortal: true)
+  }
+
+  /// The initial state of objects of a class whose entity has these slots.
+  private static func state(
+    of objectClass: NSManagedObject.Type, with slots: [RowSlot]
+  ) -> ObjectState {
+    let isAsGenerated =
+      ManagedObjectClasses.slots(of: objectClass).map { $0.allSatisfy { $0.matches(slots) } }
+      ?? false
+    let state: ObjectState = isAsGenerated ? .fixedSlots : []
+    return MethodOverrides.ofChanges.mayExist(in: objectClass)
+      ? state.union(.reportsChanges) : state
+  }
+
+  /// The accessors of a class by key, the last one of each; nil when it has none.
+  private static func accessors(of type: NSManagedObject.Type) -> [String: KeyedAccessor]? {
+    let listed = type.keyedAccessors
+    return listed.isEmpty ? nil : Dictionary(listed.map { ($0.key, $0) }) { _, last in last }
+  }
+
+  /// The default value of a transient property, as the Swift type of its attribute.
+  private static func defaultValue(of property: NSPropertyDescription) -> Any? {
+    guard let attribute = property as? NSAttributeDescription, let value = attribute.defaultValue
+    else { return nil }
+    let kind = RowSlot.Kind(attribute.attributeType)
+    return RowValue(value, kind: kind)?.value(kind) ?? value
   }
 
   private static func places(
@@ -206,11 +236,13 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     places[name]
   }
 
-  /// Whether objects of that class read and write by fixed slots.
+  /// What is known of an object by its class: whether it reads and writes by fixed slots, and whether
+  /// it's told what it sets.
   ///
   /// Another class than the entity's own may have been generated from another entity.
-  func hasFixedSlots(_ type: NSManagedObject.Type) -> Bool {
-    isAsGenerated && type == objectClass
+  func initialState(of type: NSManagedObject.Type) -> ObjectState {
+    if type == objectClass { return objectState }
+    return MethodOverrides.ofChanges.mayExist(in: type) ? .reportsChanges : []
   }
 
   /// The transformer of a transformable slot; nil when its values are bytes.

@@ -116,6 +116,7 @@ struct RowBuilder: ~Copyable {
       case .null, .raw(.null): break
       case .raw(.int64(let number)): set(number, at: slot)
       case .raw(.double(let number)): set(number, at: slot)
+      case .transformed where !object.isInserted && !object.differs(slot): copy(slot, of: row)
       default: set(object.rawValue(slot), at: slot)
       }
     }

@@ -9,8 +9,6 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
   /// Bytes from the row's base.
   let offset: Int
   let kind: Kind
-  /// Whether a save takes nil.
-  let isOptional: Bool
 
   /// How the bytes of a slot are read.
   enum Kind: Sendable, Equatable {
@@ -64,9 +62,6 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
 
   init(property: NSPropertyDescription, index: Int, offset: Int) {
     self.property = property
-    // The store fills in what is derived.
-    self.isOptional =
-      property.isOptional || (property as? NSAttributeDescription)?.isDerived == true
     self.index = index
     self.offset = offset
     if let relationship = property as? NSRelationshipDescription {

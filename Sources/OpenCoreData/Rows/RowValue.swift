@@ -97,6 +97,7 @@ enum RowValue {
     if type == Int64.self { return value as? Int64 }
     if type == Int32.self { return (value as? Int32).map(Int64.init) }
     if type == Bool.self { return (value as? Bool).map { $0 ? 1 : 0 } }
+    if type is AnyClass { return (value as? NSNumber)?.int64Value }
     if let number = value as? any BinaryInteger { return Int64(exactly: number) }
     if let number = value as? any BinaryFloatingPoint { return Int64(exactly: Double(number)) }
     return (value as? NSNumber)?.int64Value
@@ -106,12 +107,14 @@ enum RowValue {
     let type = type(of: value)
     if type == Double.self { return value as? Double }
     if type == Float.self { return (value as? Float).map(Double.init) }
+    if type is AnyClass { return (value as? NSNumber)?.doubleValue }
     if let number = value as? any BinaryInteger { return Double(number) }
     if let number = value as? Decimal { return NSDecimalNumber(decimal: number).doubleValue }
     return (value as? NSNumber)?.doubleValue
   }
 
   private static func decimal(_ value: Any) -> Decimal? {
+    if type(of: value) is AnyClass { return (value as? NSNumber)?.decimalValue }
     if let number = value as? Decimal { return number }
     if let number = integer(value) { return Decimal(number) }
     return floating(value).map { Decimal($0) } ?? (value as? NSNumber)?.decimalValue

@@ -20,6 +20,8 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
   /// The tables of the history, looked for once; the inner nil says that there are none.
   let knownHistory = Mutex<HistoryTables??>(nil)
+  /// The last transaction that a save of this coordinator has written into the history.
+  let writtenTransaction = Mutex<Int64?>(nil)
   /// Watches the file for other writers, where the store was asked to tell of them.
   let watcher = Mutex<StoreWatcher?>(nil)
 

@@ -47,4 +47,72 @@ struct AttributeTransformer {
     guard let made = encode(value) else { return .null }
     return .bytes(isExternal ? ExternalStorage.inRow(made) : made)
   }
+
+  /// Whether two raw values of a slot are the same bytes, or bytes of equal values.
+  func areEqual(_ first: RowValue, _ second: RowValue, _ kind: RowSlot.Kind) -> Bool {
+    if first == second { return true }
+    guard let first = first.value(kind) as? Data, let second = second.value(kind) as? Data,
+      let one = decode(first), let other = decode(second)
+    else { return false }
+    return AttributeTransformer.areEqual(one, other)
+  }
+}
+
+extension AttributeTransformer {
+  /// Whether two values of a transformable attribute are equal; two archives of one value needn't be.
+  ///
+  /// Collections are compared element by element, an Objective-C collection with its Swift
+  /// counterpart too; an object that isn't `Equatable` equals only itself; a value of another type
+  /// that isn't `Equatable` equals one that consists of equal parts. A number that isn't one equals
+  /// itself.
+  static func areEqual(_ first: Any?, _ second: Any?) -> Bool {
+    guard let first, let second else { return first == nil && second == nil }
+    if type(of: first) is AnyClass, type(of: second) is AnyClass,
+      first as AnyObject === second as AnyObject
+    {
+      return true
+    }
+    if let known = first as? any Equatable, isEqual(known, second) { return true }
+    if let first = first as? [Any] {
+      guard let second = second as? [Any], first.count == second.count else { return false }
+      return zip(first, second).allSatisfy { areEqual($0, $1) }
+    }
+    if let first = first as? [AnyHashable: Any] {
+      guard let second = second as? [AnyHashable: Any], first.count == second.count else {
+        return false
+      }
+      return first.allSatisfy { key, value in second[key].map { areEqual(value, $0) } ?? false }
+    }
+    if let first = first as? Set<AnyHashable> { return first == second as? Set<AnyHashable> }
+    if let first = number(first), let second = number(second) {
+      return first == second || first.isNaN && second.isNaN
+    }
+    return haveEqualParts(first, second)
+  }
+
+  private static func isEqual<T: Equatable>(_ first: T, _ second: Any) -> Bool {
+    if let second = second as? T { return first == second }
+    guard let first = first as? AnyHashable, let second = second as? AnyHashable else {
+      return false
+    }
+    return first == second
+  }
+
+  private static func number(_ value: Any) -> Double? {
+    (value as? any BinaryFloatingPoint).map { Double($0) }
+      ?? (value as? NSNumber).map(\.doubleValue)
+  }
+
+  /// Compares values of one type that isn't `Equatable` part by part.
+  private static func haveEqualParts(_ first: Any, _ second: Any) -> Bool {
+    guard type(of: first) == type(of: second), !(first is any Equatable),
+      !(type(of: first) is AnyClass)
+    else { return false }
+    let (parts, others) = (Mirror(reflecting: first), Mirror(reflecting: second))
+    guard parts.children.count == others.children.count else { return false }
+    if parts.children.isEmpty { return String(reflecting: first) == String(reflecting: second) }
+    return zip(parts.children, others.children).allSatisfy { part, other in
+      part.label == other.label && areEqual(part.value, other.value)
+    }
+  }
 }

@@ -3,7 +3,8 @@ import ManagedModel
 extension NSManagedObjectContext {
   /// What takes this context's changes back; nil, as by default, keeps nothing.
   ///
-  /// Each `processPendingChanges` with changes is one group. The manager holds every object that has
+  /// Each `processPendingChanges` with changes is one group; outside of `perform`, on the main thread,
+  /// all changes until the main queue turns are one. The manager holds every object that has
   /// been changed since it was set, saved or not. Setting another, or nil, forgets them.
   public final var undoManager: UndoManager? {
     get { undoing?.manager }
@@ -42,6 +43,12 @@ extension NSManagedObjectContext {
     else { return }
     recorder.isPaused = true
     defer { recorder.isPaused = false }
+    if depth == 0, concurrencyType == .mainQueueConcurrencyType, manager.groupsByEvent,
+      MainQueue.isCurrent
+    {
+      // The group is open until the main queue turns.
+      return manager.registerUndo(withTarget: self) { $0.takeBack(unit) }
+    }
     manager.beginUndoGrouping()
     manager.registerUndo(withTarget: self) { $0.takeBack(unit) }
     manager.endUndoGrouping()

@@ -1,3 +1,4 @@
+import Dispatch
 import ManagedModel
 
 /// Keeps what to do to take changes back, in groups, and what to do to make them again.
@@ -19,8 +20,9 @@ open class UndoManager: NSObject {
   public private(set) var isRedoing = false
   /// Whether a registration outside of a group begins one by itself.
   ///
-  /// There is no run loop to end such a group: the next undo, or the context's next
-  /// `processPendingChanges`, does. With false such a registration traps.
+  /// On the main thread such a group ends when the main run loop, or the main dispatch queue, turns;
+  /// elsewhere, and at the latest, with the next undo or the context's next `processPendingChanges`.
+  /// With false such a registration traps.
   open var groupsByEvent = true
 
   /// How many top-level groups are kept at most; 0, as by default, sets no limit.
@@ -62,6 +64,13 @@ open class UndoManager: NSObject {
     if isOpenByEvent, openGroups.count == 1 { endUndoGrouping() }
   }
 
+  /// Has the group end that a registration on the main thread has begun, at the main queue's next turn.
+  private func endEventGroupLater() {
+    guard MainQueue.isCurrent else { return }
+    nonisolated(unsafe) weak let manager = self
+    DispatchQueue.main.async { manager?.endEventGroup() }
+  }
+
   // MARK: Registering
 
   /// Whether registrations are taken.
@@ -90,6 +99,7 @@ open class UndoManager: NSObject {
       precondition(groupsByEvent, "begin a group before registering: groupsByEvent is false")
       beginUndoGrouping()
       isOpenByEvent = true
+      endEventGroupLater()
     }
     if !isUndoing, !isRedoing { redoStack = [] }
     let action = UndoAction(target: target) { [weak target] in

@@ -21,7 +21,7 @@ package struct StoreRow: Sendable {
       }
       .sorted { $0.name < $1.name }
       .map { property in
-        let value = object.value(forKey: property.name)
+        let value = object.storedValue(forKey: property.name)
         if let relationship = property as? NSRelationshipDescription {
           return (property.name, RowText(value, of: relationship))
         }

@@ -77,7 +77,12 @@ extension Session {
     ) { heard = $0 }
     defer { NotificationCenter.default.removeObserver(token) }
     try context.save(file: step.location.file, line: step.location.line)
-    return heard
+    // A save without changes posts empty sets.
+    let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey]
+    let hasSaved = keys.contains {
+      (heard?.userInfo?[$0] as? Set<NSManagedObject>)?.isEmpty == false
+    }
+    return hasSaved ? heard : nil
   }
 
   /// Throws unsaved changes away.

@@ -183,4 +183,27 @@ struct NotificationTests {
         $0.persistentStoreCoordinator === container.persistentStoreCoordinator
       })
   }
+
+  @Test(
+    "A save without changes posts did-save with empty sets, and no row is written",
+    arguments: StoreKind.allCases)
+  func emptySave(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let context = bed.context()
+    let saves = NoteList(context, .NSManagedObjectContextDidSave)
+    try context.performAndWait {
+      try context.save()
+      let gone = context.make("Person")
+      context.delete(gone)
+      try context.save()
+      #expect(context.counters.saves == 0 && context.counters.transactions == 0)
+    }
+    #expect(saves.notes.count == 2)
+    for note in saves.notes {
+      for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey] {
+        #expect((note.userInfo?[key] as? Set<NSManagedObject>)?.isEmpty == true)
+      }
+      #expect(note.userInfo?[NSManagedObjectContext.newHistoryTokenKey] == nil)
+    }
+  }
 }

@@ -58,7 +58,7 @@ struct RefreshTests {
       #expect(people[1].isFault && !people[1].hasChanges && people[1].label == "p2")
       #expect((context.counters - before).selects == 0)
       let made = context.make("Person", ["name": "new"])
-      context.refresh(made, mergeChanges: false)
+      context.refresh(made, mergeChanges: true)
       #expect(made.isInserted && made.label == "new")
       // One side of a relationship is dropped, the other is not: the ends disagree.
       let team = try #require(people[1].value(forKey: "team") as? NSManagedObject)
@@ -257,8 +257,10 @@ struct RefreshTests {
       context.processPendingChanges()
       #expect(changes.union(NSUpdatedObjectsKey).contains(people[0]))
       #expect(changes.union(NSDeletedObjectsKey) == [people[1]])
+      let registered = people.map(\.objectID)
       context.reset()
-      #expect(changes.notes.last?.userInfo?[NSInvalidatedAllObjectsKey] != nil)
+      let ids = changes.notes.last?.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID]
+      #expect(ids.map { Set($0) }?.isSuperset(of: registered) == true)
       #expect(!context.hasChanges && context.registeredCount == 0)
       #expect(people[0].managedObjectContext == nil)
     }
@@ -292,5 +294,64 @@ struct RefreshTests {
       // Quadratic removal takes minutes; this is a fraction of a second.
       #expect(seconds < 20)
     }
+  }
+
+  @Test(
+    "A new object that is refreshed without merging is a fault that fires to its default values")
+  func refreshedInsertion() throws {
+    let context = try GraphStack(.sqlite, model: DrivingModel.make()).context()
+    try context.performAndWait {
+      let driver = context.make("Driver", ["name": "a", "age": Int16(7), "note": "kept"])
+      context.refresh(driver, mergeChanges: true)
+      #expect(!driver.isFault && driver.value(forKey: "name") as? String == "a")
+      context.refresh(driver, mergeChanges: false)
+      #expect(driver.isFault && driver.isInserted && context.insertedObjects == [driver])
+      #expect(driver.value(forKey: "name") as? String == "N. N.")
+      #expect(driver.value(forKey: "age") == nil && driver.value(forKey: "note") == nil)
+      #expect(!driver.isFault && context.faultError == nil)
+      context.refresh(driver, mergeChanges: false)
+      try context.save()
+      #expect(driver.value(forKey: "name") as? String == "N. N.")
+      let found = try context.all("Driver")
+      #expect(found == [driver])
+    }
+  }
+
+  @Test(
+    "An object that outlives a reset, or its context, reads as nil, its transients as their defaults",
+    arguments: StoreKind.allCases)
+  func objectsWithoutAContext(_ kind: StoreKind) throws {
+    let model = try DrivingModel.make()
+    let note = model.entitiesByName["Driver"]?.attributesByName["note"]
+    note?.defaultValue = "none"
+    let stack = try GraphStack(kind, model: model)
+    let context = try stack.context()
+    let (driver, fault, ids) = try context.performAndWait {
+      let driver = context.make("Driver", ["name": "a"])
+      #expect(driver.value(forKey: "note") as? String == "none")
+      try context.save()
+      driver.setValue("set", forKey: "note")
+      let fault = context.make("Driver", ["name": "b"])
+      try context.save()
+      context.refresh(fault, mergeChanges: false)
+      _ = try context.all("Driver")
+      let ids = [driver.objectID, fault.objectID]
+      context.reset()
+      return (driver, fault, ids)
+    }
+    for (object, id) in [(driver, ids[0]), (fault, ids[1])] {
+      #expect(object.objectID == id)
+      #expect(object.isFault && object.managedObjectContext == nil && !object.hasChanges)
+      #expect(
+        object.value(forKey: "name") == nil && object.value(forKey: "note") as? String == "none")
+      #expect((object.value(forKey: "cars") as? Set<NSManagedObject>)?.isEmpty == true)
+      object.setValue("mine", forKey: "name")
+      #expect(object.value(forKey: "name") as? String == "mine")
+    }
+    var other: NSManagedObjectContext? = try stack.context()
+    let orphan = try other?.performAndWait { try other?.all("Driver").first }
+    other = nil
+    #expect(orphan?.isFault == true && orphan?.managedObjectContext == nil)
+    #expect(orphan?.value(forKey: "name") == nil)
   }
 }

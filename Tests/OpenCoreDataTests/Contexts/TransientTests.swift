@@ -107,4 +107,37 @@ struct TransientTests {
     }
     withExtendedLifetime(stack) {}
   }
+
+  @Test(
+    "A child pushes transient values to its parent, which becomes dirty",
+    arguments: StoreKind.allCases)
+  func pushedTransients(_ kind: StoreKind) throws {
+    let (coordinator, stack) = try coordinator(kind)
+    let parent = context(coordinator)
+    let (person, id) = try parent.performAndWait {
+      let person = parent.make("Person", ["first": "a"])
+      try parent.save()
+      return (person, person.objectID)
+    }
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = parent
+    try child.performAndWait {
+      child.object(with: id).setValue("full", forKey: "fullName")
+      let new = child.make("Person", ["first": "new"])
+      new.setPrimitiveValue("new full", forKey: "fullName")
+      try child.save()
+      #expect(!child.hasChanges)
+    }
+    try parent.performAndWait {
+      #expect(person.value(forKey: "fullName") as? String == "full")
+      #expect(parent.hasChanges && person.isUpdated && person.changedValues().isEmpty)
+      #expect(
+        parent.insertedObjects.map { $0.value(forKey: "fullName") as? String } == ["new full"])
+      let before = parent.counters
+      try parent.save()
+      #expect((parent.counters - before).updates == 0 && !parent.hasChanges)
+      #expect(person.value(forKey: "fullName") as? String == "full")
+    }
+    withExtendedLifetime(stack) {}
+  }
 }

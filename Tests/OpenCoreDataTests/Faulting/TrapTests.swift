@@ -79,20 +79,4 @@ struct TrapTests {
     let words = String(decoding: result.standardErrorContent, as: UTF8.self)
     #expect(words.contains("'Mood' has no property 'mood'"))
   }
-
-  @Test func faultsWithoutAContextTrap() async {
-    let reset = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
-      let stack = try TestStack.moody()
-      try stack.addMoods(1, countries: 1)
-      let context = try stack.coldContext()
-      try context.performAndWait {
-        let moods = try Mood.fetch(in: context)
-        context.reset()
-        _ = moods[0].date
-      }
-    }
-    #expect(reset.message.contains("was read after its context had gone or was reset"))
-  }
 }

@@ -33,6 +33,30 @@ struct HistoryTests {
     }
   }
 
+  @Test("Did-save includes the token of its transaction; an empty save's is that of the last one")
+  func newTokens() throws {
+    let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)
+    let context = stack.context()
+    let saves = NoteList(context, .NSManagedObjectContextDidSave)
+    func token(_ index: Int) -> NSPersistentHistoryToken? {
+      saves.notes[index].userInfo?[NSManagedObjectContext.newHistoryTokenKey]
+        as? NSPersistentHistoryToken
+    }
+    try context.performAndWait {
+      _ = context.make("Item", ["name": "A"])
+      try context.save()
+      _ = context.make("Item", ["name": "B"])
+      try context.save()
+      try context.save()
+      #expect(saves.notes.count == 3 && token(0) != nil && token(0) != token(1))
+      #expect(token(1) == token(2))
+      let coordinator = try #require(context.persistentStoreCoordinator)
+      #expect(token(1) == coordinator.currentPersistentHistoryToken(fromStores: nil))
+      let later = try history(.fetchHistory(after: token(0)), context)
+      #expect(described(later) == [["insert /Item/p2"]])
+    }
+  }
+
   @Test("Each save is a transaction with its changes, its author and its context's name")
   func saves() throws {
     let stack = try SharedStack(.sqlite, model(), options: HistoryTests.tracking)

@@ -172,6 +172,7 @@ struct MoodyCountsTests {
       if merged { second.mergeChanges(fromContextDidSave: note) }
       #expect(held.isDeleted == merged)
       #expect(held.latitude == nil && held.country == nil)
+      second.processPendingChanges()
       #expect(held.isDeleted && !second.hasChanges)
       #expect(throws: NSError.self) { try second.existingObject(with: id) }
     }

@@ -179,4 +179,16 @@ struct ChangeTrackingTests {
       #expect(drivers.count { $0.isFault } == 2)
     }
   }
+
+  @Test("A new object has no committed values until it's saved", arguments: StoreKind.allCases)
+  func committedValuesOfANewObject(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: DrivingModel.make()).context()
+    try context.performAndWait {
+      let car = context.make("Car", ["name": "a"])
+      #expect(car.committedValues(forKeys: nil).isEmpty)
+      #expect(car.committedValues(forKeys: ["name", "driver"]).isEmpty)
+      try context.save()
+      #expect(car.committedValues(forKeys: ["name"])["name"] as? String == "a")
+    }
+  }
 }

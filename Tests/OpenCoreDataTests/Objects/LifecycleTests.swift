@@ -81,7 +81,7 @@ struct LifecycleTests {
   }
 
   @Test(
-    "S5.10 S-B06 awakeFromInsert runs once in a life, and what it sets is no change",
+    "S5.10 S-B06 awakeFromInsert runs once in a life, and what it sets is changed until the save",
     arguments: StoreKind.allCases)
   func life(kind: StoreKind) throws {
     let stack = try stack(kind)
@@ -90,7 +90,7 @@ struct LifecycleTests {
     try context.performAndWait {
       let car = context.make("Car")
       #expect(car.value(forKey: "name") as? String == "new")
-      #expect(car.changedValues().isEmpty && car.isInserted)
+      #expect(car.changedValues()["name"] as? String == "new" && car.isInserted)
       #expect(TalkativeCar.heard() == ["new.insert"])
       car.setValue("a", forKey: "name")
       #expect(car.changedValues()["name"] as? String == "a")
@@ -176,9 +176,9 @@ struct LifecycleTests {
       try context.save()
       _ = TalkativeCar.heard()
       context.delete(cars[0])
-      #expect(TalkativeCar.heard().isEmpty)
-      context.processPendingChanges()
       #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      context.processPendingChanges()
+      #expect(TalkativeCar.heard().isEmpty)
       #expect(context.deletedObjects == [cars[0]])
       let first = try costs(of: context) { try context.save() }
       #expect(first.deletes == (kind.runsSQL ? 1 : 0) && !driver.isDeleted)
@@ -189,4 +189,40 @@ struct LifecycleTests {
       #expect(try context.all("Driver").isEmpty && context.all("Car").isEmpty)
     }
   }
+
+  @Test(
+    "prepareForDeletion is called during each delete, with isDeleted already true",
+    arguments: StoreKind.allCases)
+  func deletionIsPreparedAtOnce(kind: StoreKind) throws {
+    let context = try stack(kind).context()
+    try context.performAndWait {
+      let car = context.make("Car")
+      car.setValue("a", forKey: "name")
+      try context.save()
+      let id = car.objectID
+      _ = TalkativeCar.heard()
+      context.delete(car)
+      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      context.delete(car)
+      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      context.rollback()
+      _ = car.value(forKey: "name")
+      _ = TalkativeCar.heard()
+      context.delete(car)
+      #expect(TalkativeCar.heard() == ["a.prepareForDeletion"])
+      context.processPendingChanges()
+      try context.save()
+      #expect(TalkativeCar.heard() == ["a.willSave", "a.didSave"])
+      #expect(car.objectID == id)
+      // Nothing is left to delete.
+      context.delete(car)
+      #expect(car.managedObjectContext == nil && !context.hasChanges && TalkativeCar.heard() == [])
+      let new = context.make("Car")
+      context.delete(new)
+      context.processPendingChanges()
+      context.delete(new)
+      #expect(!context.hasChanges && new.managedObjectContext == nil)
+    }
+  }
+
 }

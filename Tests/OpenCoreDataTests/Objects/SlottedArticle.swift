@@ -35,12 +35,12 @@ extension SlottedArticle {
     func pair<Value: ManagedValue & Hashable>(
       _ name: String, _ slot: PropertySlot<Value>, empty: Value
     ) -> (name: String, slot: AnyHashable?, key: AnyHashable?) {
-      return (name, self[slot], value(forKey: name) as? AnyHashable ?? AnyHashable(empty))
+      return (name, self[slot], storedValue(forKey: name) as? AnyHashable ?? AnyHashable(empty))
     }
     func pair<Value: ManagedValue & Hashable>(
       _ name: String, _ slot: PropertySlot<Value?>
     ) -> (name: String, slot: AnyHashable?, key: AnyHashable?) {
-      (name, self[slot], value(forKey: name) as? AnyHashable)
+      (name, self[slot], storedValue(forKey: name) as? AnyHashable)
     }
     return [
       pair("bool", Slots.bool, empty: false), pair("data", Slots.data), pair("date", Slots.date),

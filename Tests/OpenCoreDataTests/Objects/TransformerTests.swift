@@ -24,6 +24,70 @@ private final class PackedColours: ValueTransformer {
   }
 }
 
+/// Archives that never have the same bytes twice.
+private final class UnrepeatableArchive: ValueTransformer {
+  nonisolated(unsafe) static var values: [Any] = []
+
+  override func transformedValue(_ value: Any?) -> Any? {
+    guard let value else { return nil }
+    UnrepeatableArchive.values.append(value)
+    return Data("\(UnrepeatableArchive.values.count - 1)".utf8)
+  }
+
+  override func reverseTransformedValue(_ value: Any?) -> Any? {
+    guard let bytes = value as? Data, let index = Int(String(decoding: bytes, as: UTF8.self))
+    else { return nil }
+    return UnrepeatableArchive.values[index]
+  }
+}
+
+/// An object whose class has rules of its own, so that each value is compared with what they return.
+private final class CheckedMood: NSManagedObject {
+  override func validateValue(_ value: inout Any?, forKey key: String) throws {
+    try super.validateValue(&value, forKey: key)
+  }
+}
+
+/// Values of every kind that a transformable attribute may have, each made anew.
+private enum StoredValue: String, CaseIterable {
+  case nested, keyed, set, foreign, data, date, notANumber, structure, choice, comparable, object
+
+  private struct Structure {
+    var name = "a"
+    var parts: [Any] = [1, ["b": 2.5]]
+  }
+
+  private enum Choice {
+    case none
+    case some([Any])
+  }
+
+  private final class Comparable: NSObject {
+    override func isEqual(_ object: Any?) -> Bool { object is Comparable }
+    override var hash: Int { 1 }
+  }
+
+  nonisolated(unsafe) private static let box = ColourBox([[1]])
+
+  var value: Any {
+    switch self {
+    case .nested: [1, ["a", [2.5, Data([1])] as [Any]] as [Any]] as [Any]
+    case .keyed:
+      ["a": [1, "x"] as [Any], "b": ["c": Date(timeIntervalSince1970: 1)]] as [String: Any]
+    case .set: Set(["a", "b", "c"])
+    case .foreign:
+      NSArray(array: [NSNumber(value: 1), NSDictionary(object: "v", forKey: NSString("k"))])
+    case .data: Data([1, 2])
+    case .date: Date(timeIntervalSince1970: 5)
+    case .notANumber: ["a": [Double.nan]] as [String: Any]
+    case .structure: Structure()
+    case .choice: [Choice.none, Choice.some([1])]
+    case .comparable: Comparable()
+    case .object: StoredValue.box
+    }
+  }
+}
+
 /// A value that can be changed in place.
 private final class ColourBox {
   var colours: [[UInt8]]
@@ -57,15 +121,19 @@ struct TransformerTests {
   private func stack(_ kind: StoreKind) throws -> GraphStack {
     ValueTransformer.setValueTransformer(
       PackedColours(), forName: NSValueTransformerName("PackedColours"))
+    ValueTransformer.setValueTransformer(
+      UnrepeatableArchive(), forName: NSValueTransformerName("UnrepeatableArchive"))
     (PackedColours.packed, PackedColours.unpacked) = (0, 0)
+    CheckedMood.registerClass()
     let mood = NSEntityDescription()
     mood.name = "Mood"
+    mood.managedObjectClassName = "CheckedMood"
     let name = NSAttributeDescription()
     name.name = "name"
     name.attributeType = .stringAttributeType
     let transformers = [
       "packed": "PackedColours", "archived": "NSSecureUnarchiveFromData", "raw": "NoSuchOne",
-      "outside": "PackedColours",
+      "outside": "PackedColours", "salted": "UnrepeatableArchive",
     ]
     let colours = transformers.map { key, transformer in
       let attribute = NSAttributeDescription()
@@ -378,6 +446,54 @@ struct TransformerTests {
       }
       let dictionary = undone?.transformedValue(undone?.reverseTransformedValue(["a": [1, 2]]))
       #expect(dictionary as? [String: [Int]] == ["a": [1, 2]])
+    }
+  }
+
+  @Test(
+    "Values are compared, never archives of them: neither a save nor an equal value changes anything",
+    arguments: StoredValue.allCases, StoreKind.allCases)
+  private func comparedValues(stored: StoredValue, kind: StoreKind) throws {
+    let stack = try stack(kind)
+    let writer = try stack.context()
+    try writer.performAndWait {
+      _ = writer.make("Mood", ["name": "a", "salted": stored.value])
+      try writer.save()
+    }
+    let context = try stack.context()
+    try context.performAndWait {
+      let mood = try #require(try context.all("Mood").first)
+      mood.setValue("b", forKey: "name")
+      #expect(context.saveError() == nil)
+      mood.setValue(stored.value, forKey: "salted")
+      #expect(mood.isUpdated && mood.changedValues().isEmpty)
+      #expect(!mood.hasPersistentChangedValues)
+      context.refresh(mood, mergeChanges: false)
+      mood.setValue(stored.value, forKey: "salted")
+      #expect(mood.changedValuesForCurrentEvent().isEmpty)
+      #expect(context.saveError() == nil)
+      mood.setValue(["another"], forKey: "salted")
+      #expect(mood.changedValues().keys.sorted() == ["salted"])
+      #expect(context.saveError() == nil)
+      context.refresh(mood, mergeChanges: false)
+      #expect(mood.value(forKey: "salted") as? [String] == ["another"])
+    }
+  }
+
+  @Test("A secure archive of a dictionary saves with unrelated changes, however its bytes vary")
+  func secureArchive() throws {
+    let context = try stack(.sqlite).context()
+    let value = Dictionary(uniqueKeysWithValues: (0..<40).map { ("key\($0)", [$0, $0 + 1]) })
+    try context.performAndWait {
+      let mood = context.make("Mood", ["name": "a", "archived": value])
+      try context.save()
+      for number in 0..<20 {
+        context.refresh(mood, mergeChanges: false)
+        mood.setValue("\(number)", forKey: "name")
+        #expect(mood.changedValues().keys.sorted() == ["name"])
+        #expect(context.saveError() == nil)
+        mood.setValue(value, forKey: "archived")
+        #expect(!mood.hasPersistentChangedValues)
+      }
     }
   }
 }

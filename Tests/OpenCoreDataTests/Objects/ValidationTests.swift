@@ -245,11 +245,57 @@ struct ValidationTests {
       let driver = context.make("Driver", ["serial": 3])
       let error = context.saveError()
       #expect(error?.localizedDescription == "too early")
-      #expect(error?.code == NSValidationNumberTooSmallError)
+      #expect(error?.code == NSManagedObjectValidationError)
       driver.setValue(7, forKey: "serial")
       #expect(context.saveError()?.code == NSManagedObjectValidationError)
       driver.setValue(8, forKey: "serial")
       #expect(context.saveError() == nil)
+    }
+  }
+
+  @Test("A limit's code is its warning's number, 1550 for a string, else what its predicate says")
+  func codesOfLimits() throws {
+    let model = try DrivingModel.make()
+    let age = try #require(model.entitiesByName["Driver"]?.attributesByName["age"])
+    age.setValidationPredicates(
+      ["SELF > 0", "SELF < 100", "SELF != 13"].map { NSPredicate(format: $0) },
+      withValidationWarnings: ["too young", NSNumber(value: 1610), "unlucky"])
+    let context = try GraphStack(.sqlite, model: model).context()
+    context.performAndWait {
+      let driver = context.make("Driver", ["age": Int16(-1)])
+      let error = context.saveError()
+      #expect(error?.code == NSManagedObjectValidationError)
+      #expect(error?.localizedDescription.contains("too young") == true)
+      driver.setValue(Int16(100), forKey: "age")
+      #expect(context.saveError()?.code == NSValidationNumberTooLargeError)
+      driver.setValue(Int16(13), forKey: "age")
+      #expect(context.saveError()?.code == NSManagedObjectValidationError)
+    }
+  }
+
+  @Test("A required derived attribute needs a value when its object is inserted")
+  func requiredDerivedAttribute() throws {
+    let entity = NSEntityDescription()
+    entity.name = "Book"
+    let title = NSAttributeDescription()
+    (title.name, title.attributeType, title.isOptional) = ("title", .stringAttributeType, true)
+    let upper = NSDerivedAttributeDescription()
+    (upper.name, upper.attributeType, upper.isOptional) = ("upper", .stringAttributeType, false)
+    upper.derivationExpression = NSExpression(format: "uppercase:(title)")
+    entity.properties = [title, upper]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let context = try GraphStack(.sqlite, model: model).context()
+    try context.performAndWait {
+      let book = context.make("Book", ["title": "a"])
+      let error = context.saveError()
+      #expect(error?.code == NSValidationMissingMandatoryPropertyError)
+      #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "upper")
+      book.setValue("", forKey: "upper")
+      try context.save()
+      book.setValue("b", forKey: "title")
+      book.setValue(nil, forKey: "upper")
+      try context.save()
     }
   }
 }

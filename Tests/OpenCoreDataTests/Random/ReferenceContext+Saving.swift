@@ -41,6 +41,7 @@ extension ReferenceContext {
       }
     }
     for serial in written {
+      fire(serial)
       var record = self[serial].present
       record.version += 1
       store.put(record, serial)
@@ -89,7 +90,14 @@ extension ReferenceContext {
   // MARK: Reading anew
 
   func refresh(_ serial: Int, merging: Bool) {
-    guard let object = objects[serial], !object.isInserted, !object.isFault else { return }
+    guard let object = objects[serial], !object.isFault else { return }
+    if object.isInserted {
+      if !merging {
+        self[serial].becomeFault()
+        self[serial].isInserted = true
+      }
+      return
+    }
     guard merging, object.hasChanges else { return self[serial].becomeFault() }
     if !object.isGone, let record = store.records[serial] { self[serial].rebase(record) }
   }

@@ -22,7 +22,7 @@ final class ReferenceContext {
   func isAlive(_ serial: Int) -> Bool {
     guard let object = objects[serial] else { return store.records[serial] != nil }
     if object.isGone || object.isDeleted { return false }
-    return object.isFault ? store.records[serial] != nil : true
+    return object.isFault && !object.isInserted ? store.records[serial] != nil : true
   }
 
   /// The serials of living objects of a root entity, in order.
@@ -37,6 +37,8 @@ final class ReferenceContext {
   func fire(_ serial: Int) {
     guard self[serial].isFault else { return }
     self[serial].isFault = false
+    // A new object that was refreshed has its default values.
+    if self[serial].isInserted { return }
     if let record = store.records[serial] {
       self[serial].base = record
     } else {

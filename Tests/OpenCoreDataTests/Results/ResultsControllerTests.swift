@@ -268,6 +268,55 @@ struct ResultsControllerTests {
     }
   }
 
+  @Test("An empty list of sort descriptors is accepted: new objects come at the end")
+  func noOrder() throws {
+    let company = try Company()
+    let context = company.context()
+    try context.performAndWait {
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      request.sortDescriptors = []
+      for sections in [nil, "department.name"] {
+        let controller = NSFetchedResultsController(
+          fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections,
+          cacheName: nil)
+        let listener = ResultsListener()
+        controller.delegate = listener
+        try controller.performFetch()
+        listener.start(controller.sections)
+        let first = controller.object(at: IndexPath(item: 0, section: 0))
+        let new = context.insert("Employee")
+        new.setValue("a", forKey: "name")
+        new.setValue(first.value(forKey: "department"), forKey: "department")
+        first.setValue("z", forKey: "name")
+        context.processPendingChanges()
+        #expect(listener.mirror.map(\.name) == controller.sections?.map(\.name))
+        #expect(listener.mirror.flatMap(\.objects) == controller.fetchedObjects)
+        let index = controller.indexPath(forObject: new)
+        #expect(index == (sections == nil ? IndexPath(item: 6, section: 0) : [0, 2]))
+        context.rollback()
+      }
+    }
+  }
+
+  @Test("A section that is deleted has no objects")
+  func deletedSection() throws {
+    let company = try Company()
+    let context = company.context()
+    try context.performAndWait {
+      let controller = controller(context, sections: "department.name")
+      let listener = SectionListener()
+      controller.delegate = listener
+      try controller.performFetch()
+      for object in controller.sections?[1].objects as? [NSManagedObject] ?? [] {
+        context.delete(object)
+      }
+      context.processPendingChanges()
+      #expect(listener.deleted.map(\.name) == ["B"])
+      #expect(listener.deleted.map(\.numberOfObjects) == [0])
+      #expect(listener.deleted.map { $0.objects?.count } == [0])
+    }
+  }
+
   private func change(
     _ controller: NSFetchedResultsController<NSManagedObject>, _ context: NSManagedObjectContext,
     _ departments: [NSManagedObject], _ random: inout SeededRandom
@@ -294,5 +343,18 @@ struct ResultsControllerTests {
 extension NSManagedObjectContext {
   fileprivate func insert(_ entity: String) -> NSManagedObject {
     NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+  }
+}
+
+/// Keeps the sections that a controller deletes.
+private final class SectionListener: NSFetchedResultsControllerDelegate {
+  var deleted: [any NSFetchedResultsSectionInfo] = []
+
+  func controller(
+    _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+    didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+    for type: NSFetchedResultsChangeType
+  ) {
+    if type == .delete { deleted.append(sectionInfo) }
   }
 }

@@ -92,7 +92,8 @@ struct SaveTests {
       #expect(articles.count == 2)
       for (key, value) in values {
         #expect(articles[0].value(forKey: key) == nil)
-        #expect((articles[1].value(forKey: key) as? AnyHashable) == AnyHashable(value), "\(key)")
+        #expect(
+          (articles[1].storedValue(forKey: key) as? AnyHashable) == AnyHashable(value), "\(key)")
       }
     }
   }

@@ -61,7 +61,7 @@ struct WrittenRowsTests {
     try third.performAndWait {
       for (number, article) in try articles(third).enumerated() {
         for (key, value) in values {
-          let found = article.value(forKey: key)
+          let found = article.storedValue(forKey: key)
           if number % 2 == 0 {
             #expect(found == nil, "\(key)")
           } else {

@@ -82,7 +82,7 @@ struct StoreDocumentTests {
           context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url))
         let object = try context.existingObject(with: id)
         for (other, _, _) in Self.values {
-          let found = object.value(forKey: other)
+          let found = object.storedValue(forKey: other)
           if other != name {
             #expect(found == nil, "\(other) of \(name)")
           } else if let text = value as? String {

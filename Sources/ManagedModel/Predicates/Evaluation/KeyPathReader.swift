@@ -60,7 +60,10 @@ enum KeyPathReader {
       case .placeholder: throw .missingArgument("%K")
       case .key("self"), .key("SELF"): rest = rest.dropFirst()
       case .key(let key):
-        if let readable = current as? any KeyValueReadable {
+        if let record = current as? any PredicateRecord {
+          object = record.storedValue(forKey: key)
+          rest = rest.dropFirst()
+        } else if let readable = current as? any KeyValueReadable {
           object = readable.value(forKey: key)
           rest = rest.dropFirst()
         } else if let dictionary = current as? [String: Any] {

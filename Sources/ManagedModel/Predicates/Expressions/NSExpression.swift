@@ -109,7 +109,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
     let key = onlyKey ?? ""
     guard let place = record.placeNumber(ofKey: key) else {
-      return PredicateValue(record.value(forKey: key))
+      return PredicateValue(record.storedValue(forKey: key))
     }
     lastPlace.store(UInt64(number) << 32 | UInt64(place), ordering: .relaxed)
     return record.predicateValue(at: place)

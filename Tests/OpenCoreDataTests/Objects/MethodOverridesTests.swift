@@ -3,7 +3,7 @@ import Testing
 @testable import OpenCoreData
 
 @Suite("Classes with validation of their own")
-struct ValidationOverridesTests {
+struct MethodOverridesTests {
   private class Silent: NSManagedObject {
     override func willSave() {}
     override func validateForInsert() throws { try super.validateForInsert() }
@@ -30,19 +30,30 @@ struct ValidationOverridesTests {
 
   @Test("A class that overrides validateValue is told from one that overrides other methods")
   func overrides() {
-    #expect(!ValidationOverrides.mayExist(in: NSManagedObject.self))
-    #expect(!ValidationOverrides.mayExist(in: Silent.self))
-    #expect(ValidationOverrides.mayExist(in: Strict.self))
+    #expect(!MethodOverrides.ofValidation.mayExist(in: NSManagedObject.self))
+    #expect(!MethodOverrides.ofValidation.mayExist(in: Silent.self))
+    #expect(MethodOverrides.ofValidation.mayExist(in: Strict.self))
   }
 
   @Test("An inherited override counts, whatever the heir adds")
   func inherited() {
-    #expect(ValidationOverrides.mayExist(in: Heir.self))
+    #expect(MethodOverrides.ofValidation.mayExist(in: Heir.self))
+  }
+
+  private final class Observer: NSManagedObject {
+    override func didChangeValue(forKey key: String) {}
+  }
+
+  @Test("Each method has a place of its own")
+  func methods() {
+    #expect(MethodOverrides.ofChanges.mayExist(in: Observer.self))
+    #expect(!MethodOverrides.ofChanges.mayExist(in: Strict.self))
+    #expect(!MethodOverrides.ofValidation.mayExist(in: Observer.self))
   }
 
   @Test("Generic classes too")
   func generic() {
-    #expect(ValidationOverrides.mayExist(in: StrictAboutOne<Int>.self))
-    #expect(!ValidationOverrides.mayExist(in: SilentAboutOne<String>.self))
+    #expect(MethodOverrides.ofValidation.mayExist(in: StrictAboutOne<Int>.self))
+    #expect(!MethodOverrides.ofValidation.mayExist(in: SilentAboutOne<String>.self))
   }
 }

@@ -1,0 +1,55 @@
+import ManagedModel
+
+/// Values as key-value coding returns them: each number is an `NSNumber`, which casts to every Swift
+/// number type that can hold it.
+///
+/// Cost: an allocation for each number, except Booleans and integers from 0 to 255, which are shared.
+enum KeyedValue {
+  private static let small = (0..<256).map { NSNumber(value: Int64($0)) }
+  private static let (no, yes) = (NSNumber(value: false), NSNumber(value: true))
+
+  /// An attribute's value by the kind of its slot.
+  @inline(__always)
+  static func boxed(_ value: Any?, _ kind: RowSlot.Kind) -> Any? {
+    guard let value else { return nil }
+    switch kind {
+    case .int16, .int32, .int64, .bool, .double, .float, .decimal: return boxed(value)
+    case .date, .string, .uri, .data, .uuid, .transformable, .external, .toOne, .toOnePolymorphic:
+      return value
+    }
+  }
+
+  /// A value whose type isn't known beforehand; collections stay what they are.
+  static func boxed(_ value: Any) -> Any {
+    let type = type(of: value)
+    if type == String.self { return value }
+    if type == Int64.self { return integer(value as? Int64, value) }
+    if type == Int16.self { return integer((value as? Int16).map(Int64.init), value) }
+    if type == Int32.self { return integer((value as? Int32).map(Int64.init), value) }
+    if type == Bool.self { return value as? Bool == true ? yes : no }
+    if type == Double.self { return (value as? Double).map { NSNumber(value: $0) } ?? value }
+    if type == Int.self { return integer((value as? Int).map(Int64.init), value) }
+    if type == Float.self { return (value as? Float).map { NSNumber(value: $0) } ?? value }
+    if type == Decimal.self {
+      return (value as? Decimal).map { NSDecimalNumber(decimal: $0) } ?? value
+    }
+    return value
+  }
+
+  /// The same, for the elements of collections too.
+  static func boxedElements(_ value: Any?) -> Any? {
+    guard let value, !(type(of: value) is AnyClass) else { return value }
+    switch value {
+    case let list as [Any]: return list.map { boxedElements($0) ?? $0 }
+    case let dictionary as [String: Any]: return dictionary.mapValues { boxedElements($0) ?? $0 }
+    case let set as Set<AnyHashable>:
+      return Set(set.map { boxed($0.base) as? AnyHashable ?? $0 })
+    default: return boxed(value)
+    }
+  }
+
+  private static func integer(_ number: Int64?, _ value: Any) -> Any {
+    guard let number else { return value }
+    return 0..<256 ~= number ? small[Int(number)] : NSNumber(value: number)
+  }
+}

@@ -1,0 +1,107 @@
+import Dispatch
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("A main-queue context outside of perform")
+@MainActor
+struct MainQueueTests {
+  private func context(_ bed: ContextBed) -> NSManagedObjectContext {
+    let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    context.persistentStoreCoordinator = bed.coordinator
+    return context
+  }
+
+  /// Lets the main queue do what it has been given so far.
+  private func turn() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.main.async { continuation.resume() }
+    }
+  }
+
+  @Test(
+    "Changes are processed when the main queue turns: one notification, delete rules, the list",
+    arguments: StoreKind.allCases)
+  func changesAreProcessedPerTurn(_ kind: StoreKind) async throws {
+    let bed = try ContextBed(kind)
+    try bed.addPeople(2)
+    let context = context(bed)
+    let people = try context.people()
+    let changes = NoteList(context)
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+    request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+    let listener = ResultsListener()
+    let controller = NSFetchedResultsController(
+      fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+      cacheName: nil)
+    controller.delegate = listener
+    try controller.performFetch()
+    listener.start(controller.sections)
+    let gadget = context.make("Gadget", ["owner": people[0]])
+    people[1].label = "q"
+    context.delete(people[0])
+    #expect(changes.notes.isEmpty && !gadget.isDeleted)
+    await turn()
+    #expect(changes.notes.count == 1)
+    #expect(changes.union(NSUpdatedObjectsKey).contains(people[1]))
+    #expect(changes.union(NSDeletedObjectsKey).contains(people[0]))
+    #expect(gadget.managedObjectContext == nil, "the cascade has deleted it")
+    #expect(listener.lines == ["will", "delete [0, 0]", "update [0, 1]", "did"])
+    await turn()
+    #expect(changes.notes.count == 1)
+    people[1].label = "r"
+    await turn()
+    #expect(changes.notes.count == 2)
+  }
+
+  @Test("performAndWait runs in place on the main queue, whichever thread serves it")
+  func performAndWaitRunsInPlace() throws {
+    let bed = try ContextBed(.memory)
+    let context = context(bed)
+    let other = bed.context()
+    let changes = NoteList(context)
+    context.performAndWait { _ = context.make("Person") }
+    #expect(changes.notes.count == 1 && context.isOnQueue && !other.isOnQueue)
+  }
+
+  @Test("All changes of a turn are one undo group, however often they're processed")
+  func aTurnIsOneUndoGroup() async throws {
+    let bed = try ContextBed(.memory)
+    let ids = try bed.addPeople(1)
+    let context = context(bed)
+    context.undoManager = UndoManager()
+    let person = context.object(with: ids[0])
+    person.label = "a"
+    context.processPendingChanges()
+    person.number = 7
+    context.processPendingChanges()
+    person.label = "b"
+    await turn()
+    await turn()
+    #expect(context.undoManager?.undoCount == 1)
+    person.label = "c"
+    await turn()
+    await turn()
+    #expect(context.undoManager?.undoCount == 2)
+    context.undo()
+    #expect(person.label == "b" && person.number == 7)
+    context.undo()
+    #expect(person.label == "p1" && person.number == 1)
+    context.redo()
+    #expect(person.label == "b" && person.number == 7)
+  }
+
+  @Test("A context that is released before the main queue turns is processed by nobody")
+  func releasedContext() async throws {
+    let bed = try ContextBed(.memory)
+    weak var released: NSManagedObjectContext?
+    do {
+      let context = context(bed)
+      _ = context.make("Person")
+      released = context
+    }
+    #expect(released == nil)
+    await turn()
+  }
+}

@@ -1,0 +1,211 @@
+import ManagedModel
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+/// A person with properties of its own that key-value coding reaches.
+private final class KeyedPerson: NSManagedObject {
+  static let defaults = ["color": "red"]
+  nonisolated(unsafe) static var changes: [String] = []
+  nonisolated(unsafe) static var undefined: [String: String] = [:]
+
+  @Managed("first") var first: String?
+  @Managed("age") var age: Int16
+
+  var fullName: String {
+    "\(first ?? "") \(primitiveValue(forKey: "last") as? String ?? "")"
+  }
+
+  var nickname: String? {
+    get { first.map { $0 + "y" } }
+    set { first = newValue.map { String($0.dropLast()) } }
+  }
+
+  var luckyNumber: Int { 7 }
+
+  override class var keyedAccessors: [KeyedAccessor] {
+    super.keyedAccessors + [
+      KeyedAccessor("fullName", \KeyedPerson.fullName),
+      KeyedAccessor("nickname", \KeyedPerson.nickname),
+      KeyedAccessor("luckyNumber", \KeyedPerson.luckyNumber),
+    ]
+  }
+
+  override func value(forUndefinedKey key: String) -> Any? {
+    KeyedPerson.defaults[key] ?? super.value(forUndefinedKey: key)
+  }
+
+  override func setValue(_ value: Any?, forUndefinedKey key: String) {
+    KeyedPerson.undefined[key] = value as? String
+  }
+
+  override func didChangeValue(forKey key: String) {
+    super.didChangeValue(forKey: key)
+    KeyedPerson.changes.append(key)
+  }
+}
+
+@Suite("Values by key", .serialized)
+struct KeyedValueTests {
+  private static let numbers: [(String, NSAttributeType, any Sendable)] = [
+    ("int16", .integer16AttributeType, Int16(1)), ("int32", .integer32AttributeType, Int32(1)),
+    ("int64", .integer64AttributeType, Int64(1)), ("double", .doubleAttributeType, 1.0),
+    ("float", .floatAttributeType, Float(1)), ("bool", .booleanAttributeType, true),
+  ]
+
+  private func attribute(
+    _ name: String, _ type: NSAttributeType, transient: Bool = false
+  ) -> NSAttributeDescription {
+    let attribute = NSAttributeDescription()
+    (attribute.name, attribute.attributeType) = (name, type)
+    (attribute.isOptional, attribute.isTransient) = (true, transient)
+    return attribute
+  }
+
+  private func numbers(_ kind: StoreKind) throws -> GraphStack {
+    let entity = NSEntityDescription()
+    entity.name = "Number"
+    entity.properties =
+      KeyedValueTests.numbers.flatMap { name, type, _ in
+        [attribute(name, type), attribute("transient" + name, type, transient: true)]
+      } + [attribute("decimal", .decimalAttributeType), attribute("name", .stringAttributeType)]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    return try GraphStack(kind, model: model)
+  }
+
+  private func castsToEveryType(_ value: Any?) -> Bool {
+    value as? Int == 1 && value as? Int16 == 1 && value as? Int32 == 1 && value as? Int64 == 1
+      && value as? Double == 1 && value as? Float == 1 && value as? Bool == true
+      && value as? NSNumber == NSNumber(value: 1)
+  }
+
+  @Test(
+    "A number casts to Int, Int32, Double, Bool, and NSNumber, however it's read",
+    arguments: StoreKind.allCases)
+  func numbersCast(kind: StoreKind) throws {
+    let stack = try numbers(kind)
+    let names = KeyedValueTests.numbers.map(\.0)
+    let context = try stack.context()
+    try context.performAndWait {
+      let values = Dictionary(
+        uniqueKeysWithValues: KeyedValueTests.numbers.map { ($0.0, $0.2 as Any) })
+      let object = context.make("Number", values)
+      for (name, _, value) in KeyedValueTests.numbers {
+        object.setValue(value, forKey: "transient" + name)
+        #expect(castsToEveryType(object.value(forKey: "transient" + name)), "\(name)")
+        #expect(castsToEveryType(object.changedValues()[name]), "\(name)")
+      }
+      try context.save()
+    }
+    let cold = try stack.context()
+    try cold.performAndWait {
+      let object = try #require(try cold.all("Number").first)
+      let all = object.dictionaryWithValues(forKeys: names)
+      let committed = object.committedValues(forKeys: nil)
+      for name in names {
+        #expect(castsToEveryType(object.value(forKey: name)), "\(name)")
+        #expect(castsToEveryType(object.value(forKeyPath: name)), "\(name)")
+        #expect(castsToEveryType(object.primitiveValue(forKey: name)), "\(name)")
+        #expect(castsToEveryType(all[name]) && castsToEveryType(committed[name]), "\(name)")
+        object.setValue(NSNumber(value: 0), forKey: name)
+        cold.processPendingChanges()
+        object.setValue(nil, forKey: name)
+        #expect(object.changedValuesForCurrentEvent()[name] as? Int == 0, "\(name)")
+        object.setValue(NSNumber(value: 1), forKey: name)
+        #expect(castsToEveryType(object.value(forKey: name)), "\(name)")
+        #expect(object.changedValues()[name] == nil, "\(name)")
+      }
+      object.setValue(NSNumber(value: 70_000), forKey: "int64")
+      #expect(object.value(forKey: "int64") as? Int == 70_000)
+      object.setValue(NSNumber(value: 1.5), forKey: "decimal")
+      #expect(object.value(forKey: "decimal") as? Decimal == Decimal(string: "1.5"))
+      #expect((object.value(forKey: "decimal") as? NSDecimalNumber)?.doubleValue == 1.5)
+      #expect(object.value(forKey: "decimal") as? Double == 1.5)
+    }
+  }
+
+  @Test("Predicates and sort descriptors see numbers as they're stored")
+  func predicates() throws {
+    let context = try numbers(.sqlite).context()
+    try context.performAndWait {
+      let object = context.make("Number", ["int16": Int16(3), "bool": true, "name": "a"])
+      #expect(object.storedValue(forKey: "int16") as? Int16 == 3)
+      let predicate = NSPredicate(format: "int16 == 3 AND bool == TRUE AND name == 'a'")
+      #expect(predicate.evaluate(with: object))
+      try context.save()
+      #expect(try context.all("Number") == [object])
+    }
+  }
+
+  private func people(_ kind: StoreKind) throws -> NSManagedObjectContext {
+    KeyedPerson.registerClass()
+    KeyedPerson.changes = []
+    let entity = NSEntityDescription()
+    entity.name = "Person"
+    entity.managedObjectClassName = "KeyedPerson"
+    entity.properties = [
+      attribute("first", .stringAttributeType), attribute("last", .stringAttributeType),
+      attribute("age", .integer16AttributeType),
+      attribute("fullName", .stringAttributeType, transient: true),
+    ]
+    let friends = NSRelationshipDescription()
+    (friends.name, friends.isOptional, friends.maxCount) = ("friends", true, 0)
+    friends.destinationEntity = entity
+    entity.properties += [friends]
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    return try GraphStack(kind, model: model).context()
+  }
+
+  @Test("A class's own computed property is read and set by key", arguments: StoreKind.allCases)
+  func accessors(kind: StoreKind) throws {
+    let context = try people(kind)
+    try context.performAndWait {
+      let ann = context.make("Person", ["first": "Ann", "last": "Lee"])
+      let bob = context.make("Person", ["first": "Bob", "last": "Lee", "friends": Set([ann])])
+      try context.save()
+      context.refresh(ann, mergeChanges: false)
+      #expect(ann.value(forKey: "fullName") as? String == "Ann Lee")
+      #expect(bob.value(forKeyPath: "friends.fullName") as? [String] == ["Ann Lee"])
+      #expect(ann.value(forKey: "luckyNumber") as? Int32 == 7)
+      ann.setValue("Pamy", forKey: "nickname")
+      #expect(ann.value(forKey: "first") as? String == "Pam")
+      ann.setValue(nil, forKey: "nickname")
+      #expect(ann.value(forKey: "first") == nil && ann.value(forKey: "nickname") == nil)
+      ann.setValue("Ann", forKey: "first")
+      let predicate = NSPredicate(format: "fullName == 'Ann Lee'")
+      #expect(predicate.evaluate(with: ann) && !predicate.evaluate(with: bob))
+      let sorted = [bob, ann].sorted(
+        using: [NSSortDescriptor(key: "fullName", ascending: true)])
+      #expect(sorted == [ann, bob])
+    }
+  }
+
+  @Test("Unknown keys and changed keys are passed to overrides", arguments: StoreKind.allCases)
+  func overrides(kind: StoreKind) throws {
+    let context = try people(kind)
+    try context.performAndWait {
+      let person = try #require(context.make("Person") as? KeyedPerson)
+      #expect(person.value(forKey: "color") as? String == "red")
+      #expect(person.value(forKeyPath: "color") as? String == "red")
+      person.setValue("blue", forKey: "paint")
+      #expect(KeyedPerson.undefined["paint"] == "blue")
+      KeyedPerson.changes = []
+      person.setValue("a", forKey: "last")
+      person.first = "b"
+      person.age = 4
+      person.setValue(Set<NSManagedObject>(), forKey: "friends")
+      person.mutableSetValue(forKey: "friends").add(person)
+      #expect(KeyedPerson.changes == ["last", "first", "age", "friends", "friends"])
+      KeyedPerson.changes = []
+      person.setPrimitiveValue("c", forKey: "last")
+      #expect(KeyedPerson.changes == [])
+      try context.save()
+      context.refresh(person, mergeChanges: false)
+      person.age = 5
+      #expect(KeyedPerson.changes == ["age"])
+    }
+  }
+}
