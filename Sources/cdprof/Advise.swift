@@ -46,11 +46,7 @@ struct Advise: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let url = URL(fileURLWithPath: file)
-<<<<<<< HEAD
-    if isScenario { try InputFile.check(file) } else { try InputRefusal.checkFile(file) }
-=======
-    try InputRefusal.checkRegularFile(file)
->>>>>>> e6d55e3 (Refuse FIFOs and devices as stores and models, and say what has no space)
+    if isScenario { try InputFile.check(file) } else { try InputRefusal.checkRegularFile(file) }
     let advice =
       isScenario
       ? try WorkToAdvise.advice(for: ScenarioReader.read(url, path: file), scale: scale)
