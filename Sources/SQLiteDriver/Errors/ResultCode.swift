@@ -37,6 +37,7 @@ extension ResultCode {
   package static let full = ResultCode(rawValue: SQLITE_FULL)
   package static let cantOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
   package static let schema = ResultCode(rawValue: SQLITE_SCHEMA)
+  package static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
   package static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
   package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
   package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)

@@ -268,7 +268,7 @@ struct HostileStoreTests {
     let statement = try connection.statement(sql)
     let before = statement.work
     _ = try HousekeepingTables.row(sql, on: connection)
-    #expect((statement.work - before).vmSteps < 100)
+    #expect(statement.work.vmSteps - before.vmSteps < 100)
     try connection.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = zeroblob(70000000)")
     let error = #expect(throws: SQLiteError.self) {
       try HousekeepingTables.row(sql, on: connection)
