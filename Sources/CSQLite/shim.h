@@ -38,6 +38,11 @@ static inline void cdprof_result_blob(
   sqlite3_result_blob64(context, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
+/* Swift can't call a variadic function. */
+static inline int cdprof_db_config(sqlite3 *database, int option, int isOn) {
+  return sqlite3_db_config(database, option, isOn, (int *)0);
+}
+
 /* SQLite casts between these and their first members, so C lays them out. */
 typedef struct cdprof_intarray_table {
   sqlite3_vtab base;

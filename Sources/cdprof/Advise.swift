@@ -46,7 +46,7 @@ struct Advise: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let url = URL(fileURLWithPath: file)
-    if isScenario { try InputFile.check(file) } else { try InputRefusal.checkFile(file) }
+    if isScenario { try InputFile.check(file) } else { try InputRefusal.checkRegularFile(file) }
     let advice =
       isScenario
       ? try WorkToAdvise.advice(for: ScenarioReader.read(url, path: file), scale: scale)

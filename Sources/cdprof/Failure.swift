@@ -14,7 +14,12 @@ struct Failure {
     switch error {
     case let refusal as InputRefusal:
       text = refusal.description
-      status = refusal.kind == .missing ? .missingFile : .badInput
+      status =
+        switch refusal.kind {
+        case .missing: .missingFile
+        case .unusable: .badInput
+        case .noSpace: .runFailed
+        }
     case let failure as ShellFailure:
       text = failure.text()
       status = .badInput
@@ -36,7 +41,7 @@ struct Failure {
       // A request that cannot be carried out is the scenario's mistake.
       let error = failure.error as NSError
       let isRequest = error.domain == NSCocoaErrorDomain && error.code == NSCoreDataError
-      status = isRequest ? .badInput : .runFailed
+      status = isRequest || Failure.isDamage(error) ? .badInput : .runFailed
     default:
       text = ErrorText.of(error)
       status =
@@ -45,8 +50,18 @@ struct Failure {
     }
   }
 
+  /// Whether a file that was read is corrupt: Cocoa's code for it, and SQLite's two.
+  private static func isDamage(_ error: NSError) -> Bool {
+    switch error.domain {
+    case NSCocoaErrorDomain: error.code == CocoaError.Code.fileReadCorruptFile.rawValue
+    case NSSQLiteErrorDomain: [11, 26].contains(error.code & 0xFF)
+    default: false
+    }
+  }
+
   /// The codes of stores and models that cannot be used are bad input; others are failed runs.
   private static func status(of error: NSError) -> ExitStatus {
+    if isDamage(error) { return .badInput }
     guard error.domain == NSCocoaErrorDomain else { return .runFailed }
     switch error.code {
     case NSPersistentStoreInvalidTypeError...NSPersistentStoreIncompatibleSchemaError,

@@ -35,7 +35,7 @@ struct New: Executable {
     let plain = name.hasSuffix(".yml") ? String(name.dropLast(4)) : name
     let starter: ScenarioStarter
     if let store {
-      try InputRefusal.checkFile(store)
+      try InputRefusal.checkRegularFile(store)
       starter = try ScenarioStarter(
         name: plain, store: URL(fileURLWithPath: store), folder: folder)
     } else {

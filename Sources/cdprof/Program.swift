@@ -11,6 +11,7 @@ enum Program {
   static func run(_ arguments: [String]) -> ExitStatus {
     let console = Console()
     atexit { ScratchFolders.removeAll() }
+    ScratchFolders.removeLeftBehind()
     // An app's classes are never here; that its objects are plain ones goes without saying.
     ManagedObjectClasses.silenceWarnings()
     if let wrong = unknownCommand(in: arguments) {

@@ -1,18 +1,23 @@
+import Foundation
+
 /// Reads files that should be small.
 enum BoundedFile {
-  /// Reads a whole file, or fails when it cannot be read or is larger than the limit.
+  /// Reads a whole regular file, or fails when it can't be read or is larger than the limit.
+  ///
+  /// A FIFO, a socket, or a device is refused: it can block, or have no end.
   static func read(_ url: URL, limit: Int) throws(ModelErrors) -> Data {
-    let data: Data
-    do {
-      let file = try FileHandle(forReadingFrom: url)
-      defer { try? file.close() }
-      data = try file.read(upToCount: limit + 1) ?? Data()
-    } catch {
+    let descriptor = open(url.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    var info = stat()
+    guard descriptor >= 0, fstat(descriptor, &info) == 0 else {
+      throw unreadable(url)
+    }
+    let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    guard info.st_mode & S_IFMT == S_IFREG else {
       throw ModelErrors(
         ModelError(
-          "The file cannot be read.", nextStep: "Check the name and the access rights.",
-          file: url.path))
+          "The file isn't a regular file.", nextStep: "Name the file of a model.", file: url.path))
     }
+    guard let data = try? file.read(upToCount: limit + 1) ?? Data() else { throw unreadable(url) }
     guard data.count <= limit else {
       throw ModelErrors(
         ModelError(
@@ -20,5 +25,12 @@ enum BoundedFile {
           nextStep: "Name the file of a model.", file: url.path))
     }
     return data
+  }
+
+  private static func unreadable(_ url: URL) -> ModelErrors {
+    ModelErrors(
+      ModelError(
+        "The file cannot be read.", nextStep: "Check the name and the access rights.",
+        file: url.path))
   }
 }

@@ -49,12 +49,13 @@ extension NSPersistentStoreCoordinator {
   /// Copies a store into another file, opens that one in place of the store, and takes the store away.
   ///
   /// The files of the store stay. IDs keep their URIs, as the copy has the same UUID; objects of
-  /// contexts belong to the old store, so reset them. The file that is there is replaced. The
+  /// contexts belong to the old store, so reset them. A store at the URL is replaced. The
   /// did-change notification has the old and the new ID of every object.
   /// Cost: copying the file, as `addPersistentStore`, and one SELECT of keys for each table.
   /// - Returns: The new store.
-  /// - Throws: 134000 for a change of type, 134070 for a store of another coordinator, or one that is
-  ///   written to all the time; the file system's errors. The old store is still there then.
+  /// - Throws: 134000 for a change of type, 134080 when there's a file at the URL that isn't a store,
+  ///   134070 for a store of another coordinator, or one that is written to all the time; the file
+  ///   system's errors. The old store is still there then.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,
@@ -70,6 +71,7 @@ extension NSPersistentStoreCoordinator {
       throw NSError.store("The store \(store) is not one of this coordinator's.")
     }
     if !url.isNullDevice {
+      try Self.checkReplaceable(url, .sqlite, options)
       let target = temporaryNeighbour(of: url)
       defer { try? StoreFile.remove(at: target) }
       try sqlite.copyFiles(from: source, to: target)
@@ -107,10 +109,11 @@ extension NSPersistentStoreCoordinator {
       store, to: url, options: options, type: NSPersistentStore.StoreType(rawValue: storeType))
   }
 
-  /// Puts a copy of one store's files in the place of another's.
+  /// Replaces a store's files with copies of another's.
   ///
   /// The database is replaced in one go: a crash leaves the old one or the new one.
-  /// - Throws: 134080 when the source is no usable store, 134070 when the destination is open
+  /// - Throws: 134080 when the source isn't a usable store, or the destination is a file but not a store;
+  ///   134070 when the destination is open
   ///   elsewhere (unless `NSPersistentStoreForceDestroyOption` is true), which no document is, 134000
   ///   for a type that has no file.
   public func replacePersistentStore(
@@ -119,6 +122,7 @@ extension NSPersistentStoreCoordinator {
     type: NSPersistentStore.StoreType
   ) throws {
     try Self.refuseDevice(destinationURL)
+    try Self.checkReplaceable(destinationURL, type, destinationOptions)
     if let destination = try Self.documentFile(type, at: destinationURL) {
       let source = AtomicStoreFile(url: sourceURL, form: destination.form)
       _ = try destination.replace(by: source.read().document)
@@ -146,16 +150,19 @@ extension NSPersistentStoreCoordinator {
       type: NSPersistentStore.StoreType(rawValue: storeType))
   }
 
-  /// Removes a store's files: the database, what SQLite keeps beside it, and large values; or the
-  /// document.
+  /// Removes a store's files: the database, what SQLite keeps next to it, and externally stored values;
+  /// or the document.
   ///
-  /// A file that is not there is destroyed already.
-  /// - Throws: 134070 when the file is open elsewhere, unless `NSPersistentStoreForceDestroyOption`
-  ///   is true; 134000 for a type that has no file; the file system's errors.
+  /// Only a store is removed; anything else at the URL stays. With `NSPersistentStoreForceDestroyOption`,
+  /// a SQLite database that's too corrupt to tell whether it's a store is removed, too.
+  /// - Throws: 134080 when there's no file, or it isn't a store of the type; 134070 when the file is open
+  ///   elsewhere, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type that has no
+  ///   file; the file system's errors.
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
     try Self.refuseDevice(url)
+    try Self.checkIsStore(url, type, isForced: Self.isForced(options))
     if let document = try Self.documentFile(type, at: url) { return try document.remove() }
     try Self.checkUnused(url, options)
     try StoreFile.remove(at: url)
@@ -178,9 +185,53 @@ extension NSPersistentStoreCoordinator {
         + "coordinator.", [NSFilePathErrorKey: url.path])
   }
 
+  private class func isForced(_ options: [AnyHashable: Any]?) -> Bool {
+    options?[NSPersistentStoreForceDestroyOption] as? Bool == true
+  }
+
+  /// Checks that what is to be removed or replaced is a store of the type.
+  ///
+  /// - Throws: 134080 with what it is instead.
+  private class func checkIsStore(
+    _ url: URL, _ type: NSPersistentStore.StoreType, isForced: Bool
+  ) throws {
+    if (try? FileManager.default.destinationOfSymbolicLink(atPath: url.path)) != nil {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "\(url.path) is a symbolic link, not a store. Pass the URL of the store itself.",
+        [NSFilePathErrorKey: url.path])
+    }
+    if let document = try documentFile(type, at: url) {
+      if let problem = StoreFileProblem.ofPath(url.path) {
+        throw NSError.unusableStore(problem, url)
+      }
+      _ = try document.read()
+      return
+    }
+    if isForced {
+      switch StoreFileProblem.examine(path: url.path) {
+      case .corrupt, .truncated: return
+      default: break
+      }
+    }
+    _ = try metadataForPersistentStore(type: type, at: url)
+  }
+
+  /// Checks that a store may be written to a URL: there's no file, an empty one, or a store.
+  ///
+  /// - Throws: 134080 with what it is instead.
+  private class func checkReplaceable(
+    _ url: URL, _ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?
+  ) throws {
+    var info = stat()
+    guard lstat(url.path, &info) == 0 else { return }
+    if info.st_mode & S_IFMT == S_IFREG, info.st_size == 0 { return }
+    try checkIsStore(url, type, isForced: isForced(options))
+  }
+
   /// Refuses a file that somebody has open: what is unlinked under him he would go on writing to.
   private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
-    if options?[NSPersistentStoreForceDestroyOption] as? Bool == true { return }
+    if isForced(options) { return }
     // What is no database is nobody's store.
     guard StoreFileProblem.examine(path: url.path) == nil else { return }
     do {

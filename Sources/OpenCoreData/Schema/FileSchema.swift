@@ -64,9 +64,14 @@ struct FileSchema: Sendable {
       entities = []
       return
     }
-    entities = try connection.values(
-      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
-    ).compactMap { row in
+    let limit = HousekeepingTables.largestEntityList
+    let listed = try connection.values(
+      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT LIMIT \(limit + 1)")
+    guard listed.count <= limit else {
+      throw SQLiteError(
+        code: .corrupt, message: "Z_PRIMARYKEY lists more than \(limit) entities, the limit")
+    }
+    entities = listed.compactMap { row in
       guard row.count == 3, case .integer(let number) = row[0], case .text(let name) = row[1],
         (1...Self.greatestNumber).contains(number)
       else { return nil }

@@ -14,16 +14,41 @@ struct GuessedModel {
   private var entities: [Int: NSEntityDescription] = [:]
   private var roots: [(entity: NSEntityDescription, table: FileSchema.Table)] = []
   private var properties: [ObjectIdentifier: [String: NSPropertyDescription]] = [:]
+  /// Whether the values that were read have cost as much as they may; what needs more stays a guess.
+  private var isSpent = false
+
+  /// VM steps that all SELECTs together may take: some seconds.
+  private static let maximumSteps = 200_000_000
+  /// SELECTs that compare two columns.
+  private static let maximumComparisons = 5_000
+  /// Subentities deeper than this aren't placed below their parents.
+  private static let maximumDepth = 64
 
   /// Reads the schema.
   ///
-  /// Some SELECTs for each column that may be a relationship, each ending at its first row.
+  /// Some SELECTs for each column that may be a relationship, each ending at its first row; bounded in
+  /// number and in steps, beyond which columns are attributes and relationships have no inverse.
   ///
   /// - Throws: `SQLiteError`.
   static func read(from connection: Connection) throws -> NSManagedObjectModel {
     var guess = GuessedModel(file: try FileSchema(reading: connection), connection: connection)
-    return try guess.model()
+    return try connection.withStepLimit(maximumSteps) { try guess.model() }
   }
+
+  /// Whether a SELECT finds a row; nil when it's not known within the bounds.
+  private mutating func finds(_ sql: String) throws -> Bool? {
+    comparisons += 1
+    if isSpent || comparisons > Self.maximumComparisons { return nil }
+    do {
+      return try connection.hasRow(sql)
+    } catch {
+      guard connection.isStepLimitReached else { throw error }
+      isSpent = true
+      return nil
+    }
+  }
+
+  private var comparisons = 0
 
   private init(file: FileSchema, connection: Connection) {
     self.file = file
@@ -69,19 +94,21 @@ struct GuessedModel {
     _ root: FileSchema.NumberedEntity, _ byParent: [Int: [FileSchema.NumberedEntity]]
   ) {
     guard let table = file.tables[SQLNames.plain(root.name)] else { return }
-    roots.append((place(root, byParent), table))
+    roots.append((place(root, byParent, depth: 0), table))
   }
 
   private mutating func place(
-    _ numbered: FileSchema.NumberedEntity, _ byParent: [Int: [FileSchema.NumberedEntity]]
+    _ numbered: FileSchema.NumberedEntity, _ byParent: [Int: [FileSchema.NumberedEntity]],
+    depth: Int
   ) -> NSEntityDescription {
     let entity = NSEntityDescription()
     entity.name = numbered.name
     entities[numbered.number] = entity
+    guard depth < Self.maximumDepth else { return entity }
     // An entity that has been placed already would be a circle.
     entity.subentities = (byParent[numbered.number] ?? [])
       .filter { entities[$0.number] == nil }
-      .map { place($0, byParent) }
+      .map { place($0, byParent, depth: depth + 1) }
     return entity
   }
 
@@ -99,6 +126,10 @@ struct GuessedModel {
     of table: FileSchema.Table, to entity: NSEntityDescription, indexed: Set<String>
   ) throws -> [ToOne] {
     var found: [ToOne] = []
+    let polymorphic = polymorphicDestinations(in: table)
+    let byName = Dictionary(
+      entities.sorted { $0.key < $1.key }.map { ($0.value.name?.uppercased() ?? "", $0.value) }
+    ) { first, _ in first }
     for column in table.columns {
       let name = column.name.uppercased()
       guard name.hasPrefix("Z"), !name.hasPrefix("Z_"), name.count > 1 else { continue }
@@ -109,7 +140,13 @@ struct GuessedModel {
         continue
       }
       let plain = String(name.dropFirst())
-      if let destination = try destination(of: column, plain, in: table, indexed) {
+      let isKey = column.type == StoredType.integer.declaration
+      let isIndexed = indexed.contains(name)
+      let known = polymorphic[plain] ?? (isIndexed ? byName[plain] : nil)
+      if isKey,
+        let destination = try known
+          ?? (isIndexed ? destination(of: column, plain, in: table) : nil)
+      {
         let relationship = NSRelationshipDescription()
         relationship.name = plain.lowercased()
         relationship.destinationEntity = destination
@@ -143,32 +180,37 @@ struct GuessedModel {
     add(relationship, to: owner)
   }
 
-  /// The entity that a column's keys lead to; nil for an ordinary number.
-  private func destination(
-    of column: FileSchema.Column, _ plain: String, in table: FileSchema.Table,
-    _ indexed: Set<String>
+  /// The entities that second columns name by number, by the relationship's column without its Z.
+  private func polymorphicDestinations(
+    in table: FileSchema.Table
+  ) -> [String: NSEntityDescription] {
+    table.columns.reduce(into: [:]) { destinations, column in
+      let name = column.name.uppercased()
+      guard name.hasPrefix("Z"), let match = name.wholeMatch(of: /Z(\d+)_(.+)/),
+        let number = Int(match.1), let entity = entities[number]
+      else { return }
+      let plain = String(match.2)
+      if destinations[plain] == nil { destinations[plain] = entity }
+    }
+  }
+
+  /// The entity that an indexed column's keys refer to, by similar names and by values; nil for an
+  /// ordinary number.
+  private mutating func destination(
+    of column: FileSchema.Column, _ plain: String, in table: FileSchema.Table
   ) throws -> NSEntityDescription? {
-    guard column.type == StoredType.integer.declaration else { return nil }
-    for other in table.columns {
-      if let match = other.name.uppercased().wholeMatch(of: /Z(\d+)_(.+)/),
-        match.2 == plain, let number = Int(match.1), let entity = entities[number]
-      {
-        return entity
-      }
-    }
-    guard indexed.contains(column.name.uppercased()) else { return nil }
-    let same = entities.sorted { $0.key < $1.key }.first { $0.value.name?.uppercased() == plain }
-    if let same { return same.value }
-    let similar = roots.filter { root in
+    for root in roots {
       let name = (root.entity.name ?? "").uppercased()
-      return name.hasSuffix(plain) || plain.hasSuffix(name)
-    }
-    if let entity = try similar.first(where: { try leads(column, of: table, to: $0.table) }) {
-      return entity.entity
+      guard name.hasSuffix(plain) || plain.hasSuffix(name) else { continue }
+      if try leads(column, of: table, to: root.table) { return root.entity }
     }
     guard try hasKeys(column, of: table) else { return nil }
-    let possible = try roots.filter { try leads(column, of: table, to: $0.table) }
-    return possible.count == 1 ? possible[0].entity : nil
+    var possible: [NSEntityDescription] = []
+    for root in roots where try leads(column, of: table, to: root.table) {
+      possible.append(root.entity)
+      if possible.count > 1 { return nil }
+    }
+    return possible.first
   }
 
   /// The columns by table that have the index which relationships always have.
@@ -188,34 +230,42 @@ struct GuessedModel {
     return columns
   }
 
-  private func hasKeys(_ column: FileSchema.Column, of table: FileSchema.Table) throws -> Bool {
+  private mutating func hasKeys(
+    _ column: FileSchema.Column, of table: FileSchema.Table
+  ) throws -> Bool {
     let name = SQLNames.quoted(column.name)
-    return try !connection.values(
-      "SELECT 1 FROM \(SQLNames.quoted(table.name)) WHERE \(name) IS NOT NULL LIMIT 1"
-    ).isEmpty
+    return try finds(
+      "SELECT 1 FROM \(SQLNames.quoted(table.name)) WHERE \(name) IS NOT NULL") == true
   }
 
   /// Whether each key in a column is one of a table's.
-  private func leads(
+  private mutating func leads(
     _ column: FileSchema.Column, of table: FileSchema.Table, to other: FileSchema.Table
   ) throws -> Bool {
     let name = SQLNames.quoted(column.name)
-    return try connection.values(
+    return try finds(
       "SELECT 1 FROM \(SQLNames.quoted(table.name)) WHERE \(name) IS NOT NULL "
-        + "AND \(name) NOT IN (SELECT Z_PK FROM \(SQLNames.quoted(other.name))) LIMIT 1"
-    ).isEmpty
+        + "AND \(name) NOT IN (SELECT Z_PK FROM \(SQLNames.quoted(other.name)))") == false
   }
 
   // MARK: Inverses and join tables
 
   /// Makes inverses of to-one relationships that name each other in every row.
-  private func pair(_ all: [ToOne]) throws {
-    for (index, one) in all.enumerated() where one.relationship.inverseRelationship == nil {
-      for other in all.dropFirst(index + 1)
+  private mutating func pair(_ all: [ToOne]) throws {
+    // Only columns with keys can be inverses of each other.
+    var filled: [ToOne] = []
+    for one in all {
+      let column = SQLNames.quoted(one.column)
+      let sql = "SELECT 1 FROM \(SQLNames.quoted(one.table)) WHERE \(column) IS NOT NULL"
+      if try finds(sql) == true { filled.append(one) }
+    }
+    for (index, one) in filled.enumerated() where one.relationship.inverseRelationship == nil {
+      for other in filled.dropFirst(index + 1)
       where other.relationship.inverseRelationship == nil
         && one.relationship.destinationEntity === other.root
         && other.relationship.destinationEntity === one.root
       {
+        if isSpent || comparisons > Self.maximumComparisons { return }
         guard try mirrors(one, other), try mirrors(other, one) else { continue }
         one.relationship.inverseRelationship = other.relationship
         other.relationship.inverseRelationship = one.relationship
@@ -224,13 +274,12 @@ struct GuessedModel {
     }
   }
 
-  private func mirrors(_ one: ToOne, _ other: ToOne) throws -> Bool {
+  private mutating func mirrors(_ one: ToOne, _ other: ToOne) throws -> Bool {
     let (column, back) = (SQLNames.quoted(one.column), SQLNames.quoted(other.column))
-    let tables =
-      "FROM \(SQLNames.quoted(one.table)) a LEFT JOIN \(SQLNames.quoted(other.table)) b "
-      + "ON b.Z_PK = a.\(column) WHERE a.\(column) IS NOT NULL"
-    return try connection.values("SELECT 1 \(tables) AND b.\(back) IS NOT a.Z_PK LIMIT 1").isEmpty
-      && !connection.values("SELECT 1 \(tables) LIMIT 1").isEmpty
+    return try finds(
+      "SELECT 1 FROM \(SQLNames.quoted(one.table)) a LEFT JOIN \(SQLNames.quoted(other.table)) b "
+        + "ON b.Z_PK = a.\(column) WHERE a.\(column) IS NOT NULL "
+        + "AND b.\(back) IS NOT a.Z_PK") == false
   }
 
   private mutating func addManyToMany(in table: FileSchema.Table) {

@@ -8,6 +8,8 @@ extension StoreMetadata {
     case noRow
     case noUUID
     case damagedPropertyList
+    /// A housekeeping table is something else, in words.
+    case notATable(String)
 
     var description: String {
       switch self {
@@ -15,22 +17,26 @@ extension StoreMetadata {
       case .noRow: "The table Z_METADATA is empty."
       case .noUUID: "The row in Z_METADATA has no UUID."
       case .damagedPropertyList: "The property list in Z_METADATA cannot be read."
+      case .notATable(let reason): "The file isn't a Core Data store: \(reason)."
       }
     }
   }
 
   /// Reads the metadata.
   ///
-  /// Two statements.
+  /// Three statements.
   ///
   /// - Throws: `Problem`, or `SQLiteError` when the file cannot be read.
   init(reading connection: Connection, telling teller: OpeningTeller? = nil) throws {
     let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_METADATA'"
     let tables = try teller.telling(probe) { try connection.values(probe) }
     guard !tables.isEmpty else { throw Problem.noTable }
+    if let reason = try HousekeepingTables.problem(on: connection) {
+      throw Problem.notATable(reason)
+    }
     let content = "SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA"
-    let rows = try teller.telling(content) { try connection.values(content) }
-    guard let row = rows.first, row.count == 3 else { throw Problem.noRow }
+    let row = try teller.telling(content) { try HousekeepingTables.row(content, on: connection) }
+    guard let row, row.count == 3 else { throw Problem.noRow }
     guard case .text(let uuid) = row[1], !uuid.isEmpty else { throw Problem.noUUID }
     guard case .blob(let bytes) = row[2] else {
       self.init(uuid: uuid, values: [:])

@@ -63,49 +63,4 @@ package struct ExternalStorage: Sendable {
   package static func fileName(in bytes: [UInt8]) -> String? {
     ExternalFile(reference: Data(bytes))?.name
   }
-
-  // MARK: Files
-
-  /// The names of all files there, without those that systems add.
-  ///
-  /// Empty when there is no folder.
-  package func fileNames() -> Set<String> {
-    let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
-    return Set((names ?? []).filter { !$0.hasPrefix(".") })
-  }
-
-  /// The value in a file.
-  ///
-  /// - Throws: 133000 when there is no such file or it cannot be read.
-  func read(_ file: ExternalFile) throws -> Data {
-    do {
-      return try Data(contentsOf: url(file))
-    } catch {
-      throw NSError.coreData(
-        NSManagedObjectReferentialIntegrityError,
-        "The file \(file.name) with a large value cannot be read in \(folder.path). "
-          + "Copy the store with that folder.",
-        [NSFilePathErrorKey: url(file).path, NSUnderlyingErrorKey: error as NSError])
-    }
-  }
-
-  /// Writes a value into a new file, down to the disk.
-  func write(_ value: Data) throws -> ExternalFile {
-    let file = ExternalFile()
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try value.write(to: url(file), options: .withoutOverwriting)
-    let handle = try FileHandle(forWritingTo: url(file))
-    defer { try? handle.close() }
-    try handle.synchronize()
-    return file
-  }
-
-  /// Removes files; one that cannot be removed stays behind, where `cdprof doctor` finds it.
-  func remove(_ files: [ExternalFile]) {
-    for file in files { try? FileManager.default.removeItem(at: url(file)) }
-  }
-
-  private func url(_ file: ExternalFile) -> URL {
-    folder.appendingPathComponent(file.name)
-  }
 }

@@ -52,7 +52,7 @@ extension SQLiteStore {
       }
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The store \(url.path) could not be opened: \(error)",
+        error.openingCode, "The store \(url.path) could not be opened: \(error)",
         [NSFilePathErrorKey: url.path])
     } catch let mismatch as SchemaMismatch {
       throw NSError.coreData(
@@ -168,6 +168,15 @@ extension SQLiteStore {
   }
 }
 
+extension SQLiteError {
+  /// The Cocoa code of a store that can't be opened; without space for a temporary copy, the store isn't
+  /// at fault.
+  fileprivate var openingCode: Int {
+    code.primary == .full
+      ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError
+  }
+}
+
 extension ModelArchive {
   /// The model in a store's `Z_MODELCACHE`; nil when there is none.
   static func readModel(
@@ -177,8 +186,8 @@ extension ModelArchive {
     let content = "SELECT Z_CONTENT FROM Z_MODELCACHE"
     let tables = try teller.telling(probe) { try connection.values(probe) }
     guard !tables.isEmpty else { return nil }
-    let rows = try teller.telling(content) { try connection.values(content) }
-    guard case .blob(let bytes)? = rows.first?.first, !bytes.isEmpty else { return nil }
+    let row = try teller.telling(content) { try HousekeepingTables.row(content, on: connection) }
+    guard case .blob(let bytes)? = row?.first, !bytes.isEmpty else { return nil }
     return try ModelArchive.read(deflated: bytes)
   }
 }
@@ -214,7 +223,7 @@ extension NSManagedObjectModel {
       return try read(connection)
     } catch let error as SQLiteError {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "The store \(url.path) could not be read: \(error)",
+        error.openingCode, "The store \(url.path) could not be read: \(error)",
         [NSFilePathErrorKey: url.path])
     } catch let problem as StoreMetadata.Problem {
       throw NSError.coreData(

@@ -5,6 +5,8 @@ package enum StoreConnection {
   /// A connection with the SQL functions and collations that captured statements, triggers and
   /// indexes name; without them they neither run nor explain.
   ///
+  /// Its statements can't reach outside of the store: see `Connection.confine()`.
+  ///
   /// The caller closes it. Cost: no statement; nothing is reported as an event.
   /// - Parameters:
   ///   - access: `looking` for a store nobody writes now, `reading` beside one who does.
@@ -16,6 +18,7 @@ package enum StoreConnection {
     let connection = try Connection(
       path: path, access: access, options: Connection.Options(pragmas: pragmas))
     do {
+      connection.confine()
       try StoreFunctions.register(on: connection)
     } catch {
       connection.close()

@@ -7,25 +7,38 @@ package enum StoreFile {
 
   /// Copies a store that nobody has open for writing.
   ///
-  /// Committed rows that are still in a write-ahead log are copied with it; what was at the destination
-  /// is replaced. Nothing in the original's folder changes.
-  /// - Throws: the file system's `NSError`.
+  /// Committed rows that are still in a write-ahead log are copied with it, and a hot journal is rolled
+  /// back in the copy; a store at the destination is replaced. Nothing in the original's folder changes.
+  /// Only regular files are copied: no link is followed.
+  /// - Throws: an `NSError`: 640 when the disk is full, 134080 when the file can't be copied.
   package static func copy(from source: URL, to destination: URL) throws {
     try remove(at: destination)
-    let files = FileManager.default
-    try files.copyItem(at: source, to: destination)
-    for companion in companions where files.fileExists(atPath: source.path + companion) {
-      try files.copyItem(atPath: source.path + companion, toPath: destination.path + companion)
+    do {
+      try SettledCopy.copyStore(from: source.path, to: destination.path)
+    } catch {
+      throw copyError(error.message, source, isOutOfSpace: error.code.primary == .full)
     }
-    let (support, copied) = (supportFolder(of: source), supportFolder(of: destination))
-    if files.fileExists(atPath: support.path) {
-      try files.copyItem(at: support, to: copied)
+    do {
+      try ExternalStorage(storeURL: source)
+        .copyFiles(to: ExternalStorage(storeURL: destination))
+    } catch {
+      throw copyError(
+        "an externally stored value: \(error.reason)", source, isOutOfSpace: error.isOutOfSpace)
     }
+  }
+
+  private static func copyError(
+    _ reason: String, _ source: URL, isOutOfSpace: Bool
+  ) -> NSError {
+    NSError.coreData(
+      isOutOfSpace
+        ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError,
+      "\(source.path) can't be copied: \(reason).", [NSFilePathErrorKey: source.path])
   }
 
   /// Copies a store that others may have open, once nobody wrote to it in between.
   ///
-  /// - Throws: 134070 when somebody writes to it all the time; the file system's `NSError`.
+  /// - Throws: 134070 when somebody writes to it all the time; as `copy(from:to:)`.
   static func copySettled(from source: URL, to destination: URL) throws {
     for _ in 0..<maximumTries {
       let inspection = try StoreFileInspection(path: source.path)
@@ -83,15 +96,22 @@ package enum StoreFile {
     }
   }
 
-  /// Removes a store; a store that is not there is removed already.
+  /// Removes the files of a store; those that don't exist are removed already.
   ///
-  /// - Throws: the file system's `NSError`.
+  /// A folder of one of the names stays.
+  /// - Throws: an `NSError` of the POSIX domain.
   package static func remove(at url: URL) throws {
-    let files = FileManager.default
-    let paths = [url.path] + (companions + ["-shm"]).map { url.path + $0 }
-    for path in paths + [supportFolder(of: url).path] where files.fileExists(atPath: path) {
-      try files.removeItem(atPath: path)
+    for path in [url.path] + (companions + ["-shm"]).map({ url.path + $0 })
+    where unlink(path) != 0 && errno != ENOENT {
+      throw NSError(
+        domain: NSPOSIXErrorDomain, code: Int(errno),
+        userInfo: [
+          NSLocalizedDescriptionKey:
+            "\(path) can't be removed: \(String(cString: strerror(errno)))",
+          NSFilePathErrorKey: path,
+        ])
     }
+    try ExternalStorage(storeURL: url).removeFolder()
   }
 
   /// The hidden folder beside a store in which the framework keeps large values.

@@ -6,6 +6,7 @@ extension Connection {
   /// A name registered before is replaced.
   ///
   /// The closure runs on the connection's thread, once a row, and must not use the connection.
+  /// A schema can call it, so it must not have side effects that matter.
   /// What it throws becomes the statement's error. `argumentCount` -1 takes any number.
   /// A `deterministic` function gives the same result for the same arguments; only such a one may
   /// stand in an index or be computed once for a whole statement.
@@ -13,7 +14,8 @@ extension Connection {
     _ name: String, argumentCount: Int32, deterministic: Bool,
     _ body: @escaping @Sendable ([SQLiteValue]) throws -> SQLiteValue
   ) throws(SQLiteError) {
-    let flags = SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
+    // A schema isn't trusted with other functions; triggers and indexes need these.
+    let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (deterministic ? SQLITE_DETERMINISTIC : 0)
     // SQLite calls the destructor also when registering fails.
     let code = sqlite3_create_function_v2(
       use(), name, argumentCount, flags, Retained.pass(ScalarFunction(body, counts: callbacks)),

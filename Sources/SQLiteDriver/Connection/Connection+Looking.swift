@@ -57,6 +57,7 @@ extension Connection {
     let handle = try openFile(
       name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, fileSystem: LookingFileSystem.name)
     do {
+      try harden(handle, isReadOnly: true)
       if !isImmutable { try run("PRAGMA locking_mode = EXCLUSIVE", on: handle) }
       // Sorts and temporary tables make no files either.
       try run("PRAGMA temp_store = MEMORY", on: handle)

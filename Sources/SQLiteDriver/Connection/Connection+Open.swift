@@ -10,10 +10,10 @@ extension Connection {
     case .looking:
       return try look(at: path, sharing: copy)
     case .reading:
-      let handle = try openFile(plainName(path), SQLITE_OPEN_READONLY)
+      let handle = try openStore(plainName(path), SQLITE_OPEN_READONLY)
       return OpenedFile(handle: handle)
     case .writing:
-      let handle = try openFile(plainName(path), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+      let handle = try openStore(plainName(path), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
       return OpenedFile(handle: handle)
     }
   }
@@ -28,6 +28,14 @@ extension Connection {
   /// The settings of a new connection, and a first read that finds out what is no database.
   func configure(_ options: Options) throws(SQLiteError) {
     waits.serve(use())
+    try Connection.harden(use(), isReadOnly: access == .looking)
+    budget.serve(use())
+    if access == .looking { confine() }
+    for (name, _) in options.pragmas where !Confinement.allows(pragma: name) {
+      throw SQLiteError(
+        code: .misuse,
+        message: "the pragma \(name) isn't allowed: it can reach outside of the store")
+    }
     for statement in options.statements(for: access) {
       if statement == Connection.logPragma { try turnToLog(options) } else { try run(statement) }
     }
@@ -76,8 +84,15 @@ extension Connection {
     return path.hasPrefix("/") ? path : "./" + path
   }
 
+  private static func openStore(
+    _ name: String, _ flags: Int32
+  ) throws(SQLiteError) -> OpaquePointer {
+    try StoreFileSystem.register()
+    return try openFile(name, flags, fileSystem: StoreFileSystem.name)
+  }
+
   static func openFile(
-    _ name: String, _ flags: Int32, fileSystem: String? = nil
+    _ name: String, _ flags: Int32, fileSystem: String?
   ) throws(SQLiteError) -> OpaquePointer {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(

@@ -8,6 +8,7 @@ extension Connection {
   /// `reset()`, stepping to the end or dropping it makes a statement free again.
   /// Throws for a text that SQLite cannot prepare, is empty or holds more than one statement.
   package func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    budget.begin()
     switch statements.find(sql) {
     case .idle(let statement):
       statement.prepareForUse()
@@ -39,7 +40,7 @@ extension Connection {
       let text = String(decoding: bytes[start..<end], as: UTF8.self)
       start = end
       guard let handle else { continue }
-      let statement = Statement(handle: handle, sql: text, callbacks: callbacks)
+      let statement = Statement(handle: handle, sql: text, connection: self)
       while try statement.step() {}
     }
   }
@@ -78,7 +79,7 @@ extension Connection {
     guard let handle else {
       throw SQLiteError(code: .misuse, message: "the text holds no statement", sql: sql)
     }
-    let statement = Statement(handle: handle, sql: sql, callbacks: callbacks)
+    let statement = Statement(handle: handle, sql: sql, connection: self)
     if end < bytes.count, let second = try prepare(bytes, from: end, flags: flags).handle {
       sqlite3_finalize(second)
       let message = "the text holds more than one statement"
@@ -92,6 +93,7 @@ extension Connection {
     _ bytes: [UInt8], from start: Int, flags: UInt32
   ) throws(SQLiteError) -> (handle: OpaquePointer?, end: Int) {
     let database = use()
+    budget.begin()
     var handle: OpaquePointer?
     var length = 0
     let code = bytes.withUnsafeBytes { buffer in

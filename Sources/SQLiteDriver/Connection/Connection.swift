@@ -62,6 +62,9 @@ package final class Connection: @unchecked Sendable {
   let interruption: Interruption
   let waits: LockWaits
   let callbacks = CallbackCounts()
+  let budget: StepBudget
+  /// Nil until `confine()`.
+  var confinement: Confinement?
   var statements: StatementCache
   var intArrays: [Int: IntArray] = [:]
 
@@ -90,6 +93,7 @@ package final class Connection: @unchecked Sendable {
     self.copy = opened.copy
     interruption = Interruption(opened.handle)
     waits = LockWaits(patience: options.busyTimeoutMilliseconds)
+    budget = StepBudget(limit: access == .looking ? Connection.readOnlySteps : nil)
     statements = StatementCache(limit: options.statementLimit)
     do {
       try configure(options)
@@ -113,6 +117,9 @@ package final class Connection: @unchecked Sendable {
     statements.removeAll()
     interruption.end()
     self.handle = nil
+    // A statement that's still held keeps the handle open, and SQLite must not ask here any more.
+    sqlite3_set_authorizer(handle, nil, nil)
+    sqlite3_progress_handler(handle, 0, nil, nil)
     sqlite3_close_v2(handle)
     copy = nil
   }
@@ -135,6 +142,8 @@ package final class Connection: @unchecked Sendable {
   }
 
   func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
-    SQLiteError(handle: handle, code: code, sql: sql)
+    Connection.limitError(
+      code, sql: sql, handle: handle, budget: budget, confinement: confinement)
+      ?? SQLiteError(handle: handle, code: code, sql: sql)
   }
 }

@@ -41,9 +41,12 @@ extension ResultCode {
   package static let full = ResultCode(rawValue: SQLITE_FULL)
   package static let cantOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
   package static let schema = ResultCode(rawValue: SQLITE_SCHEMA)
+  package static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
   package static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
   package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
   package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
+  /// The authorizer refused the statement.
+  package static let authorization = ResultCode(rawValue: SQLITE_AUTH)
   package static let range = ResultCode(rawValue: SQLITE_RANGE)
   /// The file is no SQLite database.
   ///

@@ -13,9 +13,12 @@ package struct FileStamp: Sendable, Hashable {
   package let modified: Int64
 
   /// The stamp of a regular file; nil when there is none of that name.
-  package init?(path: String) {
+  ///
+  /// - Parameter followsLinks: Whether a link stands for the file that it names.
+  package init?(path: String, followsLinks: Bool = true) {
     var info = stat()
-    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+    let result = followsLinks ? stat(path, &info) : lstat(path, &info)
+    guard result == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
     device = UInt64(info.st_dev)
     inode = UInt64(info.st_ino)
     size = Int64(info.st_size)
@@ -25,5 +28,17 @@ package struct FileStamp: Sendable, Hashable {
       let time = info.st_mtim
     #endif
     modified = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+  }
+
+  /// The permissions of a file; 0 if there's none.
+  static func permissions(path: String) -> mode_t {
+    var info = stat()
+    return stat(path, &info) == 0 ? info.st_mode & 0o777 : 0
+  }
+
+  /// Whether something that isn't a regular file has that name: a link, a folder, a FIFO, a device.
+  static func isSpecial(path: String) -> Bool {
+    var info = stat()
+    return lstat(path, &info) == 0 && info.st_mode & S_IFMT != S_IFREG
   }
 }

@@ -43,6 +43,11 @@ enum LookingFileSystem {
   ) -> Int32 {
     guard let base, let file, let open = base.pointee.xOpen else { return SQLITE_CANTOPEN }
     guard flags & keptKinds != 0 else { return open(base, name, file, flags, result) }
+    // Only a rollback reads a super-journal, and nothing is rolled back here.
+    guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0 else {
+      file.pointee.pMethods = nil
+      return SQLITE_CANTOPEN
+    }
     let writing = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_DELETEONCLOSE
     var changed = flags & ~writing | SQLITE_OPEN_READONLY
     // Run by root, SQLite gives a log or journal it opens to the owner of the database.

@@ -1,12 +1,12 @@
 import CSQLite
 import Foundation
 
-/// A copy of a database with a transaction to roll back, in a folder of its own under the system's
-/// temporary one.
+/// A temporary copy of a database with a transaction to roll back.
 ///
-/// The folder goes when the last connection that reads the copy does.
+/// The folder is removed when the last connection that reads the copy is closed. Nothing outside of it
+/// is written or removed, whatever the journal contains; see `StoreFileSystem`.
 final class PrivateCopy: Sendable {
-  /// The copied database, rolled back and at rest.
+  /// The copied database, rolled back.
   let path: String
   /// What was copied, as it was found before.
   let source: StoreFileInspection
@@ -17,93 +17,118 @@ final class PrivateCopy: Sendable {
   /// Costs reading and writing all of it.
   init(of source: StoreFileInspection) throws(SQLiteError) {
     self.source = source
-    folder = try PrivateCopy.makeFolder(outside: source.folder)
+    folder = try TemporaryFolders.make(outside: source.folder)
     path = folder + "/store"
     do throws(SQLiteError) {
-      try copyDatabase(source.path)
-      for suffix in ["-journal", "-wal"] {
-        try copyNeighbour(from: source.path + suffix, to: path + suffix)
-      }
-      try rollBack()
+      let copied = try SettledCopy.copyDatabase(source.path, to: path)
+      let journal = try SettledCopy.copyFile(source.path + "-journal", to: path + "-journal")
+      try SettledCopy.copyFile(source.path + "-wal", to: path + "-wal")
+      try SettledCopy.rollBack(path, copiedBytes: copied + (journal ?? 0))
     } catch {
-      remove()
+      TemporaryFolders.remove(folder)
       throw error
     }
   }
 
   deinit {
-    remove()
+    TemporaryFolders.remove(folder)
+  }
+}
+
+/// Copies the files of a store, and rolls a copy back.
+package enum SettledCopy {
+  /// Copies a database with its journal and WAL, and rolls the copy back if the journal is hot.
+  ///
+  /// Nothing outside of the copy's folder is written or removed. There must be no file at `copy`.
+  /// - Throws: `SQLITE_CANTOPEN` for a file that can't be read or isn't regular, `SQLITE_FULL` when the
+  ///   copy can't be written, `SQLITE_CORRUPT` for an invalid journal.
+  package static func copyStore(from source: String, to copy: String) throws(SQLiteError) {
+    let inspection = try StoreFileInspection(path: source)
+    let copied = try copyDatabase(inspection.path, to: copy)
+    let journal = try copyFile(inspection.path + "-journal", to: copy + "-journal")
+    try copyFile(inspection.path + "-wal", to: copy + "-wal")
+    if inspection.journalIsHot { try rollBack(copy, copiedBytes: copied + (journal ?? 0)) }
+    chmod(copy, FileStamp.permissions(path: inspection.path) | 0o600)
   }
 
-  private func remove() {
-    for suffix in ["", "-journal", "-wal", "-shm"] {
-      unlink(path + suffix)
+  /// Bytes moved at once.
+  private static let chunk = 1 << 20
+
+  /// Opening for writing and reading once rolls back; closing checkpoints and removes a WAL.
+  ///
+  /// - Parameter copiedBytes: The size of the database and its journal. A journal has most of the pages
+  ///   that the database had before and doesn't have now, so one that makes it many times larger is
+  ///   invalid; the file would consist of holes.
+  static func rollBack(_ path: String, copiedBytes: Int64) throws(SQLiteError) {
+    try StoreFileSystem.register()
+    let handle = try Connection.openFile(
+      path, SQLITE_OPEN_READWRITE, fileSystem: StoreFileSystem.name)
+    let result = Result { () throws(SQLiteError) in
+      try Connection.run("PRAGMA schema_version", on: handle)
     }
-    rmdir(folder)
+    sqlite3_close_v2(handle)
+    try result.get()
+    let limit = max(64 << 20, copiedBytes.multipliedReportingOverflow(by: 8).partialValue)
+    guard let size = FileStamp(path: path)?.size, size <= limit else {
+      throw SQLiteError(
+        code: .corrupt,
+        message: "the rollback journal restores a database of more than \(limit) bytes, the limit "
+          + "for \(copiedBytes) bytes of database and journal")
+    }
   }
 
-  /// Opening for writing and reading once rolls back; closing applies and removes a log.
-  private func rollBack() throws(SQLiteError) {
-    let handle = try Connection.openFile(path, SQLITE_OPEN_READWRITE)
-    defer { sqlite3_close_v2(handle) }
-    try Connection.run("PRAGMA schema_version", on: handle)
-  }
-
-  private func copyDatabase(_ source: String) throws(SQLiteError) {
+  /// Copies a database through SQLite's own file system, which keeps this process's locks on it.
+  ///
+  /// - Returns: The bytes copied.
+  static func copyDatabase(_ source: String, to copy: String) throws(SQLiteError) -> Int64 {
     let file = try DatabaseFile(path: source)
-    let target = try PrivateCopy.create(path)
+    let target = try create(copy)
     defer { Foundation.close(target) }
-    let part = UnsafeMutableRawBufferPointer.allocate(byteCount: PrivateCopy.chunk, alignment: 16)
+    let part = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
     defer { part.deallocate() }
     var offset: Int64 = 0
     while offset < file.size {
       let count = try file.read(into: part, at: offset)
-      try PrivateCopy.write(UnsafeRawBufferPointer(rebasing: part[..<count]), to: target)
+      try write(UnsafeRawBufferPointer(rebasing: part[..<count]), to: target)
       offset += Int64(count)
     }
+    return offset
   }
 
-  /// Journals and logs carry no locks, so they are read directly.
+  /// Copies a regular file; a link, a device, or a pipe isn't read.
   ///
-  /// A file that is not there is none.
-  private func copyNeighbour(from source: String, to copy: String) throws(SQLiteError) {
-    let file = Foundation.open(source, O_RDONLY | O_CLOEXEC)
+  /// - Returns: The bytes copied; nil if there's no such file.
+  /// - Throws: `SQLITE_CANTOPEN` for anything but a regular file, `SQLITE_FULL` when the copy can't be
+  ///   written.
+  @discardableResult
+  package static func copyFile(_ source: String, to copy: String) throws(SQLiteError) -> Int64? {
+    let file = Foundation.open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
-      if errno == ENOENT { return }
-      throw PrivateCopy.failure("read \(source)")
+      if errno == ENOENT { return nil }
+      throw failure("read \(source)")
     }
     defer { Foundation.close(file) }
-    let target = try PrivateCopy.create(copy)
+    var info = stat()
+    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+      throw SQLiteError(code: .cantOpen, message: "\(source) isn't a regular file")
+    }
+    let target = try create(copy)
     defer { Foundation.close(target) }
-    let part = UnsafeMutableRawBufferPointer.allocate(byteCount: PrivateCopy.chunk, alignment: 16)
+    let part = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
     defer { part.deallocate() }
+    var total: Int64 = 0
     while true {
       let count = Foundation.read(file, part.baseAddress, part.count)
-      if count == 0 { return }
-      guard count > 0 else { throw PrivateCopy.failure("read \(source)") }
-      try PrivateCopy.write(UnsafeRawBufferPointer(rebasing: part[..<count]), to: target)
+      if count == 0 { return total }
+      guard count > 0 else { throw failure("read \(source)") }
+      try write(UnsafeRawBufferPointer(rebasing: part[..<count]), to: target)
+      total += Int64(count)
     }
-  }
-}
-
-extension PrivateCopy {
-  /// Bytes moved at once.
-  private static let chunk = 1 << 20
-
-  /// A new folder only this user can enter, not in the folder that must stay as it is.
-  private static func makeFolder(outside folder: String) throws(SQLiteError) -> String {
-    let chosen = getenv("TMPDIR").map { [String(cString: $0)] } ?? []
-    for parent in chosen + ["/tmp", "/var/tmp"] {
-      if parent.isEmpty || StoreFileInspection.resolved(parent) == folder { continue }
-      var template = Array((parent + "/cdprof-XXXXXX").utf8CString)
-      if let made = mkdtemp(&template) { return String(cString: made) }
-    }
-    throw failure("make a temporary folder")
   }
 
   private static func create(_ path: String) throws(SQLiteError) -> Int32 {
     let file = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw failure("create \(path)") }
+    guard file >= 0 else { throw failure("create \(path)", .full) }
     return file
   }
 
@@ -112,15 +137,13 @@ extension PrivateCopy {
     while !rest.isEmpty {
       let part = UnsafeRawBufferPointer(rebasing: rest)
       let count = Foundation.write(file, part.baseAddress, part.count)
-      guard count > 0 else { throw failure("write a private copy") }
+      guard count > 0 else { throw failure("write a temporary copy", .full) }
       rest = rest.dropFirst(count)
     }
   }
 
-  private static func failure(_ attempt: String) -> SQLiteError {
-    let reason = errno
-    let code: ResultCode = reason == ENOSPC ? .full : .cantOpen
-    let message = "could not \(attempt): \(String(cString: strerror(reason)))"
+  private static func failure(_ attempt: String, _ code: ResultCode = .cantOpen) -> SQLiteError {
+    let message = "could not \(attempt): \(String(cString: strerror(errno)))"
     return SQLiteError(code: code, message: message)
   }
 }

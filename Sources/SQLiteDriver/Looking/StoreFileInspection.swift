@@ -36,10 +36,15 @@ package struct StoreFileInspection: Sendable, Hashable {
       let problem = StoreFileProblem.missing(path: path)
       throw SQLiteError(code: problem.code, message: problem.description)
     }
+    // SQLite follows no link there either, and waits for the writer of a FIFO.
+    for suffix in ["-wal", "-journal"] where FileStamp.isSpecial(path: resolved + suffix) {
+      let problem = StoreFileProblem.notAFile(path: path + suffix)
+      throw SQLiteError(code: problem.code, message: problem.description)
+    }
     self.path = resolved
     self.database = database
-    log = FileStamp(path: resolved + "-wal")
-    journal = FileStamp(path: resolved + "-journal")
+    log = FileStamp(path: resolved + "-wal", followsLinks: false)
+    journal = FileStamp(path: resolved + "-journal", followsLinks: false)
     journalIsHot = StoreFileInspection.isHot(journal, path: resolved + "-journal")
   }
 
@@ -56,8 +61,9 @@ package struct StoreFileInspection: Sendable, Hashable {
   ///
   /// Three calls of `stat`.
   package var isStale: Bool {
-    FileStamp(path: path) != database || FileStamp(path: path + "-wal") != log
-      || FileStamp(path: path + "-journal") != journal
+    FileStamp(path: path) != database
+      || FileStamp(path: path + "-wal", followsLinks: false) != log
+      || FileStamp(path: path + "-journal", followsLinks: false) != journal
   }
 
   /// Whether a write from now on is sure to show in the stamps.
@@ -94,7 +100,7 @@ package struct StoreFileInspection: Sendable, Hashable {
   /// One that cannot be read counts as hot, so that it is not passed over in silence.
   private static func isHot(_ journal: FileStamp?, path: String) -> Bool {
     guard let journal, journal.size > 0 else { return false }
-    let file = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+    let file = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return true }
     defer { Foundation.close(file) }
     var first: UInt8 = 0

@@ -40,7 +40,7 @@ extension StoreFileProblem: CustomStringConvertible {
     case .directory(let path):
       "\(path) is a folder"
     case .notAFile(let path):
-      "\(path) is no ordinary file"
+      "\(path) isn't a regular file"
     case .unreadable(let path, let reason):
       "\(path) cannot be read: \(reason)"
     case .empty(let path):
@@ -66,11 +66,24 @@ extension StoreFileProblem {
   package static func examine(path: String) -> StoreFileProblem? {
     for _ in 0..<maximumTries {
       if let problem = ofPath(path) { return problem }
-      guard let inspection = try? StoreFileInspection(path: path) else { continue }
+      let inspection: StoreFileInspection
+      do throws(SQLiteError) {
+        inspection = try StoreFileInspection(path: path)
+      } catch {
+        if let problem = ofNeighbors(path) { return problem }
+        continue
+      }
       let problem = ofFiles(inspection, path: path)
       if problem == nil || !inspection.isStale { return problem }
     }
     return nil
+  }
+
+  /// A journal or WAL that isn't a regular file.
+  private static func ofNeighbors(_ path: String) -> StoreFileProblem? {
+    let resolved = StoreFileInspection.resolved(path)
+    return ["-wal", "-journal"].first { FileStamp.isSpecial(path: resolved + $0) }
+      .map { .notAFile(path: path + $0) }
   }
 
   private static let maximumTries = 6
@@ -99,13 +112,13 @@ extension StoreFileProblem {
     case .notADatabase: .notADatabase(path: path)
     case .corrupt: .corrupt(path: path, reason: error.message)
     case .cantOpen, .inputOutput, .permission:
-      ofPath(path) ?? .unreadable(path: path, reason: error.message)
+      ofPath(path) ?? ofNeighbors(path) ?? .unreadable(path: path, reason: error.message)
     default: nil
     }
   }
 
   /// What the file system alone can tell.
-  static func ofPath(_ path: String) -> StoreFileProblem? {
+  package static func ofPath(_ path: String) -> StoreFileProblem? {
     if path.isEmpty || path.utf8.contains(0) { return .missing(path: path) }
     var info = stat()
     guard stat(path, &info) == 0 else {

@@ -22,15 +22,19 @@ package final class Statement {
   package let sql: String
   let handle: OpaquePointer
   let callbacks: CallbackCounts
+  private let budget: StepBudget
+  private let confinement: Confinement?
 
   // `@exclusivity(unchecked)`: one thread at a time, and never read and written in one access.
   @exclusivity(unchecked) var state = State.inUse
 
   /// Takes over a prepared handle and finalises it when it goes.
-  init(handle: OpaquePointer, sql: String, callbacks: CallbackCounts) {
+  init(handle: OpaquePointer, sql: String, connection: Connection) {
     self.handle = handle
     self.sql = sql
-    self.callbacks = callbacks
+    callbacks = connection.callbacks
+    budget = connection.budget
+    confinement = connection.confinement
   }
 
   deinit {
@@ -78,7 +82,11 @@ package final class Statement {
   }
 
   private func failure(_ code: Int32) -> SQLiteError {
-    let error = SQLiteError(handle: sqlite3_db_handle(handle), code: code, sql: sql)
+    let database = sqlite3_db_handle(handle)
+    let error =
+      Connection.limitError(
+        code, sql: sql, handle: database, budget: budget, confinement: confinement)
+      ?? SQLiteError(handle: database, code: code, sql: sql)
     sqlite3_reset(handle)
     state = .done
     return error

@@ -1,5 +1,6 @@
 package import Foundation
 import OpenCoreData
+import SQLiteDriver
 
 /// Where the statements come from that `cdprof advise` looks at.
 package enum WorkToAdvise {
@@ -27,6 +28,16 @@ package enum WorkToAdvise {
     forStore url: URL, lines: [String], sql: [String] = []
   ) throws -> IndexAdvice {
     try InputRefusal.check(url)
+    do {
+      return try advice(forCheckedStore: url, lines: lines, sql: sql)
+    } catch let error as SQLiteError {
+      throw InputRefusal(error, path: url.relativePath)
+    }
+  }
+
+  private static func advice(
+    forCheckedStore url: URL, lines: [String], sql: [String]
+  ) throws -> IndexAdvice {
     var statements = sql.map { AdvisedStatement(sql: $0, count: 1) }
     for statement in statements where !statement.reads {
       throw ShellFailure(

@@ -46,6 +46,7 @@ package enum StoreDoctor {
       defer { connection.close() }
       try StoreFunctions.register(on: connection)
       let tables = try connection.tableNames()
+      try InputRefusal.checkHousekeeping(on: connection, path: url.relativePath)
       try InputRefusal.checkTables(tables, path: url.relativePath)
       return try examine(url, connection, tables)
     } catch let error as SQLiteError {

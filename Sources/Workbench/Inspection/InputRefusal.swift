@@ -10,6 +10,8 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
     case missing
     /// It is there and is no store, or a damaged one.
     case unusable
+    /// The file may be fine: there's no space or no permission for a temporary copy.
+    case noSpace
   }
 
   package let kind: Kind
@@ -45,6 +47,21 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Checks that there's a regular file that can be read: no folder, FIFO, socket, or device.
+  ///
+  /// - Parameter path: as it was given.
+  /// - Throws: why there is none.
+  package static func checkRegularFile(_ path: String) throws(InputRefusal) {
+    try checkFile(path)
+    guard isSpecial(path) else { return }
+    throw InputRefusal(StoreFileProblem.notAFile(path: path))
+  }
+
+  /// Whether there's something at a path that's neither a regular file nor a folder.
+  static func isSpecial(_ path: String) -> Bool {
+    if case .notAFile? = StoreFileProblem.ofPath(path) { true } else { false }
+  }
+
   /// Looks whether there is a file or a folder, for input that may be either.
   ///
   /// - Parameter path: as it was given.
@@ -54,6 +71,7 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
       throw InputRefusal(
         kind: .missing, message: "there is no file or folder \(path)", nextStep: "check the path")
     }
+    if isSpecial(path) { throw InputRefusal(StoreFileProblem.notAFile(path: path)) }
   }
 
   /// Looks at a file that is to be a store.
@@ -69,6 +87,7 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
       let connection = try Connection(path: url.relativePath, access: .looking)
       defer { connection.close() }
       names = try connection.tableNames()
+      try checkHousekeeping(on: connection, path: url.relativePath)
       if names.contains("Z_METADATA") {
         _ = try InspectedMetadata(reading: connection, path: url.relativePath)
       }
@@ -81,6 +100,16 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
         kind: .unusable, message: ErrorText.of(error), nextStep: "copy the file again, whole")
     }
     try checkTables(names, path: url.relativePath)
+  }
+
+  /// Checks that the tables in which a store keeps its metadata and model are ordinary ones.
+  ///
+  /// - Throws: that the file isn't a Core Data store; `SQLiteError`.
+  static func checkHousekeeping(on connection: Connection, path: String) throws {
+    guard let reason = try HousekeepingTables.problem(on: connection) else { return }
+    throw InputRefusal(
+      kind: .unusable, message: "\(path) is a SQLite database but not a Core Data store: \(reason)",
+      nextStep: "use the file that NSPersistentContainer wrote, or inspect it with `sqlite3`")
   }
 
   /// Holds the names of a file's tables, in upper case, against those that every store has.
@@ -105,7 +134,11 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
 
   /// An error that SQLite gave for the file.
   init(_ error: SQLiteError, path: String) {
-    if let problem = StoreFileProblem.of(error, path: path) {
+    if error.code.primary == .full {
+      self.init(
+        kind: .noSpace, message: "\(path) can't be copied: \(error.message)",
+        nextStep: "free some space, or set TMPDIR to a folder that has some")
+    } else if let problem = StoreFileProblem.of(error, path: path) {
       self.init(problem)
     } else {
       self.init(
@@ -127,7 +160,7 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
       nextStep = "give the file inside of it that ends in .sqlite, .db or .moody"
     case .notAFile:
       kind = .missing
-      nextStep = "give an ordinary file"
+      nextStep = "use a regular file"
     case .empty:
       kind = .unusable
       nextStep = "let the app save once, and copy the file again, with its -wal file"

@@ -8,13 +8,8 @@ package struct InspectedExternalFiles: Sendable, Equatable, Encodable {
 
   /// Looks into the folder beside a store, which need not exist.
   init(of store: URL) {
-    let storage = ExternalStorage(storeURL: store)
-    let names = storage.fileNames()
-    count = names.count
-    bytes = names.reduce(0) { sum, name in
-      let path = storage.folder.appendingPathComponent(name).path
-      let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-      return sum + (size ?? 0)
-    }
+    let files = ExternalStorage(storeURL: store).files()
+    count = files.count
+    bytes = files.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
   }
 }

@@ -18,7 +18,8 @@ struct InspectedMetadata {
   /// One statement.
   /// - Throws: `InputRefusal` when it holds nothing that can be read; `SQLiteError`.
   init(reading connection: Connection, path: String) throws {
-    let row = try connection.values("SELECT Z_UUID, Z_PLIST FROM Z_METADATA").first
+    let row = try HousekeepingTables.row(
+      "SELECT Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
     guard let row, case .text(let uuid)? = row.first else {
       throw InputRefusal(
         kind: .unusable,

@@ -46,7 +46,8 @@ struct InspectedSchema {
     names = Dictionary(
       tables.keys.sorted().map { ($0.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
     entities = try connection.values(
-      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT"
+      "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT "
+        + "LIMIT \(HousekeepingTables.largestEntityList)"
     ).compactMap { row in
       guard case .integer(let number) = row[0], number < InspectedSchema.firstHistoryEntity,
         case .text(let name) = row[1]
@@ -60,7 +61,9 @@ struct InspectedSchema {
     let isCached = tables.keys.contains { $0.uppercased() == "Z_MODELCACHE" }
     hasModelCache =
       isCached
-      ? !(try connection.values("SELECT 1 FROM Z_MODELCACHE WHERE length(Z_CONTENT) > 0")).isEmpty
+      ? !(try connection.values(
+        "SELECT 1 FROM Z_MODELCACHE WHERE length(Z_CONTENT) > 0 LIMIT 1"
+      )).isEmpty
       : false
   }
 

@@ -1,5 +1,6 @@
 import OpenCoreData
 import ProfileEvents
+import SQLiteDriver
 
 /// Makes a step of words: the one place that knows which verb takes what.
 struct StepBuilder {
@@ -80,6 +81,10 @@ struct StepBuilder {
       throw LanguageProblem(
         "`\(subject.text)` is no name of a pragma", at: subject.place,
         nextStep: "write `\(verb.usage)`, for example `pragma cache_size to 100`")
+    case .pragma where !Connection.allows(pragma: subject.text):
+      throw LanguageProblem(
+        "the pragma `\(subject.text)` can't be set", at: subject.place,
+        nextStep: "set one that concerns the store and doesn't lock it, such as `cache_size`")
     case .sql where subject.text.allSatisfy(\.isWhitespace):
       throw LanguageProblem(
         "the statement is empty", at: subject.place, nextStep: "write `\(verb.usage)`")

@@ -44,6 +44,7 @@ package struct FoundModel {
         kind: .missing, message: "\(path) cannot be read",
         nextStep: "ask for permission to read it")
     }
+    try InputRefusal.checkExists(path)
     self.url = url
     guard !ModelFile.isStore(url) else {
       if let version {

@@ -17,7 +17,7 @@ package enum ModelFile {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
       !isFolder.boolValue, !["mom", "omo"].contains(url.pathExtension),
-      url.lastPathComponent != "contents",
+      url.lastPathComponent != "contents", !InputRefusal.isSpecial(url.path),
       let file = try? FileHandle(forReadingFrom: url)
     else { return false }
     defer { try? file.close() }

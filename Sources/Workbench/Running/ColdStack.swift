@@ -90,10 +90,22 @@ final class ColdStack {
 
   /// Opens the file anew with a pragma: cold, all contexts as they were, without their objects.
   ///
-  /// - Throws: the coordinator's `NSError`; the stack is then of no more use.
+  /// - Throws: the coordinator's `NSError`; the file is open without the pragma then.
   func reopen(pragma name: String, _ value: String) throws {
-    pragmas[name] = value
+    let former = (pragmas: pragmas, contexts: contexts)
     let known = contexts.map { ($0.name, shapes[$0.name] ?? ContextShape()) }
+    pragmas[name] = value
+    do {
+      try reopen(known)
+    } catch {
+      pragmas = former.pragmas
+      // Contexts without a store fail at the next fetch; the main one has to be there.
+      do { try reopen(known) } catch { contexts = former.contexts }
+      throw error
+    }
+  }
+
+  private func reopen(_ known: [(String, ContextShape)]) throws {
     contexts = []
     for coordinator in coordinators.values {
       for store in coordinator.persistentStores { try coordinator.remove(store) }

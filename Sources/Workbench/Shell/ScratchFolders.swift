@@ -1,33 +1,36 @@
 package import Foundation
-import Synchronization
+import SQLiteDriver
 
 /// The temporary folders of this process, so that none is left behind however it ends.
 package enum ScratchFolders {
-  private static let open = Mutex<Set<URL>>([])
-
-  /// Makes an empty folder.
+  /// Creates an empty folder.
   ///
-  /// - Throws: the file system's `NSError`.
+  /// - Throws: an `NSError`, when there's no space for it or no permission.
   package static func make() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cdprof-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    open.withLock { _ = $0.insert(folder) }
-    return folder
+    do {
+      return URL(fileURLWithPath: try TemporaryFolders.make(), isDirectory: true)
+    } catch {
+      throw NSError(
+        domain: NSCocoaErrorDomain, code: CocoaError.Code.fileWriteOutOfSpace.rawValue,
+        userInfo: [
+          NSLocalizedDescriptionKey: "\(error.message). Free some space, or set TMPDIR to a folder "
+            + "that has some."
+        ])
+    }
   }
 
-  /// Removes a folder with all that is in it.
+  /// Removes a folder with everything in it.
   package static func remove(_ folder: URL) {
-    guard open.withLock({ $0.remove(folder) }) != nil else { return }
-    // A folder that cannot be removed is the system's to clean up.
-    try? FileManager.default.removeItem(at: folder)
+    TemporaryFolders.remove(folder.path)
   }
 
   /// Removes all of them.
   ///
   /// For the end of the process; call it from any thread.
-  package static func removeAll() {
-    for folder in open.withLock({ $0 }) { remove(folder) }
-  }
+  package static func removeAll() { TemporaryFolders.removeAll() }
+
+  /// Removes the folders that killed processes of this user left behind.
+  ///
+  /// For the start of the process. Lists the directories for temporary files.
+  package static func removeLeftBehind() { TemporaryFolders.removeLeftBehind() }
 }

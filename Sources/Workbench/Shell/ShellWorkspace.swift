@@ -60,7 +60,7 @@ package final class ShellWorkspace {
   /// - Throws: `InputRefusal`, `ScenarioDiagnostics`, `LawError`, the framework's or the file system's
   ///   `NSError`. Nothing is written then.
   package convenience init(opening path: String, writing: Writing = .never) throws {
-    try InputRefusal.checkFile(path)
+    try InputRefusal.checkRegularFile(path)
     let url = URL(fileURLWithPath: path)
     if ["yml", "yaml"].contains(url.pathExtension.lowercased()) {
       try self.init(scenario: try ScenarioReader.read(url, path: path))
@@ -89,6 +89,8 @@ package final class ShellWorkspace {
       } else {
         (model, isGuessed) = (try NSManagedObjectModel.inStore(at: store), false)
       }
+    } catch let error as NSError where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
+      throw error
     } catch {
       throw InputRefusal(
         kind: .unusable, message: ErrorText.of(error),

@@ -248,7 +248,9 @@ struct AtomicStoreTests {
       at: stack.storeURL, withPersistentStoreFrom: other, type: kind.type)
     #expect(try names(stack.coldContext()) == ["one", "three", "two"])
     try coordinator.destroyPersistentStore(at: other, type: kind.type)
-    try coordinator.destroyPersistentStore(at: other, type: kind.type)
+    #expect(throws: NSError.self, "destroyed already") {
+      try coordinator.destroyPersistentStore(at: other, type: kind.type)
+    }
     #expect(!files.fileExists(atPath: other.path))
     #expect(files.fileExists(atPath: support.path), "it is of a SQLite store beside it")
     let missing = try #require(throws: NSError.self) {

@@ -366,7 +366,9 @@ struct StoreFilesTests {
     try coordinator.destroyPersistentStore(
       at: one.storeURL, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
     #expect(try FileManager.default.contentsOfDirectory(atPath: one.folder.path) == [])
-    try coordinator.destroyPersistentStore(at: one.storeURL, type: .sqlite)
+    #expect(throws: NSError.self, "destroyed already") {
+      try coordinator.destroyPersistentStore(at: one.storeURL, type: .sqlite)
+    }
     #expect(throws: NSError.self) {
       try coordinator.replacePersistentStore(
         at: other.storeURL, withPersistentStoreFrom: one.storeURL, type: .sqlite)

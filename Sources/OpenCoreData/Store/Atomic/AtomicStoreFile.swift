@@ -14,6 +14,9 @@ struct AtomicStoreFile {
     // The stamp comes first: who writes in between is noticed by the next save.
     let stamp = FileStamp(path: url.path)
     if let stamp, stamp.size == 0 { throw StoreDocument.Problem("it is empty.").error(at: url) }
+    if stamp == nil, let problem = StoreFileProblem.ofPath(url.path) {
+      throw NSError.unusableStore(problem, url)
+    }
     let data: Data
     do {
       data = try Data(contentsOf: url)

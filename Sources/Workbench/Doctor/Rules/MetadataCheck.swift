@@ -9,14 +9,19 @@ struct MetadataCheck {
 
   /// Reads the table.
   ///
-  /// One statement.
+  /// Two statements.
   init(reading connection: Connection) throws {
-    let rows = try connection.values("SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA")
-    guard let row = rows.first else {
+    guard
+      let row = try HousekeepingTables.row(
+        "SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
+    else {
       report("the table Z_METADATA is empty, so that no framework opens the store")
       return
     }
-    if rows.count > 1 { report("the table Z_METADATA has \(rows.count) rows in place of one") }
+    let counted = try connection.values("SELECT COUNT(*) FROM Z_METADATA")
+    if case .integer(let count)? = counted.first?.first, count > 1 {
+      report("the table Z_METADATA has \(count) rows instead of one")
+    }
     if case .text(let uuid) = row[1], !uuid.isEmpty {
       self.uuid = uuid
     } else {

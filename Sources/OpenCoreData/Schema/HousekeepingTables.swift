@@ -1,0 +1,68 @@
+package import SQLiteDriver
+
+/// The tables in which Core Data keeps a store's metadata, entities, model, and history.
+///
+/// A store can come from anywhere. Only an ordinary table with stored columns costs what its rows cost:
+/// a view can run forever, and a generated column computes whatever the file says.
+package enum HousekeepingTables {
+  private static let columns: [String: [String]] = [
+    SQLNames.metadataTable: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
+    SQLNames.primaryKeyTable: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"],
+    SQLNames.modelCacheTable: ["Z_CONTENT"],
+    "ACHANGE": ["Z_PK"], "ATRANSACTION": ["Z_PK"], "ATRANSACTIONSTRING": ["Z_PK"],
+  ]
+
+  /// The first of them that's there and isn't an ordinary table, and why; nil when all are.
+  ///
+  /// One statement, and one for each housekeeping table whose text mentions a generated column.
+  /// - Throws: `SQLiteError`.
+  package static func problem(on connection: Connection) throws(SQLiteError) -> String? {
+    let names = columns.keys.sorted()
+    let marks = names.map { _ in "?" }.joined(separator: ", ")
+    let rows = try connection.values(
+      "SELECT upper(name), type, rootpage > 0, sql LIKE '%AS%(%' FROM sqlite_master "
+        + "WHERE type IN ('table', 'view') AND upper(name) IN (\(marks))",
+      names.map { .text($0) })
+    for row in rows {
+      guard case .text(let name) = row[0] else { continue }
+      guard row[1] == .text("table"), row[2] == .integer(1) else {
+        return "\(name) isn't an ordinary table"
+      }
+      guard row[3] != .integer(0) else { continue }
+      let generated = try connection.values(
+        "SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 0 LIMIT 1", [.text(name)])
+      if case .text(let column)? = generated.first?.first {
+        return "the column \(column) of \(name) is generated"
+      }
+    }
+    return nil
+  }
+
+  /// The one row of a housekeeping table, read as far as its first row.
+  ///
+  /// - Parameter sql: A SELECT of columns of one table.
+  /// - Returns: Nil for a table without rows.
+  /// - Throws: `SQLITE_TOOBIG` for a value larger than the limit, which it states; other `SQLiteError`s.
+  package static func row(
+    _ sql: String, on connection: Connection
+  ) throws(SQLiteError) -> [SQLiteValue]? {
+    let statement = try connection.statement(sql)
+    defer { statement.reset() }
+    guard try statement.step() else { return nil }
+    for column in 0..<statement.columnCount {
+      let size = statement.blob(column).count
+      guard size <= largestValue else {
+        throw SQLiteError(
+          code: .tooBig, message: "a value has \(size) bytes, and the limit is \(largestValue)",
+          sql: sql)
+      }
+    }
+    return (0..<statement.columnCount).map { statement.value($0) }
+  }
+
+  /// In bytes: no property list and no compiled model is larger.
+  private static let largestValue = 64 << 20
+
+  /// The rows of `Z_PRIMARYKEY` that are read: entity IDs are below 16,000, and history has some above.
+  package static let largestEntityList = 16_384
+}

@@ -1,0 +1,241 @@
+import ManagedModel
+import SQLiteDriver
+
+// Files of external storage, reached through descriptors of their folder.
+//
+// A store can come from anywhere, with links in place of the folder or its files. No link is followed,
+// and only regular files are read.
+
+extension ExternalStorage {
+  /// A value in a file isn't larger than this, in bytes.
+  static let largestFile: Int64 = 2 << 30
+
+  /// The sizes in bytes of all regular files there, by name, without those that systems add.
+  ///
+  /// Empty when there's no folder.
+  package func files() -> [String: Int] {
+    guard let folder = try? openFolder() else { return [:] }
+    defer { close(folder) }
+    var sizes: [String: Int] = [:]
+    for name in FileDescriptors.names(in: folder) where !name.hasPrefix(".") {
+      if let size = FileDescriptors.regularSize(of: name, in: folder) {
+        sizes[name] = Int(clamping: size)
+      }
+    }
+    return sizes
+  }
+
+  /// The names of all regular files there, without those that systems add.
+  package func fileNames() -> Set<String> { Set(files().keys) }
+
+  /// The value in a file.
+  ///
+  /// - Throws: 133000 when there's no such regular file, it can't be read, or it's too large.
+  func read(_ file: ExternalFile) throws -> Data {
+    do {
+      let folder = try openFolder()
+      defer { close(folder) }
+      return try FileDescriptors.read(file.name, in: folder, limit: Self.largestFile)
+    } catch {
+      throw NSError.coreData(
+        NSManagedObjectReferentialIntegrityError,
+        "The externally stored value \(file.name) in \(self.folder.path) can't be read: "
+          + "\(error.reason). Copy the store with that folder.",
+        [NSFilePathErrorKey: self.folder.appendingPathComponent(file.name).path])
+    }
+  }
+
+  /// Writes a value to a new file, and syncs it to the disk.
+  ///
+  /// - Throws: 640 when the disk is full, 512 when it can't be written.
+  func write(_ value: Data) throws -> ExternalFile {
+    let file = ExternalFile()
+    do {
+      let folder = try openFolder(creates: true)
+      defer { close(folder) }
+      try FileDescriptors.write(value, to: file.name, in: folder)
+      return file
+    } catch {
+      throw NSError.coreData(
+        error.isOutOfSpace
+          ? CocoaError.Code.fileWriteOutOfSpace.rawValue
+          : CocoaError.Code.fileWriteUnknown.rawValue,
+        "An externally stored value can't be written in \(folder.path): \(error.reason).",
+        [NSFilePathErrorKey: folder.path])
+    }
+  }
+
+  /// Removes files; one that can't be removed stays, and `cdprof doctor` lists it.
+  func remove(_ files: [ExternalFile]) {
+    guard !files.isEmpty, let folder = try? openFolder() else { return }
+    defer { close(folder) }
+    for file in files { unlinkat(folder, file.name, 0) }
+  }
+
+  /// Copies all regular files to another store's folder, which is created.
+  ///
+  /// - Throws: `FileProblem`.
+  func copyFiles(to other: ExternalStorage) throws(FileProblem) {
+    guard let source = try? openFolder() else { return }
+    defer { close(source) }
+    let target = try other.openFolder(creates: true)
+    defer { close(target) }
+    for name in FileDescriptors.names(in: source)
+    where FileDescriptors.regularSize(of: name, in: source) != nil {
+      try FileDescriptors.copy(name, from: source, to: target)
+    }
+  }
+
+  /// Removes the folder with everything in it, and the one around it if it's empty then.
+  ///
+  /// A link in place of a folder is removed itself.
+  /// - Throws: the file system's `NSError`.
+  func removeFolder() throws {
+    // The item itself, and what is in it: no link is followed.
+    let support = folder.deletingLastPathComponent()
+    var info = stat()
+    guard lstat(support.path, &info) == 0 else { return }
+    try FileManager.default.removeItem(at: support)
+  }
+
+  /// The folder's descriptor; the caller closes it.
+  private func openFolder(creates: Bool = false) throws(FileProblem) -> Int32 {
+    let support = folder.deletingLastPathComponent()
+    var current = open(
+      support.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard current >= 0 else { throw FileProblem(errno) }
+    for name in [support.lastPathComponent, folder.lastPathComponent] {
+      if creates { mkdirat(current, name, 0o777) }
+      let next = openat(current, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      let reason = errno
+      close(current)
+      guard next >= 0 else { throw FileProblem(reason) }
+      current = next
+    }
+    return current
+  }
+}
+
+/// Why a file can't be used.
+struct FileProblem: Error {
+  let reason: String
+  let isOutOfSpace: Bool
+
+  init(_ number: Int32) {
+    reason = number == ELOOP ? "it's a symbolic link" : String(cString: strerror(number))
+    isOutOfSpace = number == ENOSPC || number == EDQUOT
+  }
+
+  init(reason: String) {
+    self.reason = reason
+    isOutOfSpace = false
+  }
+}
+
+/// Regular files in a folder that's open; no link is followed.
+private enum FileDescriptors {
+  private static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+  private static let creating = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+
+  static func names(in folder: Int32) -> [String] {
+    guard let stream = fdopendir(dup(folder)) else { return [] }
+    defer { closedir(stream) }
+    rewinddir(stream)
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// In bytes; nil for anything but a regular file.
+  static func regularSize(of name: String, in folder: Int32) -> Int64? {
+    var info = stat()
+    guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0,
+      info.st_mode & S_IFMT == S_IFREG
+    else { return nil }
+    return Int64(info.st_size)
+  }
+
+  static func read(
+    _ name: String, in folder: Int32, limit: Int64
+  ) throws(FileProblem) -> Data {
+    let (file, size) = try openRegular(name, in: folder)
+    defer { close(file) }
+    guard size <= limit else {
+      throw FileProblem(reason: "it has \(size) bytes, and the limit is \(limit)")
+    }
+    var data = Data(count: Int(size))
+    var count = 0
+    while count < data.count {
+      let offset = count
+      let read = data.withUnsafeMutableBytes { bytes in
+        Foundation.read(file, bytes.baseAddress.map { $0 + offset }, bytes.count - offset)
+      }
+      if read == 0 { break }
+      guard read > 0 else { throw FileProblem(errno) }
+      count += read
+    }
+    return count == data.count ? data : data.prefix(count)
+  }
+
+  static func write(
+    _ value: Data, to name: String, in folder: Int32
+  ) throws(FileProblem) {
+    let file = openat(folder, name, creating, 0o666)
+    guard file >= 0 else { throw FileProblem(errno) }
+    defer { close(file) }
+    guard let problem = value.withUnsafeBytes({ put($0, into: file) }) else {
+      if fsync(file) == 0 { return }
+      throw FileProblem(errno)
+    }
+    unlinkat(folder, name, 0)
+    throw problem
+  }
+
+  static func copy(
+    _ name: String, from source: Int32, to target: Int32
+  ) throws(FileProblem) {
+    let (file, _) = try openRegular(name, in: source)
+    defer { close(file) }
+    let copy = openat(target, name, creating, 0o666)
+    guard copy >= 0 else { throw FileProblem(errno) }
+    defer { close(copy) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      let count = Foundation.read(file, buffer.baseAddress, buffer.count)
+      if count == 0 { return }
+      guard count > 0 else { throw FileProblem(errno) }
+      let part = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      if let problem = put(part, into: copy) { throw problem }
+    }
+  }
+
+  private static func openRegular(
+    _ name: String, in folder: Int32
+  ) throws(FileProblem) -> (file: Int32, size: Int64) {
+    let file = openat(folder, name, reading)
+    guard file >= 0 else { throw FileProblem(errno) }
+    var info = stat()
+    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      throw FileProblem(reason: "it isn't a regular file")
+    }
+    return (file, Int64(info.st_size))
+  }
+
+  private static func put(_ bytes: UnsafeRawBufferPointer, into file: Int32) -> FileProblem? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let part = UnsafeRawBufferPointer(rebasing: rest)
+      let count = Foundation.write(file, part.baseAddress, part.count)
+      guard count > 0 else { return FileProblem(errno) }
+      rest = rest.dropFirst(count)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,97 @@
+import CSQLite
+
+/// Keeps the statements of a connection inside of its store: SQLite's authorizer.
+///
+/// Asked when a statement is prepared, never while it runs.
+// Sendable unchecked: only the connection's thread reads and writes it.
+final class Confinement: @unchecked Sendable {
+  /// What was refused since the last error, and why.
+  @exclusivity(unchecked) private var refusal: String?
+
+  /// What the statement that failed was refused, and why; nil if something else is wrong with it.
+  func takeRefusal() -> String? {
+    defer { refusal = nil }
+    return refusal
+  }
+
+  /// Has SQLite ask here.
+  func serve(_ handle: OpaquePointer) {
+    sqlite3_set_authorizer(
+      handle,
+      { context, action, first, second, _, _ in
+        guard let context else { return SQLITE_DENY }
+        let confinement = Retained.borrow(context, as: Confinement.self)
+        return confinement.decide(action, first, second)
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func decide(
+    _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
+  ) -> Int32 {
+    switch action {
+    case SQLITE_ATTACH:
+      // VACUUM attaches a temporary database, which has an empty name.
+      if let first, first.pointee == 0 { return SQLITE_OK }
+      return deny("ATTACH and VACUUM INTO aren't allowed")
+    case SQLITE_FUNCTION:
+      let name = second.map { String(cString: $0).lowercased() } ?? ""
+      return Self.functions.contains(name) ? deny("\(name)() isn't allowed") : SQLITE_OK
+    case SQLITE_CREATE_VTABLE:
+      let name = second.map { String(cString: $0).lowercased() } ?? ""
+      return Self.modules.contains(name)
+        ? SQLITE_OK : deny("virtual tables of the module \(name) aren't allowed")
+    case SQLITE_PRAGMA:
+      let name = first.map { String(cString: $0) } ?? ""
+      if name.lowercased() == "locking_mode", let value = second.map({ String(cString: $0) }) {
+        guard value.lowercased() == "normal" else {
+          refusal = "PRAGMA locking_mode isn't allowed: other connections read the same store"
+          return SQLITE_DENY
+        }
+      }
+      return Self.allows(pragma: name) || name.lowercased() == "locking_mode"
+        ? SQLITE_OK : deny("PRAGMA \(name) isn't allowed")
+    default:
+      return SQLITE_OK
+    }
+  }
+
+  private func deny(_ reason: String) -> Int32 {
+    refusal = "\(reason): a statement can't reach outside of its store"
+    return SQLITE_DENY
+  }
+
+  /// Functions that load code, or read and write files.
+  private static let functions: Set<String> = [
+    "edit", "fts3_tokenizer", "load_extension", "readfile", "writefile",
+  ]
+
+  /// Modules whose tables are in the database itself.
+  private static let modules: Set<String> = [
+    "dbstat", "fts3", "fts3tokenize", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree",
+    "rtree_i32",
+  ]
+
+  /// Whether a pragma concerns only the store and its connection.
+  ///
+  /// Others set paths, limits of the whole process, how far a schema is trusted, or lock the other
+  /// connections of the store out.
+  static func allows(pragma name: String) -> Bool {
+    pragmas.contains(name.lowercased())
+  }
+
+  private static let pragmas: Set<String> = [
+    "analysis_limit", "application_id", "auto_vacuum", "automatic_index", "busy_timeout",
+    "cache_size", "cache_spill", "case_sensitive_like", "cell_size_check", "checkpoint_fullfsync",
+    "collation_list", "compile_options", "count_changes", "data_version", "database_list",
+    "default_cache_size", "defer_foreign_keys", "empty_result_callbacks", "encoding",
+    "foreign_key_check", "foreign_key_list", "foreign_keys", "freelist_count",
+    "full_column_names", "fullfsync", "function_list", "ignore_check_constraints",
+    "incremental_vacuum", "index_info", "index_list", "index_xinfo", "integrity_check",
+    "journal_mode", "journal_size_limit", "legacy_alter_table", "legacy_file_format",
+    "max_page_count", "module_list", "optimize", "page_count", "page_size",
+    "pragma_list", "query_only", "quick_check", "read_uncommitted", "recursive_triggers",
+    "reverse_unordered_selects", "schema_version", "secure_delete", "short_column_names",
+    "shrink_memory", "stats", "synchronous", "table_info", "table_list", "table_xinfo",
+    "temp_store", "threads", "user_version", "wal_autocheckpoint", "wal_checkpoint",
+  ]
+}

@@ -1,0 +1,63 @@
+import CSQLite
+
+// What a connection is never allowed, and what one that only reads is allowed less.
+
+extension Connection {
+  /// Turns off what no store needs and what a hostile schema could use.
+  ///
+  /// - Parameter isReadOnly: For a file that's opened read-only, which can come from anywhere. Views are
+  ///   off there too: a store has none, and one in place of a table can be endless.
+  static func harden(_ handle: OpaquePointer, isReadOnly: Bool) throws(SQLiteError) {
+    var settings = [
+      (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+      (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false),
+      (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+    ]
+    if isReadOnly {
+      settings += [
+        (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+      ]
+      for (limit, value) in readOnlyLimits { sqlite3_limit(handle, limit, value) }
+    }
+    for (option, isOn) in settings {
+      let code = cdprof_db_config(handle, option, isOn ? 1 : 0)
+      guard code == SQLITE_OK else { throw SQLiteError(handle: handle, code: code) }
+    }
+  }
+
+  /// Keeps all statements that are prepared from now on inside of the store.
+  ///
+  /// Also turns on SQLite's defensive mode: no statement can write to the schema as if it were a table.
+  /// - Throws: `SQLITE_AUTH` from then on, with what isn't allowed: `ATTACH`, `VACUUM INTO`, functions
+  ///   that load code, and pragmas that concern more than the store.
+  package func confine() {
+    guard confinement == nil else { return }
+    let confinement = Confinement()
+    confinement.serve(use())
+    _ = cdprof_db_config(use(), SQLITE_DBCONFIG_DEFENSIVE, 1)
+    self.confinement = confinement
+  }
+
+  /// Whether a pragma can be set when a store is opened: it concerns only the store.
+  ///
+  /// Opening a store with another one throws `SQLITE_MISUSE`.
+  package static func allows(pragma name: String) -> Bool {
+    Confinement.allows(pragma: name)
+  }
+
+  /// VM steps that a statement of a read-only connection may take: about a minute.
+  static let readOnlySteps = 10_000_000_000
+
+  private static let readOnlyLimits: [(Int32, Int32)] = [
+    // Larger values are kept in files of their own.
+    (SQLITE_LIMIT_LENGTH, 256 << 20),
+    (SQLITE_LIMIT_SQL_LENGTH, 16 << 20),
+    (SQLITE_LIMIT_VDBE_OP, 10_000_000),
+    // VACUUM, which fails there, attaches one.
+    (SQLITE_LIMIT_ATTACHED, 1),
+    (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 10_000),
+    (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
+    (SQLITE_LIMIT_WORKER_THREADS, 0),
+  ]
+}

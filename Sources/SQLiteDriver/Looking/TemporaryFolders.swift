@@ -1,0 +1,184 @@
+import Foundation
+import Synchronization
+
+/// The temporary folders of this process: private copies, scratch stores.
+///
+/// A process keeps a lock on each of its folders for as long as it lives. A folder that nobody has
+/// locked was left behind by a process that was killed, and `removeLeftBehind()` removes it.
+package enum TemporaryFolders {
+  /// The descriptors that keep the locks, by path.
+  private static let open = Mutex<[String: Int32]>([:])
+
+  private static let prefix = "cdprof-scratch-"
+  /// An empty file in each folder: only a folder that has it is removed.
+  private static let marker = ".cdprof-scratch"
+
+  /// Creates an empty folder that only this user can enter, and returns its path.
+  ///
+  /// - Parameter folder: A folder not to create it in, with links resolved; nil if any will do.
+  /// - Throws: `SQLITE_FULL` with the reason: there's no space, or no permission.
+  package static func make(outside folder: String? = nil) throws(SQLiteError) -> String {
+    try make(outside: folder, in: parents)
+  }
+
+  static func make(
+    outside folder: String?, in parents: [String]
+  ) throws(SQLiteError) -> String {
+    var reason = ENOENT
+    for parent in parents where folder == nil || StoreFileInspection.resolved(parent) != folder {
+      for _ in 0..<maximumAttempts {
+        var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else {
+          reason = errno
+          break
+        }
+        let path = String(cString: made)
+        if claim(path) { return path }
+        reason = errno
+        rmdir(path)
+      }
+    }
+    throw SQLiteError(
+      code: .full,
+      message: "could not create a temporary folder: \(String(cString: strerror(reason)))")
+  }
+
+  /// Removes a folder with everything in it; links in it aren't followed.
+  ///
+  /// A folder of another process, or one that's already removed, is left alone.
+  package static func remove(_ path: String) {
+    guard let lock = open.withLock({ $0.removeValue(forKey: path) }) else { return }
+    removeTree(AT_FDCWD, path, depth: 0)
+    // The lock goes last: until then, no other process removes the folder.
+    close(lock)
+  }
+
+  /// Removes all folders of this process.
+  ///
+  /// For the end of the process; call it from any thread.
+  package static func removeAll() {
+    for path in open.withLock({ Array($0.keys) }) { remove(path) }
+  }
+
+  /// Removes the folders that killed processes of this user left behind.
+  ///
+  /// Lists the directories for temporary files. Links aren't followed, and a folder that a living
+  /// process has locked stays.
+  package static func removeLeftBehind() { removeLeftBehind(in: parents) }
+
+  static func removeLeftBehind(in parents: [String]) {
+    for parent in Set(parents.map(StoreFileInspection.resolved)) {
+      let directory = Foundation.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      guard directory >= 0 else { continue }
+      defer { close(directory) }
+      for name in names(in: directory) where name.hasPrefix(prefix) {
+        removeIfLeftBehind(name, in: directory)
+      }
+    }
+  }
+
+  // MARK: Where
+
+  private static let maximumAttempts = 8
+
+  private static var parents: [String] {
+    let chosen = getenv("TMPDIR").map { [String(cString: $0)] } ?? []
+    return chosen.filter { !$0.isEmpty } + ["/tmp", "/var/tmp"]
+  }
+
+  // MARK: Locks
+
+  /// Locks and marks a new folder.
+  ///
+  /// False when another process, which took it for one left behind, was faster.
+  private static func claim(_ path: String) -> Bool {
+    let directory = openFolder(AT_FDCWD, path)
+    guard directory >= 0 else { return false }
+    // A file system without locks refuses; there, nothing is ever found to be left behind.
+    if !lock(directory), errno == EWOULDBLOCK {
+      close(directory)
+      return false
+    }
+    let file = openat(
+      directory, marker, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      let reason = errno
+      close(directory)
+      errno = reason
+      return false
+    }
+    close(file)
+    open.withLock { $0[path] = directory }
+    return true
+  }
+
+  private static func lock(_ directory: Int32) -> Bool {
+    flock(directory, LOCK_EX | LOCK_NB) == 0
+  }
+
+  private static func removeIfLeftBehind(_ name: String, in parent: Int32) {
+    let directory = openFolder(parent, name)
+    guard directory >= 0 else { return }
+    defer { close(directory) }
+    var info = stat()
+    guard fstat(directory, &info) == 0, info.st_uid == geteuid(), info.st_mode & 0o077 == 0,
+      lock(directory)
+    else { return }
+    // A process killed before it marked its folder has put nothing into it.
+    guard isMarked(directory) else {
+      unlinkat(parent, name, AT_REMOVEDIR)
+      return
+    }
+    removeTree(parent, name, depth: 0)
+  }
+
+  private static func isMarked(_ directory: Int32) -> Bool {
+    var info = stat()
+    return fstatat(directory, marker, &info, AT_SYMLINK_NOFOLLOW) == 0
+      && info.st_mode & S_IFMT == S_IFREG && info.st_uid == geteuid()
+  }
+
+  // MARK: Trees
+
+  /// Deeper ones than are ever created stay.
+  private static let maximumDepth = 16
+
+  /// Removes a folder and what is in it; a link is removed, not followed.
+  private static func removeTree(_ parent: Int32, _ name: String, depth: Int) {
+    guard depth < maximumDepth else { return }
+    let directory = openFolder(parent, name)
+    guard directory >= 0 else { return }
+    // The marker goes last, so that what is interrupted here can still be recognized.
+    let all = names(in: directory)
+    for entry in all.filter({ $0 != marker }) + all.filter({ $0 == marker }) {
+      var info = stat()
+      guard fstatat(directory, entry, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+      if info.st_mode & S_IFMT == S_IFDIR {
+        removeTree(directory, entry, depth: depth + 1)
+      } else {
+        unlinkat(directory, entry, 0)
+      }
+    }
+    close(directory)
+    unlinkat(parent, name, AT_REMOVEDIR)
+  }
+
+  private static func openFolder(_ parent: Int32, _ name: String) -> Int32 {
+    openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+  }
+
+  /// The names in a folder without `.` and `..`; empty when it can't be listed.
+  private static func names(in directory: Int32) -> [String] {
+    guard let stream = fdopendir(dup(directory)) else { return [] }
+    defer { closedir(stream) }
+    rewinddir(stream)
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}

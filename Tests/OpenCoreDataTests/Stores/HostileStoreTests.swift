@@ -1,0 +1,278 @@
+import SQLiteDriver
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Stores that could come from anywhere are bounded, and only stores are destroyed")
+struct HostileStoreTests {
+  private let stack: TestStack
+
+  init() throws {
+    stack = try TestStack(model: SchemaModels.library())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+        .setValue("one", forKey: "name")
+      try context.save()
+    }
+    let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+    try context.persistentStoreCoordinator?.remove(store)
+  }
+
+  /// Everything in the stack's folder: names and bytes, and the targets of links.
+  private func image() throws -> [String: String] {
+    let files = FileManager.default
+    return try files.subpathsOfDirectory(atPath: stack.folder.path).reduce(into: [:]) {
+      let path = stack.folder.appendingPathComponent($1).path
+      let target = try? files.destinationOfSymbolicLink(atPath: path)
+      var info = stat()
+      lstat(path, &info)
+      let isFile = info.st_mode & S_IFMT == S_IFREG
+      $0[$1] =
+        try target
+        ?? (isFile ? Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString() : "")
+    }
+  }
+
+  // MARK: Destroying and replacing
+
+  /// Makes what isn't a store.
+  private func make(_ kind: String) throws -> URL {
+    let url = stack.folder.appendingPathComponent("Other")
+    let files = FileManager.default
+    switch kind {
+    case "missing": break
+    case "empty": try Data().write(to: url)
+    case "text": try Data("a text that somebody needs".utf8).write(to: url)
+    case "folder":
+      try files.createDirectory(at: url, withIntermediateDirectories: false)
+      try Data([1]).write(to: url.appendingPathComponent("file"))
+    case "fifo": mkfifo(url.path, 0o600)
+    case "device": return URL(fileURLWithPath: "/dev/null")
+    case "link": try files.createSymbolicLink(at: url, withDestinationURL: stack.storeURL)
+    case "link to text":
+      let text = stack.folder.appendingPathComponent("Text")
+      try Data("text".utf8).write(to: text)
+      try files.createSymbolicLink(at: url, withDestinationURL: text)
+    case "other database":
+      let connection = try Connection(path: url.path, access: .writing)
+      try connection.execute("CREATE TABLE t(a)")
+      connection.close()
+    case "truncated":
+      try Data(contentsOf: stack.storeURL).prefix(5_000).write(to: url)
+    default: try Data("SQLite format 3\0 and no more".utf8).write(to: url)
+    }
+    return url
+  }
+
+  private static let kinds = [
+    "missing", "empty", "text", "folder", "fifo", "device", "link", "link to text",
+    "other database", "truncated", "header only",
+  ]
+
+  @Test("what isn't a store isn't destroyed", arguments: kinds, [true, false])
+  func onlyStoresAreDestroyed(_ kind: String, isForced: Bool) throws {
+    let url = try make(kind)
+    let before = try image()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    let types: [NSPersistentStore.StoreType] = [.sqlite, .xml, .binary]
+    for type in types {
+      // Forced, a database that can't be read any more goes.
+      if isForced, type == .sqlite, ["truncated", "header only"].contains(kind) { continue }
+      let error = #expect(throws: NSError.self, "\(type.rawValue)") {
+        try coordinator.destroyPersistentStore(
+          at: url, type: type, options: [NSPersistentStoreForceDestroyOption: isForced])
+      }
+      // A store at /dev/null is in memory.
+      #expect(
+        error?.code
+          == (kind == "device" ? NSPersistentStoreOperationError : NSPersistentStoreOpenError))
+      #expect(try image() == before)
+    }
+    var info = stat()
+    #expect(kind != "device" || (stat("/dev/null", &info) == 0 && info.st_mode & S_IFMT == S_IFCHR))
+  }
+
+  @Test("a corrupt store is destroyed when it's forced")
+  func corruptStoreIsDestroyed() throws {
+    let url = try make("truncated")
+    try NSPersistentStoreCoordinator(managedObjectModel: stack.model).destroyPersistentStore(
+      at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+  }
+
+  @Test(
+    "what isn't a store isn't replaced by one either",
+    arguments: kinds.filter { !["missing", "empty", "device"].contains($0) })
+  func onlyStoresAreReplaced(_ kind: String) throws {
+    let url = try make(kind)
+    let before = try image()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    #expect(throws: NSError.self) {
+      try coordinator.replacePersistentStore(
+        at: url, withPersistentStoreFrom: stack.storeURL, type: .sqlite)
+    }
+    #expect(try image() == before)
+    let context = try stack.coldContext()
+    let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+    #expect(throws: NSError.self) {
+      try context.persistentStoreCoordinator?.migratePersistentStore(store, to: url, type: .sqlite)
+    }
+    try context.persistentStoreCoordinator?.remove(store)
+    #expect(try image() == before)
+  }
+
+  @Test("destroying removes a link in place of the folder of external data, not its target")
+  func supportFolderLink() throws {
+    let other = try TestStack(model: SchemaModels.library())
+    let kept = other.folder.appendingPathComponent("kept")
+    try Data([1]).write(to: kept)
+    let support = ExternalStorage(storeURL: stack.storeURL).folder.deletingLastPathComponent()
+    symlink(other.folder.path, support.path)
+    try NSPersistentStoreCoordinator(managedObjectModel: stack.model).destroyPersistentStore(
+      at: stack.storeURL, type: .sqlite)
+    #expect(try image().isEmpty)
+    #expect(FileManager.default.fileExists(atPath: kept.path))
+  }
+
+  // MARK: External data
+
+  @Test(
+    "no link, FIFO, or device is read in place of an external data file, nor written or removed",
+    arguments: ["file link", "fifo", "folder", "support link", "data link"])
+  func specialExternalFiles(_ kind: String) throws {
+    let other = try TestStack(model: SchemaModels.library())
+    let storage = ExternalStorage(storeURL: stack.storeURL)
+    let file = ExternalFile()
+    let secret = Data("what isn't the store's".utf8)
+    let (support, data) = (storage.folder.deletingLastPathComponent(), storage.folder)
+    let files = FileManager.default
+    let outside = other.folder.appendingPathComponent("_EXTERNAL_DATA")
+    try files.createDirectory(at: outside, withIntermediateDirectories: false)
+    try secret.write(to: outside.appendingPathComponent(file.name))
+    switch kind {
+    case "support link": symlink(other.folder.path, support.path)
+    case "data link":
+      try files.createDirectory(at: support, withIntermediateDirectories: false)
+      symlink(outside.path, data.path)
+    default:
+      try files.createDirectory(at: data, withIntermediateDirectories: true)
+      let path = data.appendingPathComponent(file.name).path
+      switch kind {
+      case "file link": symlink(outside.appendingPathComponent(file.name).path, path)
+      case "fifo": mkfifo(path, 0o600)
+      default: mkdir(path, 0o700)
+      }
+    }
+    #expect(storage.files().isEmpty)
+    let error = #expect(throws: NSError.self) { try storage.read(file) }
+    #expect(error?.code == NSManagedObjectReferentialIntegrityError)
+    let copy = other.folder.appendingPathComponent("Copy.sqlite")
+    try StoreFile.copy(from: stack.storeURL, to: copy)
+    #expect(ExternalStorage(storeURL: copy).files().isEmpty)
+    if kind.hasSuffix("link"), kind != "file link" {
+      #expect(throws: NSError.self) { try storage.write(Data([1])) }
+    }
+    storage.remove([file])
+    #expect(try files.contentsOfDirectory(atPath: outside.path) == [file.name])
+    #expect(try Data(contentsOf: outside.appendingPathComponent(file.name)) == secret)
+  }
+
+  @Test("an external data file above the limit is an error that states it")
+  func largeExternalFile() throws {
+    let storage = ExternalStorage(storeURL: stack.storeURL)
+    let file = try storage.write(Data([1, 2, 3]))
+    #expect(try storage.read(file) == Data([1, 2, 3]))
+    #expect(truncate(storage.folder.appendingPathComponent(file.name).path, 3 << 30) == 0)
+    let error = #expect(throws: NSError.self) { try storage.read(file) }
+    #expect(error?.localizedDescription.contains("the limit is 2147483648") == true)
+  }
+
+  // MARK: Housekeeping tables
+
+  private static let endless =
+    "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT"
+
+  /// A table, and what's in place of it.
+  private static let replacements: [(table: String, sql: String)] = [
+    (
+      "Z_METADATA",
+      "CREATE VIEW Z_METADATA AS \(endless) 1 Z_VERSION, 'u' Z_UUID, x'' Z_PLIST FROM n"
+    ),
+    (
+      "Z_METADATA",
+      "CREATE VIEW z_metadata AS \(endless) 1 Z_VERSION, 'u' Z_UUID, x'' Z_PLIST FROM n"
+    ),
+    ("Z_MODELCACHE", "CREATE VIEW Z_MODELCACHE AS \(endless) x'00' Z_CONTENT FROM n"),
+    (
+      "Z_PRIMARYKEY",
+      "CREATE VIEW Z_PRIMARYKEY AS \(endless) i Z_ENT, 'a' Z_NAME, 0 Z_SUPER, 0 Z_MAX FROM n"
+    ),
+    (
+      "Z_METADATA",
+      "CREATE TABLE Z_METADATA(Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR, "
+        + "Z_PLIST AS (zeroblob(900000000)))"
+    ),
+    (
+      "Z_MODELCACHE",
+      "CREATE TABLE Z_MODELCACHE(a, Z_CONTENT GENERATED ALWAYS AS "
+        + "(instr(zeroblob(200000000), zeroblob(100000000))) VIRTUAL)"
+    ),
+    (
+      "Z_PRIMARYKEY",
+      "CREATE TABLE Z_PRIMARYKEY(Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, "
+        + "Z_MAX AS(length(zeroblob(900000000))))"
+    ),
+    ("Z_MODELCACHE", "CREATE VIRTUAL TABLE Z_MODELCACHE USING fts5(Z_CONTENT)"),
+    ("ACHANGE", "CREATE VIEW ACHANGE AS \(endless) i Z_PK FROM n"),
+  ]
+
+  @Test(
+    "a view, a generated column, or a virtual table isn't read as a housekeeping table",
+    arguments: replacements)
+  func housekeepingTables(_ replaced: (table: String, sql: String)) throws {
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    try connection.execute("DROP TABLE IF EXISTS \(replaced.table); \(replaced.sql)")
+    // One row, where a table takes one.
+    try? connection.execute("INSERT INTO \(replaced.table) DEFAULT VALUES")
+    connection.close()
+    for isReadOnly in [true, false] {
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+      let error = #expect(throws: NSError.self) {
+        try coordinator.addPersistentStore(
+          type: .sqlite, at: stack.storeURL,
+          options: [
+            NSReadOnlyPersistentStoreOption: isReadOnly,
+            NSIgnorePersistentStoreVersioningOption: true,
+          ])
+      }
+      #expect(error?.code == NSPersistentStoreOpenError)
+      #expect(error?.localizedDescription.contains(replaced.table) == true)
+    }
+    #expect(throws: NSError.self) { try StoreModel.ofStore(at: stack.storeURL) }
+    #expect(throws: NSError.self) { try NSManagedObjectModel.inStore(at: stack.storeURL) }
+    #expect(throws: NSError.self) {
+      try NSPersistentStoreCoordinator.metadataForPersistentStore(
+        type: .sqlite, at: stack.storeURL)
+    }
+  }
+
+  @Test("of a housekeeping table with very many rows, one is read")
+  func oneRowIsRead() throws {
+    let connection = try Connection(path: stack.storeURL.path, access: .writing)
+    try connection.execute(
+      "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) "
+        + "INSERT INTO Z_MODELCACHE SELECT zeroblob(1000000) FROM n")
+    let sql = "SELECT Z_CONTENT FROM Z_MODELCACHE"
+    #expect(try HousekeepingTables.row(sql, on: connection)?.count == 1)
+    let statement = try connection.statement(sql)
+    let before = statement.work
+    _ = try HousekeepingTables.row(sql, on: connection)
+    #expect(statement.work.vmSteps - before.vmSteps < 100)
+    try connection.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = zeroblob(70000000)")
+    let error = #expect(throws: SQLiteError.self) {
+      try HousekeepingTables.row(sql, on: connection)
+    }
+    #expect(error?.message == "a value has 70000000 bytes, and the limit is 67108864")
+  }
+}

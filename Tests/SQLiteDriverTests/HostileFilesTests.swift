@@ -1,0 +1,217 @@
+import Foundation
+import Testing
+
+@testable import SQLiteDriver
+
+@Suite("Nothing outside of a store is touched, whatever its files contain")
+struct HostileFilesTests {
+  /// What names the super-journal, and how the path is written into the journal.
+  @Test(
+    "a super-journal stays, and still decides whether the journal is rolled back",
+    arguments: [Connection.Access.looking, .writing], [true, false])
+  func superJournalIsKept(_ access: Connection.Access, exists: Bool) throws {
+    let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+    let victim = other.file("victim")
+    if exists { try other.write(Array("text of somebody's".utf8), to: "victim") }
+    let path = folder.file("store")
+    try HostileJournal.make(path)
+    try HostileJournal.appendSuperJournal(victim, to: path + "-journal")
+    let (before, mine) = (try FolderImage(other.path), try FolderImage(folder.path))
+
+    let connection = try Connection(path: path, access: access)
+    let changed = try connection.values("SELECT count(*) FROM t WHERE number = 1")
+    connection.close()
+    if exists {
+      #expect(changed == [[.integer(0)]], "rolled back")
+    } else {
+      #expect(changed != [[.integer(0)]], "without its super-journal, a journal is over")
+    }
+    #expect(try FolderImage(other.path) == before)
+    if access == .looking { #expect(try FolderImage(folder.path) == mine) }
+  }
+
+  @Test("a super-journal that's the store itself, its journal, or a folder of its own is kept")
+  func superJournalInsideIsKept() throws {
+    for name in ["store", "store-journal", "other", "missing/../other", "../"] {
+      let folder = try TemporaryFolder()
+      let path = folder.file("store")
+      try HostileJournal.make(path)
+      try folder.write([1, 2, 3], to: "other")
+      try HostileJournal.appendSuperJournal(folder.file(name), to: path + "-journal")
+      let before = try FolderImage(folder.path)
+      let connection = try? Connection(path: path, access: .looking)
+      _ = try? connection?.values("SELECT count(*) FROM t")
+      connection?.close()
+      #expect(try FolderImage(folder.path) == before, "\(name)")
+    }
+  }
+
+  @Test("a copy of a store is rolled back, and the super-journal stays")
+  func copyIsRolledBack() throws {
+    let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+    try other.write([1], to: "victim")
+    try HostileJournal.make(folder.file("store"))
+    try HostileJournal.appendSuperJournal(
+      other.file("victim"), to: folder.file("store-journal"))
+    try SettledCopy.copyStore(from: folder.file("store"), to: other.file("copy"))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: other.path).sorted()
+        == ["copy", "victim"])
+    let connection = try Connection(path: other.file("copy"), access: .writing)
+    #expect(
+      try connection.values("SELECT sum(number), count(*) FROM t")
+        == [[.integer(0), .integer(1_000)]])
+  }
+
+  @Test("a journal that restores a database of terabytes is an error that states the limit")
+  func hugePageCount() throws {
+    let folder = try TemporaryFolder()
+    try HostileJournal.make(folder.file("store"))
+    try HostileJournal.setPageCount(0x7fff_ffff, in: folder.file("store-journal"))
+    let error = #expect(throws: SQLiteError.self) {
+      try Connection(path: folder.file("store"), access: .looking)
+    }
+    // Some file systems refuse a file of that size by themselves.
+    #expect([ResultCode.corrupt, .inputOutput, .full].contains(error?.code.primary))
+  }
+
+  @Test(
+    "a journal or WAL that is a FIFO, a link, or a folder is refused, and nothing waits",
+    arguments: ["-wal", "-journal"], ["fifo", "link", "folder"])
+  func specialNeighbors(_ suffix: String, _ kind: String) throws {
+    let folder = try TemporaryFolder()
+    _ = try StoreState.closed.make("store", in: folder)
+    try folder.write([1], to: "other")
+    let path = folder.file("store" + suffix)
+    switch kind {
+    case "fifo": mkfifo(path, 0o600)
+    case "link": symlink(folder.file("other"), path)
+    default: mkdir(path, 0o700)
+    }
+    for access in [Connection.Access.looking, .writing, .reading] {
+      // SQLite ignores a WAL of a store that isn't in WAL mode, and a folder in place of a journal.
+      let connection = try? Connection(path: folder.file("store"), access: access)
+      #expect(connection == nil || access != .looking, "\(access)")
+      connection?.close()
+    }
+    guard case .notAFile(let named)? = StoreFileProblem.examine(path: folder.file("store")) else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(named == path)
+  }
+
+  // MARK: Statements
+
+  @Test(
+    "a confined statement can't reach outside of its store",
+    arguments: [
+      ("ATTACH 'FILE' AS x", "ATTACH"), ("ATTACH DATABASE ('FI' || 'LE') AS x", "ATTACH"),
+      ("ATTACH ':memory:' AS x", "ATTACH"), ("VACUUM INTO 'FILE'", "VACUUM INTO"),
+      ("VACUUM main INTO ('FI' || 'LE')", "VACUUM INTO"),
+      ("SELECT load_extension('FILE')", "load_extension"),
+      ("SELECT fts3_tokenizer('simple', x'4141414141414141')", "fts3_tokenizer"),
+      ("SELECT FTS3_Tokenizer('simple')", "fts3_tokenizer"),
+      ("PRAGMA temp_store_directory = 'FILE'", "temp_store_directory"),
+      ("PRAGMA data_store_directory = 'FILE'", "data_store_directory"),
+      ("PRAGMA writable_schema = 1", "writable_schema"), ("PRAGMA trusted_schema = 1", "trusted"),
+      ("PRAGMA hard_heap_limit = 1", "hard_heap_limit"), ("PRAGMA mmap_size = 1", "mmap_size"),
+      ("PRAGMA main.Lock_Proxy_File = 'FILE'", "Lock_Proxy_File"),
+      ("CREATE VIRTUAL TABLE v USING csv(filename='FILE')", "csv"),
+    ])
+  func confinedStatement(_ sql: String, _ named: String) throws {
+    let folder = try TemporaryFolder()
+    _ = try StoreState.closed.make("store", in: folder)
+    let text = sql.replacingOccurrences(of: "FILE", with: folder.file("other"))
+    for access in [Connection.Access.looking, .writing] {
+      let connection = try Connection(path: folder.file("store"), access: access)
+      connection.confine()
+      let error = #expect(throws: SQLiteError.self) { try connection.execute(text) }
+      #expect(error?.code == .authorization && error?.message.contains(named) == true)
+      #expect(error?.message.hasSuffix("can't reach outside of its store") == true)
+      connection.close()
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("other")))
+  }
+
+  @Test("a confined connection still does everything inside of its store")
+  func confinedWork() throws {
+    let folder = try TemporaryFolder()
+    _ = try StoreState.closed.make("store", in: folder)
+    let connection = try Connection(path: folder.file("store"), access: .writing)
+    connection.confine()
+    try connection.execute(
+      """
+      CREATE TABLE u(a); INSERT INTO u VALUES(1); CREATE INDEX i ON u(a); ANALYZE; REINDEX;
+      CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES('word');
+      CREATE TEMP TABLE v AS SELECT * FROM u; PRAGMA user_version = 3; PRAGMA journal_mode = DELETE
+      """)
+    try connection.execute("VACUUM")
+    #expect(try connection.values("SELECT a FROM f WHERE f MATCH 'word'") == [[.text("word")]])
+    #expect(try connection.values("PRAGMA integrity_check") == [[.text("ok")]])
+  }
+
+  @Test("a pragma that sets a path of the process is refused when a store is opened")
+  func openingPragma() throws {
+    let folder = try TemporaryFolder()
+    let error = #expect(throws: SQLiteError.self) {
+      try Connection(
+        path: folder.file("store"), access: .writing,
+        options: Connection.Options(pragmas: [("Temp_Store_Directory", "'/'")]))
+    }
+    #expect(error?.message.contains("isn't allowed") == true)
+  }
+
+  // MARK: Schemas
+
+  @Test(
+    "views, triggers, and functions of a schema that isn't trusted are off where a store is read")
+  func readOnlySchema() throws {
+    let folder = try TemporaryFolder()
+    let writer = try Connection(path: folder.file("store"), access: .writing)
+    try writer.execute(
+      """
+      CREATE TABLE t(a); INSERT INTO t VALUES(1);
+      CREATE VIEW endless AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n)
+        SELECT i FROM n
+      """)
+    writer.close()
+    let connection = try Connection(path: folder.file("store"), access: .looking)
+    #expect(throws: SQLiteError.self) { try connection.values("SELECT * FROM endless LIMIT 1") }
+    #expect(try connection.values("SELECT a FROM t") == [[.integer(1)]])
+  }
+
+  @Test("a step limit stops a statement without an end, with an error that states it")
+  func stepLimit() throws {
+    let connection = try Connection(path: ":memory:", access: .writing)
+    let endless =
+      "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
+    for _ in 0..<2 {
+      let error = #expect(throws: SQLiteError.self) {
+        try connection.withStepLimit(1_000_000) { try connection.values(endless) }
+      }
+      #expect(error?.message == "stopped after 1000000 VM steps, the limit for reading this store")
+    }
+    #expect(try connection.values("SELECT 1") == [[.integer(1)]])
+    // Each is below the limit, and all together are above.
+    let thousands =
+      "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 10000) "
+      + "SELECT count(*) FROM n"
+    #expect(throws: SQLiteError.self) {
+      try connection.withStepLimit(1_000_000) {
+        for _ in 0..<100 { _ = try connection.values(thousands) }
+      }
+    }
+  }
+
+  @Test("a value beyond the limit is an error that states it")
+  func valueLimit() throws {
+    let folder = try TemporaryFolder()
+    _ = try StoreState.closed.make("store", in: folder)
+    let connection = try Connection(path: folder.file("store"), access: .looking)
+    let error = #expect(throws: SQLiteError.self) {
+      try connection.values("SELECT length(zeroblob(300000000))")
+    }
+    #expect(error?.message.contains("268435456 bytes, the limit") == true)
+  }
+}

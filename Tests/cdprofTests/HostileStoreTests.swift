@@ -1,0 +1,180 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+
+@Suite("A hostile file makes the program touch nothing else, hang, or crash")
+struct HostileStoreTests {
+  private let program: BuiltProgram
+  private let store: String
+
+  init() throws {
+    program = try BuiltProgram()
+    store = program.folder.file("store.sqlite").path
+    let tag = NSEntityDescription()
+    tag.name = "Tag"
+    let name = NSAttributeDescription()
+    name.name = "name"
+    name.attributeType = .stringAttributeType
+    tag.properties = [name]
+    let model = NSManagedObjectModel()
+    model.entities = [tag]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let added = try coordinator.addPersistentStore(
+      type: .sqlite, at: URL(fileURLWithPath: store),
+      options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+    try coordinator.remove(added)
+    try edit(
+      "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 500) "
+        + "INSERT INTO ZTAG(Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, 1, 1, printf('%200d', i) FROM n")
+  }
+
+  private func edit(_ sql: String) throws {
+    let connection = try Connection(
+      path: store, access: .writing,
+      options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
+    defer { connection.close() }
+    try connection.execute(sql)
+  }
+
+  /// Commands on a store that change nothing, and one that changes a copy.
+  private static let commands: [[String]] = [
+    ["inspect"], ["doctor"], ["model"], ["rows", "+", "Tag"], ["advise", "+", "fetch Tag"],
+    ["predicate", "name == 'a'", "--entity", "Tag", "--plan"], ["new"], ["shell"],
+    ["shell", "+", "--write"],
+  ]
+
+  private func arguments(_ command: [String], _ path: String) -> [String] {
+    command.contains("+") ? command.map { $0 == "+" ? path : $0 } : command + [path]
+  }
+
+  @Test("the file that a journal names as its super-journal stays", arguments: commands)
+  func superJournal(_ command: [String]) throws {
+    let victim = try program.folder.write("a text that somebody needs", to: "outside/victim")
+    // A copy of the files in the middle of a transaction.
+    let writer = try Connection(
+      path: store, access: .writing,
+      options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
+    try writer.execute("PRAGMA cache_size = 2; BEGIN; UPDATE ZTAG SET ZNAME = upper(ZNAME)")
+    let hot = program.folder.file("hot.sqlite").path
+    for suffix in ["", "-journal"] {
+      try FileManager.default.copyItem(atPath: store + suffix, toPath: hot + suffix)
+    }
+    try writer.execute("ROLLBACK")
+    writer.close()
+    let name = Array(victim.utf8)
+    let number = { (value: Int) in withUnsafeBytes(of: UInt32(value).bigEndian) { Array($0) } }
+    let record =
+      number(262_145) + name + number(name.count) + number(name.reduce(0) { $0 + Int($1) })
+      + [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+    let journal = try FileHandle(forWritingTo: URL(fileURLWithPath: hot + "-journal"))
+    try journal.seekToEnd()
+    try journal.write(contentsOf: Data(record))
+    try journal.close()
+    let before = try [hot, hot + "-journal"].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+
+    let outcome = try program.run(arguments(command, hot), input: "fetch Tag\n")
+    #expect([0, 3].contains(outcome.status), "\(outcome.errors)")
+    #expect(try String(contentsOfFile: victim, encoding: .utf8) == "a text that somebody needs")
+    #expect(
+      try [hot, hot + "-journal"].map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
+    #expect(program.leftovers == [])
+  }
+
+  private static let endless =
+    "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i FROM n) SELECT"
+
+  @Test(
+    "a store whose housekeeping tables aren't tables is bad input",
+    arguments: [
+      "DROP TABLE Z_METADATA; CREATE VIEW Z_METADATA AS \(endless) 'u' Z_UUID, x'' Z_PLIST FROM n",
+      "DROP TABLE Z_MODELCACHE; CREATE VIEW Z_MODELCACHE AS \(endless) x'00' Z_CONTENT FROM n",
+      "DROP TABLE Z_PRIMARYKEY; CREATE VIEW Z_PRIMARYKEY AS \(endless) i Z_ENT, 'a' Z_NAME FROM n",
+      "DROP TABLE Z_MODELCACHE; CREATE TABLE Z_MODELCACHE(a, Z_CONTENT AS "
+        + "(instr(zeroblob(200000000), zeroblob(100000000)))); INSERT INTO Z_MODELCACHE(a) VALUES(1)",
+    ])
+  func housekeeping(_ sql: String) throws {
+    try edit(sql)
+    for command in Self.commands {
+      let run = try program.run(arguments(command, store), input: "fetch Tag\n")
+      #expect(run.status == 65, "\(command): \(run.errors)")
+      #expect(run.errors.contains("not a Core Data store"), "\(command): \(run.errors)")
+    }
+  }
+
+  @Test("what isn't a regular file is missing input, and nothing waits for it")
+  func specialFiles() throws {
+    let fifo = program.folder.file("fifo").path
+    mkfifo(fifo, 0o600)
+    let compiled = program.folder.file("fifo.mom").path
+    mkfifo(compiled, 0o600)
+    for path in [fifo, compiled, "/dev/zero", "/dev/null"] {
+      for command in Self.commands + [["generate"], ["diff", store]] {
+        let run = try program.run(arguments(command, path), input: "fetch Tag\n")
+        #expect(run.status == 66, "\(command) \(path): \(run.errors)")
+        #expect(run.errors.contains("isn't a regular file"), "\(command) \(path): \(run.errors)")
+      }
+    }
+    let document = program.folder.file("F.xcdatamodel")
+    try FileManager.default.createDirectory(at: document, withIntermediateDirectories: false)
+    mkfifo(document.appendingPathComponent("contents").path, 0o600)
+    let run = try program.run(["model", document.path])
+    #expect(run.status == 65 && run.errors.contains("isn't a regular file"))
+  }
+
+  @Test("advice on a corrupt store is bad input")
+  func corruptStore() throws {
+    var pages = try Data(contentsOf: URL(fileURLWithPath: store))
+    let connection = try Connection(path: store, access: .looking)
+    let rows = try connection.values("SELECT rootpage FROM sqlite_master WHERE name = 'ZTAG'")
+    guard case .integer(let page)? = rows.first?.first else {
+      Issue.record("no table")
+      return
+    }
+    connection.close()
+    let start = (Int(page) - 1) * 4096
+    pages.replaceSubrange(start..<start + 200, with: Data(repeating: 0xff, count: 200))
+    try pages.write(to: URL(fileURLWithPath: store))
+    let run = try program.run(["advise", store, "fetch Tag"])
+    #expect(run.status == 65, "\(run.errors)")
+  }
+
+  @Test("a shell's statements and pragmas stay inside of its store, and never end the program")
+  func confinedShell() throws {
+    let outside = program.folder.file("outside").path
+    let run = try program.run(
+      ["shell", store, "--write"],
+      input: """
+        sql "ATTACH '\(outside)' AS x"
+        sql "VACUUM INTO '\(outside)'"
+        sql "SELECT fts3_tokenizer('simple', x'4141414141414141')"
+        sql "PRAGMA temp_store_directory = '/'"
+        .sqlite SELECT load_extension('\(outside)')
+        pragma temp_store_directory to "/"
+        pragma locking_mode to exclusive
+        fetch Tag
+        sql "SELECT 40 + 2"
+
+        """)
+    #expect(run.status == 65)
+    #expect(!FileManager.default.fileExists(atPath: outside))
+    #expect(
+      run.errors.components(separatedBy: "can't reach outside of its store").count == 6,
+      "\(run.errors)"
+    )
+    #expect(run.errors.contains("the pragma `locking_mode` can't be set"), "\(run.errors)")
+    #expect(run.output.contains("500") && run.output.contains("42"), "\(run.output)")
+  }
+
+  @Test("what a killed run left in the folder for temporary files is removed by the next one")
+  func leftBehind() throws {
+    let left = program.folder.file("tmp/cdprof-scratch-ABCDEF")
+    try FileManager.default.createDirectory(
+      at: left, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    for name in [".cdprof-scratch", "store"] {
+      try Data([1]).write(to: left.appendingPathComponent(name))
+    }
+    #expect(try program.run(["inspect", store]).status == 0)
+    #expect(program.leftovers == [])
+  }
+}
