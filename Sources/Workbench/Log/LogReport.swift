@@ -42,6 +42,9 @@ package struct LogReport: Sendable {
   /// Times of all statements, nothing counted twice, in microseconds.
   package var microseconds: Int { statements.reduce(0) { $0 + $1.own } }
 
+  /// Whether anything in it is Core Data's, or a section that a program marked.
+  package var isLog: Bool { !classes.isEmpty || !sections.isEmpty }
+
   /// Lines that are Core Data's, the unrecognised among them.
   package var coreDataLines: Int {
     let others: [LogKind] = [.app, .blank, .metadata, .section]
