@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 import Testing
 
 @testable import Workbench
@@ -52,16 +53,31 @@ struct LogSourceTests {
     }
   }
 
-  @Test(arguments: [
-    ([], "is empty"), (Array("hello\nworld\n".utf8), "none of its 2 lines is Core Data's"),
-    (Array("x\n".utf8), "none of its 1 line is Core Data's"),
-    ((0..<9_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 >> 3) }, "it holds binary data"),
-    (LogSourceTests.gzip(Array("no log\n".utf8)), "none of its 1 line is Core Data's"),
-    (LogSourceTests.gzip([]), "is empty"),
-    (Array(LogSourceTests.gzip(LogSourceTests.log).dropLast(20)), "is a truncated gzip file"),
-    ([0x1F, 0x8B], "is a truncated gzip file"),
-    ([0x1F, 0x8B] + [UInt8](repeating: 7, count: 99), "is a corrupt gzip file"),
-  ])
+  /// A file, and what is said of it.
+  private static let others: [(bytes: [UInt8], message: String)] = [
+    (bytes: [], message: "is empty"),
+    (bytes: text("hello\nworld\n"), message: "none of its 2 lines is Core Data's"),
+    (bytes: text("x\n"), message: "none of its 1 line is Core Data's"),
+    (bytes: noise, message: "it holds binary data"),
+    (bytes: gzip(text("no log\n")), message: "none of its 1 line is Core Data's"),
+    (bytes: gzip(noise), message: "it holds binary data"),
+    (bytes: gzip([]), message: "is empty"),
+    (bytes: Array(gzip(log).dropLast(20)), message: "is a truncated gzip file"),
+    (bytes: GzipStream.magic, message: "is a truncated gzip file"),
+    (
+      bytes: GzipStream.magic + [UInt8](repeating: 7, count: 99),
+      message: "is a corrupt gzip file"
+    ),
+  ]
+
+  private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  private static let noise: [UInt8] = {
+    var generator = SeededGenerator(seed: 16, stream: "log")
+    return (0..<9_000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+  }()
+
+  @Test(arguments: LogSourceTests.others)
   func whatIsNoLogIsRefused(bytes: [UInt8], message: String) throws {
     let path = try file(bytes)
     let refusal = try #require(throws: InputRefusal.self) { try LogReader.read(path) }
