@@ -39,6 +39,13 @@ package enum CallStack {
     return name.map { (demangled($0), path) }
   }
 
+  /// The file that an address was loaded from, and how far behind its beginning the address is.
+  package static func image(of address: UInt) -> (file: String, offset: UInt)? {
+    var found = cstackframes_symbol()
+    guard cstackframes_find(address, &found) != 0, let file = found.file else { return nil }
+    return (String(cString: file), address - UInt(bitPattern: found.base))
+  }
+
   private static func demangled(_ name: String) -> String {
     guard name.hasPrefix("$s"), let text = demangle(name, name.utf8.count, nil, nil, 0) else {
       return name

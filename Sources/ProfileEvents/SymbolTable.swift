@@ -58,7 +58,8 @@ struct SymbolTable {
         add(file, symbol)
       }
     }
-    functions.sort { $0.address < $1.address }
+    // Of several names for one address the one with the most code is last, and found.
+    functions.sort { ($0.address, $0.size) < ($1.address, $1.size) }
   }
 
   private mutating func add(_ file: UnsafeRawBufferPointer, _ symbol: Int) {

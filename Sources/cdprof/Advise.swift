@@ -11,7 +11,9 @@ struct Advise: Executable {
       proposed, with its cost, for the model and as SQL. The store is not changed.
       """)
 
-  @Argument(help: ArgumentHelp("A scenario (.yml, .yaml) or a store.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("A scenario (.yml, .yaml) or a store.", valueName: "file"),
+    completion: .file())
   var file: String
 
   @Argument(
@@ -41,6 +43,12 @@ struct Advise: Executable {
     }
     if isScenario, !steps.isEmpty || !sql.isEmpty {
       throw ValidationError("a scenario has its own steps; give steps and --sql with a store")
+    }
+    if !isScenario, steps.isEmpty, sql.isEmpty {
+      throw ValidationError(
+        "expected a step to try indexes for\n"
+          + "write one or more after the store: cdprof advise \(LineWords.plain(file)) "
+          + "\"fetch ENTITY sort KEY\"")
     }
   }
 

@@ -13,10 +13,14 @@ struct Compare: Executable {
       the two are not of one kind, 66 when one is missing. Times never fail.
       """)
 
-  @Argument(help: ArgumentHelp("The result before, as JSON, or the log.", valueName: "before"))
+  @Argument(
+    help: ArgumentHelp("The result before, as JSON, or the log.", valueName: "before"),
+    completion: .file())
   var before: String
 
-  @Argument(help: ArgumentHelp("The result after, as JSON, or the log.", valueName: "after"))
+  @Argument(
+    help: ArgumentHelp("The result after, as JSON, or the log.", valueName: "after"),
+    completion: .file())
   var after: String
 
   @Option(
@@ -25,7 +29,7 @@ struct Compare: Executable {
       What fails, with commas: more (a cost has grown), change (a count differs), findings (a new \
       one fires), missing (a variant is gone), none, or metrics that may not grow. \
       more,findings,missing if not given.
-      """, valueName: "words"))
+      """, valueName: "words"), completion: .list(ComparisonGate.words))
   var failOn: String?
 
   @ArgumentParser.Flag(help: "Print JSON.")

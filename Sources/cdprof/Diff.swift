@@ -8,10 +8,12 @@ struct Diff: Executable {
     abstract: "Say what differs between two models, and what it takes to migrate a store.",
     discussion: "Each of them is anything that `cdprof model` reads.")
 
-  @Argument(help: ArgumentHelp("The earlier model, or a store.", valueName: "old"))
+  @Argument(
+    help: ArgumentHelp("The earlier model, or a store.", valueName: "old"), completion: .file())
   var old: String
 
-  @Argument(help: ArgumentHelp("The later model, or a store.", valueName: "new"))
+  @Argument(
+    help: ArgumentHelp("The later model, or a store.", valueName: "new"), completion: .file())
   var new: String
 
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")

@@ -11,7 +11,7 @@ struct Doctor: Executable {
       Ends with 3 when something is wrong, 65 when the file is no Core Data store.
       """)
 
-  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"))
+  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())
   var store: String
 
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")

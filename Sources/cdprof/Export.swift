@@ -11,13 +11,16 @@ struct Export: Executable {
       back through `cdprof log LOG --expect SCENARIO`. Without --out its only file is printed.
       """)
 
-  @Argument(help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"))
+  @Argument(
+    help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"), completion: .file())
   var scenario: String
 
   @ArgumentParser.Flag(help: "Write Swift; there is no other language yet.")
   var swift = false
 
-  @Option(help: ArgumentHelp("The folder to write a package to.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("The folder to write a package to.", valueName: "dir"),
+    completion: .directory)
   var out: String?
 
   @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")

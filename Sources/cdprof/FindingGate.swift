@@ -5,11 +5,13 @@ import Workbench
 /// The value of `--fail-on`: rules of findings with commas between them, or `any`.
 struct FindingGate {
   static let any = "any"
+  /// The words that it may have.
+  static let words = Finding.Rule.allCases.map(\.rawValue) + [any]
   private let rules: Set<String>
 
   /// - Throws: `ValidationError` for a word that is no rule.
   init(_ text: String) throws {
-    let known = Finding.Rule.allCases.map(\.rawValue) + [FindingGate.any]
+    let known = FindingGate.words
     let words = text.split(separator: ",", omittingEmptySubsequences: false)
       .map { $0.trimmingCharacters(in: .whitespaces) }
     for word in words where !known.contains(word) {

@@ -15,10 +15,13 @@ struct Generate: Executable {
 
   @Argument(
     help: ArgumentHelp(
-      "The model: .xcdatamodeld, .xcdatamodel, .mom or .momd.", valueName: "model"))
+      "The model: .xcdatamodeld, .xcdatamodel, .mom or .momd.", valueName: "model"),
+    completion: .file())
   var model: String
 
-  @Option(help: ArgumentHelp("The folder to write to, made where it is missing.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("The folder to write to, made where it is missing.", valueName: "dir"),
+    completion: .directory)
   var out: String
 
   @Option(

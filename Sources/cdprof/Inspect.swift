@@ -8,7 +8,7 @@ struct Inspect: Executable {
     abstract: "Say what is in a store: entities, rows, relationships, indexes, sizes.",
     discussion: "The store and the files beside it are not changed.")
 
-  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"))
+  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())
   var store: String
 
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")

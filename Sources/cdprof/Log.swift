@@ -12,23 +12,26 @@ struct Log: Executable {
       explained, and indexes are tried on a copy.
       """)
 
-  @Argument(help: ArgumentHelp("The log, or `-` for standard input.", valueName: "file"))
+  @Argument(
+    help: ArgumentHelp("The log, or `-` for standard input.", valueName: "file"),
+    completion: .file())
   var file: String
 
   @Option(
-    help: ArgumentHelp("The app's store: plans, and indexes that would help.", valueName: "store"))
+    help: ArgumentHelp("The app's store: plans, and indexes that would help.", valueName: "store"),
+    completion: .file())
   var store: String?
 
   @Option(
     help: ArgumentHelp(
       "The app's model, in any form, or a store that has it: which table is which entity.",
-      valueName: "model"))
+      valueName: "model"), completion: .file())
   var model: String?
 
   @Option(
     help: ArgumentHelp(
       "What the sections of the log may cost: a file with `sections`, or a scenario.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var expect: String?
 
   @Option(

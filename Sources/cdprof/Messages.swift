@@ -55,7 +55,7 @@ enum Messages {
   }
 
   static func held(_ held: Int, of count: Int) -> String {
-    "\(held) of \(count) scenarios held"
+    "\(NumberText.counted(held, of: count, "scenario")) held"
   }
 
   static func written(_ paths: [String]) -> String {
@@ -80,7 +80,7 @@ enum Messages {
   static func progress(_ progress: RunProgress, of scenario: String) -> String {
     switch progress {
     case .data(let rows, let total):
-      "\(scenario): making data, \(NumberText.grouped(rows)) of \(NumberText.grouped(total)) rows"
+      "\(scenario): making data, \(NumberText.counted(rows, of: total, "row"))"
     case .variant(let name, let number, let total):
       "\(scenario): \(number) of \(total), \(name)"
     }

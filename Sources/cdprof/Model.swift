@@ -12,7 +12,7 @@ struct Model: Executable {
       --check ends with 3 when it finds something.
       """)
 
-  @Argument(help: ArgumentHelp("The model, or a store.", valueName: "model"))
+  @Argument(help: ArgumentHelp("The model, or a store.", valueName: "model"), completion: .file())
   var path: String
 
   @Option(

@@ -14,10 +14,11 @@ struct New: Executable {
   @Argument(help: ArgumentHelp("The scenario's name and its file's: NAME.yml.", valueName: "name"))
   var name: String
 
-  @Option(help: ArgumentHelp("A store to work on copies of.", valueName: "store"))
+  @Option(
+    help: ArgumentHelp("A store to work on copies of.", valueName: "store"), completion: .file())
   var store: String?
 
-  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out = "."
 
   @ArgumentParser.Flag(help: "Replace the scenario's file if it exists.")

@@ -18,7 +18,7 @@ struct Predicate: Executable {
   @Option(
     help: ArgumentHelp(
       "A model (.xcdatamodel, .xcdatamodeld, .mom, .momd), or a store that has one.",
-      valueName: "model"))
+      valueName: "model"), completion: .file())
   var model: String?
 
   @Option(help: ArgumentHelp("The entity whose objects are asked for.", valueName: "entity"))
@@ -30,7 +30,9 @@ struct Predicate: Executable {
   @ArgumentParser.Flag(help: "Print the tree alone.")
   var tree = false
 
-  @Option(help: ArgumentHelp("A store; prints how SQLite would search it.", valueName: "store"))
+  @Option(
+    help: ArgumentHelp("A store; prints how SQLite would search it.", valueName: "store"),
+    completion: .file())
   var plan: String?
 
   func validate() throws {

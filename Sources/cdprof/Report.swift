@@ -12,15 +12,17 @@ struct Report: Executable {
       """)
 
   @Argument(
-    help: ArgumentHelp("The results, as JSON; `-` for standard input.", valueName: "result.json"))
+    help: ArgumentHelp("The results, as JSON; `-` for standard input.", valueName: "result.json"),
+    completion: .file())
   var files: [String]
 
   @Option(
     help: ArgumentHelp(
-      "The formats, with commas: \(ReportFormat.words).", valueName: "formats"))
+      "The formats, with commas: \(ReportFormat.words).", valueName: "formats"),
+    completion: .list(ReportFormat.allCases.map(\.rawValue)))
   var report = ReportFormat.text.rawValue
 
-  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out: String?
 
   @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")

@@ -11,7 +11,7 @@ struct Rows: Executable {
       those of their parent. Relationships are printed as URIs.
       """)
 
-  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"))
+  @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())
   var store: String
 
   @Argument(help: ArgumentHelp("The entity.", valueName: "entity"))

@@ -14,14 +14,16 @@ struct Run: Executable {
 
   @Argument(
     help: ArgumentHelp(
-      "Scenario files, and folders of them; `-` for standard input.", valueName: "file | dir"))
+      "Scenario files, and folders of them; `-` for standard input.", valueName: "file | dir"),
+    completion: .file())
   var files: [String]
 
   @Option(
-    help: ArgumentHelp("Write reports, with commas: \(ReportFormat.words).", valueName: "formats"))
+    help: ArgumentHelp("Write reports, with commas: \(ReportFormat.words).", valueName: "formats"),
+    completion: .list(ReportFormat.allCases.map(\.rawValue)))
   var report: String?
 
-  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out = "Reports"
 
   @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
@@ -58,7 +60,7 @@ struct Run: Executable {
   @Option(
     help: ArgumentHelp(
       "End with 3 when a finding of these rules fired, listed or not; `any` for all.",
-      valueName: "rules"))
+      valueName: "rules"), completion: .list(FindingGate.words))
   var failOn: String?
 
   @Option(
@@ -67,7 +69,7 @@ struct Run: Executable {
       """
       Print the SQL log, as -com.apple.CoreData.SQLDebug 1 to 4 does, on standard error; a section \
       for each variant.
-      """, valueName: "level"))
+      """, valueName: "level"), completion: .list((0...4).map(String.init)))
   var sqlLevel = 0
 
   @ArgumentParser.Flag(help: "Print bound values in the SQL log, from level 2 on.")

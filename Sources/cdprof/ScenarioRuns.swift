@@ -74,7 +74,9 @@ struct ScenarioRuns: Sendable {
       console.endProgress()
       if told > 0, !command.quiet { console.say("") }
       told += 1
-      if !isAlone, !command.quiet { console.progress("\(told) of \(runs.count) scenarios") }
+      if !isAlone, !command.quiet {
+        console.progress(NumberText.counted(told, of: runs.count, "scenario"))
+      }
       let one = tell(outcome, gate, command, console)
       if one == .success { held += 1 }
       status = status.worse(one)

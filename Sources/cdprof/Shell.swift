@@ -12,7 +12,9 @@ struct Shell: Executable {
       From a pipe, the shell reads on after an error, says its line on standard error, and ends with 65.
       """)
 
-  @Argument(help: ArgumentHelp("A store, or a scenario (.yml).", valueName: "store | scenario"))
+  @Argument(
+    help: ArgumentHelp("A store, or a scenario (.yml).", valueName: "store | scenario"),
+    completion: .file())
   var file: String?
 
   @ArgumentParser.Flag(help: "Work on a copy of the store, which is thrown away at the end.")

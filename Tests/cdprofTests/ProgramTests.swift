@@ -269,4 +269,45 @@ struct ProgramTests {
     #expect(entities.compactMap { $0["count"] as? Int } == [5, 2, 3, 4])
     #expect(entities.compactMap { $0["ownCount"] as? Int } == [0, 2, 3, 4])
   }
+
+  @Test func adviceOnAStoreWantsAStep() throws {
+    let outcome = try program.run(["advise", "App.sqlite"])
+    #expect(outcome.status == 64)
+    #expect(outcome.errors.contains("expected a step to try indexes for"))
+    #expect(outcome.errors.contains("cdprof advise App.sqlite \"fetch ENTITY sort KEY\""))
+  }
+
+  /// The words of a command line, and what Bash then offers.
+  @Test(arguments: [
+    (["inspect", "mo"], "mood.sqlite"), (["run", "--report", "ht"], "html"),
+    (["run", "--report", "html", "--out", "fol"], "folder"), (["run", "mo"], "mood.sqlite"),
+    (["log", "--expect", "mo"], "mood.sqlite"), (["report", "--report", "js"], "json"),
+    (["run", "--fail-on", "fetch-l"], "fetch-loop"), (["generate", "--style", "ext"], "extension"),
+  ])
+  func bashCompletesFilesAndWords(words: [String], offered: String) throws {
+    let script = try program.run(["--generate-completion-script", "bash"])
+    #expect(script.status == 0)
+    let file = try program.folder.write(script.output, to: "cdprof.bash")
+    _ = try program.folder.write("", to: "mood.sqlite")
+    _ = try program.folder.write("", to: "folder/file.txt")
+    let line = (["cdprof"] + words).joined(separator: " ")
+    let bash = Process()
+    bash.executableURL = URL(fileURLWithPath: "/bin/bash")
+    bash.currentDirectoryURL = program.folder.url
+    bash.arguments = [
+      "-c",
+      """
+      source '\(file)'; COMP_WORDS=(\(line)); COMP_CWORD=\(words.count); COMP_LINE='\(line)'
+      COMP_POINT=${#COMP_LINE}; $(complete -p cdprof | sed 's/.*-F \\([^ ]*\\).*/\\1/') cdprof \
+        "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"; printf '%s\\n' "${COMPREPLY[@]}"
+      """,
+    ]
+    let output = Pipe()
+    bash.standardOutput = output
+    try bash.run()
+    let reply = String(
+      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    bash.waitUntilExit()
+    #expect(reply.split(separator: "\n").contains { $0.hasPrefix(offered) }, "\(reply)")
+  }
 }

@@ -24,7 +24,7 @@ package enum AdviceText {
       ]
     }
     for index in advice.unused {
-      let room = index.bytes.map { ", \(NumberText.grouped($0)) bytes" } ?? ""
+      let room = index.bytes.map { ", \(NumberText.counted($0, "byte"))" } ?? ""
       lines += [
         "",
         "unused: \(index.name) (\(index.columns.joined(separator: ", "))\(room)); no statement "
@@ -63,7 +63,7 @@ package enum AdviceText {
     }
     if let size = proposal.size {
       costs.append(
-        "\(NumberText.counted(size.pages, "page")), \(NumberText.grouped(size.bytes)) bytes")
+        "\(NumberText.counted(size.pages, "page")), \(NumberText.counted(size.bytes, "byte"))")
     }
     return costs
   }

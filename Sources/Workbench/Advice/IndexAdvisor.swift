@@ -88,7 +88,9 @@ package struct IndexAdvisor {
         let compared = needs.equal + needs.ranges
         let sparse = store.sparseColumns(of: needs.table, among: compared)
         for idea in IndexCandidate.all(for: needs, sparse: sparse)
-        where !ideas.contains(idea) && !present.contains(where: idea.isServed) {
+        where !ideas.contains(idea) && !present.contains(where: idea.isServed)
+          && names.canDescribe(idea)
+        {
           ideas.append(idea)
         }
       }
@@ -113,14 +115,16 @@ package struct IndexAdvisor {
     store.drop(name)
     let before = store.insertSteps(into: candidate.table)
     _ = store.make(candidate, named: name)
-    let label = IndexProposal.modelName(
-      properties.isEmpty ? candidate.parts.map(\.column) : properties,
-      isPartial: candidate.notNull != nil)
+    let label = names.unusedIndexName(
+      IndexProposal.modelName(
+        properties.isEmpty ? candidate.parts.map(\.column) : properties,
+        isPartial: candidate.notNull != nil), in: found?.entity)
     var steps: (before: Int, after: Int)?
     if let before, let after { steps = (before, after) }
     return IndexProposal(
       candidate: candidate, name: "Z_\(found?.entity ?? candidate.table)_\(label)",
-      entity: found?.entity, properties: properties, gains: gains, insertSteps: steps, size: size)
+      modelName: label, entity: found?.entity, properties: properties, gains: gains,
+      insertSteps: steps, size: size)
   }
 
   private func redundant(with proposals: [IndexProposal]) -> [IndexAdvice.Redundant] {

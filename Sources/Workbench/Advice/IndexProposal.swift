@@ -15,6 +15,8 @@ package struct IndexProposal: Sendable {
   package var candidate: IndexCandidate
   /// The index's name in the file, as Core Data forms it.
   package var name: String
+  /// `byCountryAndDate`: its name in the model, which no other index of the entity has.
+  package var modelName: String
   /// The entity whose model gets it; nil where the store's model does not tell.
   package var entity: String?
   /// The properties, in the order of the columns; empty where the model does not tell.
@@ -42,11 +44,7 @@ package struct IndexProposal: Sendable {
   /// The statement that makes it by hand.
   package var sql: String { candidate.sql(named: name) }
 
-  /// `byCountryAndDate`: its name in the model.
-  package var modelName: String {
-    IndexProposal.modelName(properties, isPartial: candidate.notNull != nil)
-  }
-
+  /// A name for an index of properties: `byCountryAndDate`.
   static func modelName(_ properties: [String], isPartial: Bool) -> String {
     "by"
       + properties.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And")

@@ -20,7 +20,7 @@ package enum WorkToAdvise {
   /// Runs steps on a store that is only looked at, and looks for indexes for what they did.
   ///
   /// - Parameters:
-  ///   - lines: Steps as the shell takes them; without any, redundant indexes alone are found.
+  ///   - lines: Steps as the shell takes them.
   ///   - sql: SELECT statements to look at beside them, as captured from a log.
   /// - Throws: `InputRefusal`; `ShellFailure` for a step that cannot be understood and for a statement that
   ///   is no SELECT; `StepFailure`, `SQLiteError`.

@@ -44,7 +44,7 @@ package enum ComparedInput {
 
   private static func log(_ input: LogLines, _ path: String) throws -> LogReport {
     let report = try LogReader.read(input, of: path)
-    guard report.coreDataLines > 0 || !report.sections.isEmpty else {
+    guard report.isLog else {
       throw InputRefusal(
         kind: .unusable,
         message: "\(path) is neither a result nor a log: none of its "

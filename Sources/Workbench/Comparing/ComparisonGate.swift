@@ -21,6 +21,11 @@ package struct ComparisonGate: Sendable, Equatable {
   /// Metrics that may not grow.
   private var metrics: Set<Metric>
 
+  /// Every word that `init(_:)` takes.
+  package static var words: [String] {
+    Word.allCases.map(\.rawValue) + Metric.allCases.filter(\.isExact).map(\.rawValue)
+  }
+
   /// What fails when nothing else is said.
   package static let standard = ComparisonGate(words: [.more, .findings, .missing], metrics: [])
 
@@ -52,8 +57,7 @@ package struct ComparisonGate: Sendable, Equatable {
 
     /// What can be written instead.
     package var description: String {
-      let known =
-        Word.allCases.map(\.rawValue) + Metric.allCases.filter(\.isExact).map(\.rawValue)
+      let known = ComparisonGate.words
       let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
       return "`\(word)` is nothing to fail on\(near)\nwrite some of: "
         + known.joined(separator: ",")

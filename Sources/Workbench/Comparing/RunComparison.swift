@@ -84,7 +84,8 @@ package struct RunComparison: Sendable {
       let other = after.data.first { $0.name == entity.name }?.count ?? 0
       guard other != entity.count else { continue }
       notes.append(
-        "\(entity.name): \(NumberText.grouped(entity.count)) rows and \(NumberText.grouped(other))")
+        "\(entity.name): \(NumberText.counted(entity.count, "row")) and \(NumberText.grouped(other))"
+      )
     }
     return notes
   }

@@ -53,10 +53,28 @@ package struct Finding: Sendable, Equatable {
   /// `fault-storm(Mood)`: what a scenario's `findings` lists.
   package var name: String { "\(rule.rawValue)(\(subject))" }
 
+  /// What was counted, in the form that fits the number: `1 row prefetched and never read`.
+  package var counted: String { "\(NumberText.grouped(count)) \(fittingWhat)" }
+
+  /// `what` in the form that fits the number.
+  package var fittingWhat: String {
+    guard count == 1 else { return what }
+    let words = what.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    // The noun is the first word in the plural: `rows fetched`, `single-row SELECTs`, `VM steps`.
+    guard let noun = words.firstIndex(where: { $0.hasSuffix("s") || $0.hasSuffix("s,") }) else {
+      return what
+    }
+    var singular = words
+    let comma = words[noun].hasSuffix(",") ? "," : ""
+    let plural = comma.isEmpty ? words[noun] : String(words[noun].dropLast())
+    singular[noun] = (plural.hasSuffix("ches") ? plural.dropLast(2) : plural.dropLast()) + comma
+    return singular.joined(separator: " ")
+  }
+
   /// The shell's line: `  ! fault-storm(Mood)   5,000 single-row SELECTs from this line   try: …`.
   package var line: String {
     "  ! " + NumberText.left(name, 25) + "   " + NumberText.right(count, 5)
-      + " \(what) from this line   try: \(cure.step ?? cure.text)"
+      + " \(fittingWhat) from this line   try: \(cure.step ?? cure.text)"
   }
 
   /// `tried: 5,061 → 61 SELECTs (plain)`, or `not tried`.

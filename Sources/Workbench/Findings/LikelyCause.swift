@@ -1,3 +1,4 @@
+import OpenCoreData
 import ProfileEvents
 
 /// Which finding explains that a number is not the expected one.
@@ -12,8 +13,8 @@ enum LikelyCause {
     let fitting = findings.filter { adds($0.rule, to: metric) && $0.count * 2 >= surplus }
     guard let finding = fitting.max(by: { $0.count < $1.count }) else { return nil }
     let place = finding.callSite.map { " at \($0)" } ?? ""
-    return "likely: \(finding.name)\(place), \(NumberText.grouped(finding.count)) \(finding.what)"
-      + " where \(NumberText.grouped(surplus)) are too many; cure: \(finding.cure.text)"
+    return "likely: \(finding.name)\(place), \(finding.counted)"
+      + " where \(NumberText.grouped(surplus)) \(PluralForm.of(surplus, "is", "are")) too many; cure: \(finding.cure.text)"
   }
 
   /// Whether the events of a rule are counted by a metric.

@@ -1,3 +1,4 @@
+import OpenCoreData
 package import ProfileEvents
 
 /// A cure that was tried here: the count before, the count with it.
@@ -24,7 +25,7 @@ package struct TriedCure: Sendable, Equatable, CustomStringConvertible {
   /// `tried: 5,061 → 61 SELECTs (plain)`.
   package var description: String {
     let isSelects = measure == Metric.selects.rawValue
-    let unit = isSelects ? (after == 1 ? "SELECT" : "SELECTs") : measure
+    let unit = isSelects ? PluralForm.of(after, "SELECT") : measure
     return
       "tried: \(NumberText.grouped(before)) → \(NumberText.grouped(after)) \(unit) (\(variant))"
   }

@@ -30,7 +30,7 @@ extension InspectionText {
     if external.count > 0 {
       lines.append(
         "  values outside    \(NumberText.counted(external.count, "file")), "
-          + "\(NumberText.grouped(external.bytes)) bytes")
+          + NumberText.counted(external.bytes, "byte"))
     }
     if let history = inspection.history {
       lines.append(

@@ -88,12 +88,12 @@ package enum InspectionText {
   private static func files(_ files: InspectedFiles) -> [String] {
     let log =
       files.logBytes.map { bytes in
-        "\(NumberText.grouped(Int(clamping: bytes))) bytes, "
+        NumberText.counted(Int(clamping: bytes), "byte") + ", "
           + NumberText.counted(files.logFrames ?? 0, "page")
       } ?? "none"
     var lines = [
       "Sizes",
-      "  file              \(NumberText.grouped(Int(clamping: files.bytes))) bytes",
+      "  file              \(NumberText.counted(Int(clamping: files.bytes), "byte"))",
       "  write-ahead log   \(log)",
       "  pages             \(NumberText.grouped(files.pages)) of "
         + "\(NumberText.grouped(files.pageSize)) bytes, \(NumberText.grouped(files.freePages)) free",

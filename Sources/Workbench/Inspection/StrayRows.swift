@@ -35,8 +35,8 @@ package struct StrayRows: Encodable, Sendable {
   package var line: String {
     let others = count > keys.count ? " …" : ""
     return
-      "\(NumberText.counted(count, "row")) of \(table) \(count == 1 ? "is" : "are") of an unknown "
-      + "entity or \(count == 1 ? "has" : "have") a key below 1: Z_PK "
+      "\(NumberText.counted(count, "row")) of \(table) \(PluralForm.of(count, "is", "are")) of an unknown "
+      + "entity or \(PluralForm.of(count, "has", "have")) a key below 1: Z_PK "
       + keys.map { "\($0)" }.joined(separator: ", ") + others
   }
 }

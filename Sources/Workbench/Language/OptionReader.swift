@@ -8,77 +8,34 @@ struct OptionReader {
   /// The option, and the words of its value.
   func option(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
     switch word.kind {
-    case .predicate:
+    case .predicate(let make):
       let format = try single("a predicate")
-      return (word == .having ? .having(format.text) : .predicate(format.text), [format])
-    case .sortKeys:
+      return (make(format.text), [format])
+    case .sortKeys(let make):
       let words = try list("keys")
-      let keys = try words.mapWords(sortKey)
-      return (word == .keys ? .keys(keys) : .sort(keys), words)
-    case .keyPaths:
+      return (make(try words.mapWords(sortKey)), words)
+    case .keyPaths(let make):
       let words = try list("key paths")
-      let keyPaths = words.map(\.text)
-      return (word == .group ? .group(keyPaths) : .prefetch(keyPaths), words)
-    case .columns:
+      return (make(words.map(\.text)), words)
+    case .columns(let make):
       let words = try list("key paths")
-      return (
-        .columns(try words.mapWords { word throws(LanguageProblem) in try FetchColumn(word) }),
-        words
-      )
-    case .number: return (StepOption(word, try expression()), try list("a number"))
-    case .seconds: return (.staleness(try seconds()), try list("seconds"))
-    case .flag: return (flagged(word, try flag()), try list("yes or no"))
-    case .choice:
-      let (option, choice) = try chosen(word)
-      return (option, [choice])
-    case .assignments:
+      let columns = try words.mapWords { word throws(LanguageProblem) in try FetchColumn(word) }
+      return (make(columns), words)
+    case .number(let make): return (make(try expression()), try list("a number"))
+    case .seconds(let make): return (make(try seconds()), try list("seconds"))
+    case .flag(let make): return (make(try flag()), try list("yes or no"))
+    case .choice(let choices, let make):
+      return try chosen(among: choices, make)
+    case .assignments(let make):
       let pairs = try pairs()
       let assignments = pairs.map { Assignment(key: $0.key.text, value: $0.value.text) }
-      return (
-        word == .removals ? .removals(assignments) : .assignments(assignments),
-        pairs.flatMap { [$0.key, $0.value] }
-      )
-    case .name:
+      return (make(assignments), pairs.flatMap { [$0.key, $0.value] })
+    case .name(let make):
       let name = try name()
-      return (named(word, name.text), [name])
-    case .text:
+      return (make(name.text), [name])
+    case .text(let make):
       let text = try single("a value")
-      return (.to(text.text), [text])
-    }
-  }
-
-  private func flagged(_ word: OptionWord, _ flag: Bool) -> StepOption {
-    switch word {
-    case .distinct: .distinct(flag)
-    case .faults: .faults(flag)
-    case .pending: .pending(flag)
-    case .subentities: .subentities(flag)
-    case .keep: .keep(flag)
-    case .array: .array(flag)
-    case .redo: .redo(flag)
-    case .merges: .merges(flag)
-    case .undoable: .undoable(flag)
-    case .retains: .retains(flag)
-    case .remote: .remote(flag)
-    default: .values(flag)
-    }
-  }
-
-  private func named(_ word: OptionWord, _ name: String) -> StepOption {
-    switch word {
-    case .parent: .parent(name)
-    case .coordinator: .coordinator(name)
-    case .remove: .remove(name)
-    default: .context(name)
-    }
-  }
-
-  private func chosen(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, Word) {
-    let choice = try choice(of: word)
-    switch word {
-    case .queue: return (.queue(ContextQueue(rawValue: choice.text) ?? .background), choice)
-    case .policy: return (.policy(MergePolicyName(rawValue: choice.text) ?? .error), choice)
-    default: return (.result(ResultKind(rawValue: choice.text) ?? .objects), choice)
+      return (make(text.text), [text])
     }
   }
 
@@ -154,18 +111,19 @@ struct OptionReader {
     return flag
   }
 
-  /// One of the words that an option takes.
-  private func choice(of option: OptionWord) throws(LanguageProblem) -> Word {
-    let choices = option.choices
+  /// The option that one of a few words makes.
+  private func chosen(
+    among choices: [String], _ make: (String) -> StepOption?
+  ) throws(LanguageProblem) -> (StepOption, [Word]) {
     let list = ModelNames.list(choices)
     let word = try single("one of \(list)")
-    guard choices.contains(word.text) else {
+    guard let option = make(word.text) else {
       throw LanguageProblem(
         "`\(key.text)` cannot be `\(word.text)`", at: word.place,
         didYouMean: NearestName.of(word.text, among: choices),
         nextStep: "write one of: \(list)")
     }
-    return word
+    return (option, [word])
   }
 
   private func sortKey(_ word: Word) throws(LanguageProblem) -> SortKey {

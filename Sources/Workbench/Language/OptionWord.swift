@@ -38,41 +38,70 @@ package enum OptionWord: String, CaseIterable, Sendable {
   case to
   case context = "in"
 
-  /// What kind of value follows the word.
+  /// What kind of value follows the word, and the option that the word makes of it.
   package enum Kind: Sendable {
-    case predicate
-    case sortKeys
-    case number
-    /// A number that may be negative or broken.
-    case seconds
-    case keyPaths
+    case predicate(@Sendable (String) -> StepOption)
+    case sortKeys(@Sendable ([SortKey]) -> StepOption)
+    case number(@Sendable (StepNumber) -> StepOption)
+    /// A number that may be negative or have a fraction.
+    case seconds(@Sendable (Double) -> StepOption)
+    case keyPaths(@Sendable ([String]) -> StepOption)
     /// Key paths, and functions of them.
-    case columns
-    case flag
-    /// One of a few words; `choices` has them.
-    case choice
-    case assignments
-    case name
+    case columns(@Sendable ([FetchColumn]) -> StepOption)
+    case flag(@Sendable (Bool) -> StepOption)
+    /// One of a few words; the closure returns nil for any other.
+    case choice([String], @Sendable (String) -> StepOption?)
+    case assignments(@Sendable ([Assignment]) -> StepOption)
+    case name(@Sendable (String) -> StepOption)
     /// Whatever SQLite takes.
-    case text
+    case text(@Sendable (String) -> StepOption)
+
+    /// A choice among the cases of an enumeration.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
+      _ option: @escaping @Sendable (Choice) -> StepOption
+    ) -> Kind {
+      .choice(Choice.allCases.map(\.rawValue)) { Choice(rawValue: $0).map(option) }
+    }
   }
 
   /// The kind of its value.
   package var kind: Kind {
     switch self {
-    case .predicate, .having: .predicate
-    case .sort, .keys: .sortKeys
-    case .limit, .offset, .batch, .times, .every: .number
-    case .staleness: .seconds
-    case .prefetch, .group: .keyPaths
-    case .columns: .columns
-    case .values, .faults, .pending, .subentities, .distinct, .keep, .array, .redo, .merges,
-      .undoable, .retains, .remote:
-      .flag
-    case .result, .queue, .policy: .choice
-    case .assignments, .removals: .assignments
-    case .context, .parent, .coordinator, .remove: .name
-    case .to: .text
+    case .predicate: .predicate { .predicate($0) }
+    case .sort: .sortKeys { .sort($0) }
+    case .limit: .number { .limit($0) }
+    case .offset: .number { .offset($0) }
+    case .batch: .number { .batch($0) }
+    case .prefetch: .keyPaths { .prefetch($0) }
+    case .values: .flag { .values($0) }
+    case .faults: .flag { .faults($0) }
+    case .pending: .flag { .pending($0) }
+    case .subentities: .flag { .subentities($0) }
+    case .result: .choice { .result($0) }
+    case .columns: .columns { .columns($0) }
+    case .group: .keyPaths { .group($0) }
+    case .having: .predicate { .having($0) }
+    case .distinct: .flag { .distinct($0) }
+    case .times: .number { .times($0) }
+    case .assignments: .assignments { .assignments($0) }
+    case .removals: .assignments { .removals($0) }
+    case .keep: .flag { .keep($0) }
+    case .every: .number { .every($0) }
+    case .array: .flag { .array($0) }
+    case .redo: .flag { .redo($0) }
+    case .parent: .name { .parent($0) }
+    case .queue: .choice { .queue($0) }
+    case .coordinator: .name { .coordinator($0) }
+    case .policy: .choice { .policy($0) }
+    case .merges: .flag { .merges($0) }
+    case .staleness: .seconds { .staleness($0) }
+    case .undoable: .flag { .undoable($0) }
+    case .retains: .flag { .retains($0) }
+    case .remote: .flag { .remote($0) }
+    case .keys: .sortKeys { .keys($0) }
+    case .remove: .name { .remove($0) }
+    case .to: .text { .to($0) }
+    case .context: .name { .context($0) }
     }
   }
 
@@ -81,12 +110,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
 
   /// The words that an option of the kind `choice` may have; empty for the others.
   package var choices: [String] {
-    switch self {
-    case .result: ResultKind.allCases.map(\.rawValue)
-    case .queue: ContextQueue.allCases.map(\.rawValue)
-    case .policy: MergePolicyName.allCases.map(\.rawValue)
-    default: []
-    }
+    if case .choice(let words, _) = kind { words } else { [] }
   }
 
   /// Apple's property that it sets, of `NSFetchRequest` or `NSManagedObjectContext`; nil when it sets
@@ -108,7 +132,10 @@ package enum OptionWord: String, CaseIterable, Sendable {
     case .group: "propertiesToGroupBy"
     case .having: "havingPredicate"
     case .distinct: "returnsDistinctResults"
-    default: nil
+    case .times, .assignments, .removals, .keep, .every, .array, .redo, .parent, .queue,
+      .coordinator, .policy, .merges, .staleness, .undoable, .retains, .remote, .keys, .remove,
+      .to, .context:
+      nil
     }
   }
 

@@ -81,19 +81,17 @@ extension StepOption {
     case .limit(let number), .offset(let number), .batch(let number), .times(let number),
       .every(let number):
       number
-    default: nil
+    case .predicate, .sort, .prefetch, .values, .faults, .pending, .subentities, .result, .columns,
+      .group, .having, .distinct, .assignments, .keep, .removals, .array, .redo, .parent, .queue,
+      .coordinator, .policy, .merges, .staleness, .undoable, .retains, .remote, .keys, .remove,
+      .to, .context:
+      nil
     }
   }
 
-  /// The option of a word that takes a number.
-  init(_ word: OptionWord, _ number: StepNumber) {
-    switch word {
-    case .offset: self = .offset(number)
-    case .batch: self = .batch(number)
-    case .times: self = .times(number)
-    case .every: self = .every(number)
-    default: self = .limit(number)
-    }
+  /// The option with another number; an option without a number stays as it is.
+  fileprivate func replacing(number: StepNumber) -> StepOption {
+    if case .number(let make) = word.kind { make(number) } else { self }
   }
 }
 
@@ -108,7 +106,7 @@ extension Step {
     var step = self
     for (index, option) in options.enumerated() {
       guard let number = option.number else { continue }
-      step.options[index] = StepOption(option.word, try number.resolved(in: scope))
+      step.options[index] = option.replacing(number: try number.resolved(in: scope))
     }
     return step
   }

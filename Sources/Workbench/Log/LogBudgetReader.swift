@@ -149,6 +149,14 @@ package enum LogBudgetReader {
     _ section: LogBudget.Section, of budget: LogBudget, _ document: YAMLDocument
   ) {
     let judge = LogJudge(budget: budget)
+    for finding in section.expect.findings?.names ?? [] {
+      guard let reason = judge.untold(finding) else { continue }
+      document.report(
+        LanguageProblem(
+          reason, at: finding.rule.place,
+          nextStep: "a budget may list fault-storm, fetch-loop, count-per-row, and "
+            + "ineffective-prefetch"), at: "sections")
+    }
     for expectation in section.expect.expectations {
       if let reason = judge.untold(expectation, withHits: true) {
         document.report(

@@ -6,9 +6,10 @@ package enum LogJudgementText {
     let held = results.count(where: \.holds)
     let sections = judgement.results.values.count { $0.allSatisfy(\.holds) }
     var lines = [
-      "\(judgement.holds ? "✓" : "✗") \(sections) of "
-        + "\(judgement.results.count + judgement.missing.count) sections, "
-        + "\(NumberText.grouped(held)) of \(NumberText.grouped(results.count)) expectations"
+      "\(judgement.holds ? "✓" : "✗") "
+        + NumberText.counted(
+          sections, of: judgement.results.count + judgement.missing.count, "section")
+        + ", " + NumberText.counted(held, of: results.count, "expectation")
     ]
     for (name, line) in judgement.missing {
       lines.append("✗ \(name)   the log has no line `cdprof: begin \(name)`   line \(line)")

@@ -1,19 +1,28 @@
 import Foundation
+import OpenCoreData
 
 /// The lines of a log, read piece by piece.
 ///
-/// Takes LF and CRLF, any bytes, and a last line without an end. Memory is that of one line, of which
-/// no more than `longest` bytes are kept.
+/// Takes LF and CRLF, any bytes, a last line without an end, and all of that in a gzip file. Memory is
+/// that of one line, of which no more than `longest` bytes are kept.
 package final class LogLines {
   /// In bytes; what a longer line has beyond is not kept.
   package static let longest = 4 << 20
+  /// In bytes; a gzip file that inflates to more is given up.
+  package static let mostInflated = 256 << 20
   private static let piece = 1 << 18
 
   /// Lines given so far.
   package private(set) var count = 0
   /// Why reading ended before the end of the input; nil if it didn't.
   package private(set) var problem: InputRefusal?
+  /// Whether the log has bytes that no text has: the first of them are looked at.
+  package private(set) var isBinary = false
   private let path: String
+  private let mostInflated: Int
+  private var inflated = 0
+  private var gzip: GzipStream?
+  private var wasBegun = false
   private let descriptor: Int32
   private let closes: Bool
   private var buffer: [UInt8] = []
@@ -22,10 +31,15 @@ package final class LogLines {
 
   /// Opens a log.
   ///
-  /// - Parameter path: A file, or `-` for standard input.
+  /// - Parameters:
+  ///   - path: A file, or `-` for standard input.
+  ///   - mostInflated: Bytes that a gzip file may inflate to.
   /// - Throws: `InputRefusal` for a file that is missing or cannot be read.
-  package init(path: String) throws(InputRefusal) {
+  package init(
+    path: String, mostInflated: Int = LogLines.mostInflated
+  ) throws(InputRefusal) {
     self.path = path
+    self.mostInflated = mostInflated
     descriptor = try InputFile.open(path)
     closes = path != InputFile.standardInput
   }
@@ -86,19 +100,78 @@ package final class LogLines {
   }
 
   private func read() {
-    let old = buffer.count
-    buffer.append(contentsOf: repeatElement(0, count: LogLines.piece))
-    let count = buffer.withUnsafeMutableBytes { bytes in
-      while true {
-        let free = UnsafeMutableRawBufferPointer(rebasing: bytes[old...])
-        let count = Foundation.read(descriptor, free.baseAddress, free.count)
-        if count >= 0 { return count }
-        guard errno != EINTR else { continue }
-        problem = InputFile.refusal(path, errno)
-        return 0
+    let bytes = wasBegun ? more() : begin()
+    buffer += bytes
+    isAtEnd = bytes.isEmpty
+  }
+
+  /// The first bytes, by which a gzip file is known.
+  private func begin() -> [UInt8] {
+    wasBegun = true
+    var head = readPiece()
+    // A pipe may give one byte at a time.
+    while !head.isEmpty, head.count < GzipStream.magic.count {
+      let more = readPiece()
+      if more.isEmpty { break }
+      head += more
+    }
+    guard head.starts(with: GzipStream.magic) else {
+      isBinary = head.prefix(4_096).contains(0)
+      return head
+    }
+    var waiting = head
+    gzip = GzipStream { [unowned self] in
+      defer { waiting = [] }
+      return waiting.isEmpty ? readPiece() : waiting
+    }
+    let first = more()
+    isBinary = first.prefix(4_096).contains(0)
+    return first
+  }
+
+  private func more() -> [UInt8] {
+    guard let gzip else { return readPiece() }
+    do {
+      let bytes = try gzip.next()
+      inflated += bytes.count
+      guard inflated <= mostInflated else {
+        return fail(
+          "inflates to more than \(mostInflated >> 20) MiB",
+          "if it is a log, pipe it: `gunzip -c FILE | cdprof log -`")
+      }
+      return bytes
+    } catch {
+      switch error {
+      case .truncated:
+        return fail(
+          "is a truncated gzip file",
+          "copy it again, whole; `gunzip -c FILE | cdprof log -` reads what is there")
+      case .damaged:
+        return fail(
+          "is a corrupt gzip file",
+          "copy it again; `gunzip -c FILE | cdprof log -` reads what is intact")
       }
     }
-    buffer.removeLast(LogLines.piece - count)
-    isAtEnd = count == 0
+  }
+
+  private func fail(_ message: String, _ nextStep: String) -> [UInt8] {
+    let name = path == InputFile.standardInput ? "standard input" : path
+    problem = InputRefusal(kind: .unusable, message: "\(name) \(message)", nextStep: nextStep)
+    return []
+  }
+
+  private func readPiece() -> [UInt8] {
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: LogLines.piece) { bytes, filled in
+      while true {
+        let count = Foundation.read(descriptor, bytes.baseAddress, bytes.count)
+        if count < 0, errno == EINTR { continue }
+        if count < 0 { failure = errno }
+        filled = max(0, count)
+        return
+      }
+    }
+    if failure != 0 { problem = InputFile.refusal(path, failure) }
+    return bytes
   }
 }

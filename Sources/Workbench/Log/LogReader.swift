@@ -10,15 +10,30 @@ package struct LogReader {
   /// Whether plan rows may come without a class.
   private var isExplaining = false
 
-  /// Reads a whole log.
+  /// Reads a whole log, as text or as gzip.
   ///
   /// - Parameter path: A file, or `-` for standard input.
-  /// - Throws: `InputRefusal` for a file that is missing or cannot be read.
+  /// - Throws: `InputRefusal` for a file that is missing or can't be read, and for one without a line
+  ///   of Core Data's.
   package static func read(_ path: String) throws(InputRefusal) -> LogReport {
-    try read(try LogLines(path: path), of: path)
+    let lines = try LogLines(path: path)
+    let report = try read(lines, of: path)
+    guard !report.isLog else { return report }
+    let name = path == InputFile.standardInput ? "standard input" : path
+    let run = "run the app with `-com.apple.CoreData.SQLDebug 1` and give what it printed"
+    guard report.lines > 0 else {
+      throw InputRefusal(kind: .unusable, message: "\(name) is empty", nextStep: run)
+    }
+    throw InputRefusal(
+      kind: .unusable,
+      message: lines.isBinary
+        ? "\(name) isn't a log: it holds binary data"
+        : "\(name) isn't a log of Core Data's SQL: none of its "
+          + "\(NumberText.counted(report.lines, "line")) is Core Data's",
+      nextStep: lines.isBinary ? "give a log as text, or compressed with gzip" : run)
   }
 
-  /// Reads what is left of a log's lines.
+  /// Reads what is left of a log's lines, whether they are a log's or not.
   ///
   /// - Parameter path: as it was given; the report names it.
   /// - Throws: `InputRefusal` for a read that fails.

@@ -42,6 +42,11 @@ package struct LogReport: Sendable {
   /// Times of all statements, nothing counted twice, in microseconds.
   package var microseconds: Int { statements.reduce(0) { $0 + $1.own } }
 
+  /// Whether anything in it is Core Data's, a plan, or a section that a program marked.
+  package var isLog: Bool {
+    !classes.isEmpty || !sections.isEmpty || kinds[.plan, default: 0] > 0
+  }
+
   /// Lines that are Core Data's, the unrecognised among them.
   package var coreDataLines: Int {
     let others: [LogKind] = [.app, .blank, .metadata, .section]

@@ -5,7 +5,7 @@ package struct LogStorm: Sendable, Equatable {
     /// Object or to-many faults that each went to the database.
     case faultStorm = "fault-storm"
     /// The same fetch or count again and again.
-    case fetchLoop = "fetch-in-a-loop"
+    case fetchLoop = "fetch-loop"
   }
 
   /// Fewer are not worth a word.

@@ -26,7 +26,7 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
 
   /// `~5,000 rows visited a run (our estimate from sqlite_stat1)`.
   package var description: String {
-    "~\(NumberText.grouped(rows)) rows visited a run (our estimate from sqlite_stat1)"
+    "~\(NumberText.counted(rows, "row")) visited a run (our estimate from sqlite_stat1)"
   }
 
   /// Nested loops, from the outside in.

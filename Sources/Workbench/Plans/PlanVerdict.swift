@@ -4,6 +4,8 @@ package import SQLiteDriver
 package struct PlanVerdict: Sendable, Equatable {
   /// From best to worst.
   package enum Rating: String, Sendable, Comparable {
+    /// No table is searched: what an INSERT of values does.
+    case unsearched
     case keyLookup
     case indexSearch
     case partialIndex
@@ -17,22 +19,40 @@ package struct PlanVerdict: Sendable, Equatable {
 
     private var rank: Int {
       switch self {
-      case .keyLookup: 0
-      case .indexSearch: 1
-      case .partialIndex: 2
-      case .entityIndex: 3
-      case .scan: 4
-      case .scanAndSort: 5
-      case .filteringScan: 6
-      case .automaticIndex: 7
+      case .unsearched: 0
+      case .keyLookup: 1
+      case .indexSearch: 2
+      case .partialIndex: 3
+      case .entityIndex: 4
+      case .scan: 5
+      case .scanAndSort: 6
+      case .filteringScan: 7
+      case .automaticIndex: 8
       }
     }
+  }
+
+  /// What a statement does to the rows that its plan finds.
+  private enum Deed: String {
+    case insert = "INSERT"
+    case update = "UPDATE"
+    case delete = "DELETE"
+
+    /// Nil for a statement that changes no row.
+    init?(_ sql: String) {
+      self.init(rawValue: sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased())
+    }
+
+    /// `Updates`, to begin a sentence with.
+    var verb: String { rawValue.prefix(1) + rawValue.dropFirst().lowercased() + "s" }
   }
 
   package let rating: Rating
   /// What the plan hides, in plan order.
   package let remarks: [PlanRemark]
   private let count: Int
+  /// Nil for a statement that only reads.
+  private let deed: Deed?
   private let index: String?
   private let sorts: Bool
   /// Whether the statement stops before the last row.
@@ -58,6 +78,7 @@ package struct PlanVerdict: Sendable, Equatable {
   /// - Parameter count: How often the statement ran.
   package init(sql: String = "", plan: QueryPlan, count: Int) {
     self.count = count
+    deed = Deed(sql)
     remarks = PlanRemark.all(in: plan, of: sql)
     sorts = plan.usesTempBTree
     isLimited = sql.contains(" LIMIT ")
@@ -76,7 +97,8 @@ package struct PlanVerdict: Sendable, Equatable {
     } else if plan.isFullScan {
       rating = .partialIndex
     } else {
-      rating = plan.indexes.isEmpty ? .keyLookup : .indexSearch
+      let searches = plan.nodes.contains { $0.detail.hasPrefix("SEARCH ") }
+      rating = !plan.indexes.isEmpty ? .indexSearch : searches ? .keyLookup : .unsearched
     }
   }
 
@@ -87,7 +109,42 @@ package struct PlanVerdict: Sendable, Equatable {
   }
 
   private var judgement: String {
+    deed.flatMap(changing) ?? reading
+  }
+
+  /// The sentence for a statement that changes rows; nil where that for reading is true of it too.
+  private func changing(_ deed: Deed) -> String? {
+    let often =
+      count >= FaultStorm.threshold
+      ? " The cost is running it \(NumberText.grouped(count)) times." : ""
+    switch (rating, deed) {
+    case (.unsearched, .insert):
+      return "Inserts without a search; every index of the table is written too." + often
+    case (.unsearched, _): return "\(deed.verb) without a search." + often
+    case (.keyLookup, .insert):
+      return "Inserts; its triggers or its SELECT find rows by primary key." + often
+    case (.keyLookup, .update):
+      return "Updates the row found by primary key, and the indexes of the columns that change."
+        + often
+    case (.keyLookup, .delete):
+      return "Deletes the row found by primary key, and its entry in every index." + often
+    case (.scan, .update), (.scan, .delete):
+      return "\(deed.verb) every row, as requested: nothing filters."
+    case (.filteringScan, .update), (.filteringScan, .delete):
+      return isOfFunctions
+        ? "Reads every row to find those that it \(deed.verb.lowercased()); the condition is a "
+          + "function, which no index answers."
+        : "Reads every row to find those that it \(deed.verb.lowercased()); an index on the "
+          + "compared columns would help."
+    case (.indexSearch, .update), (.indexSearch, .delete):
+      return "\(deed.verb) the rows found through \(index ?? "an index")."
+    default: return nil
+    }
+  }
+
+  private var reading: String {
     switch rating {
+    case .unsearched: "Searches no table."
     case .keyLookup where count >= FaultStorm.threshold:
       "The best plan there is, and no index can help: one of these is cheap, "
         + "\(NumberText.grouped(count)) of them are the cost."
@@ -118,6 +175,7 @@ package struct PlanVerdict: Sendable, Equatable {
   /// The verdict as half a sentence, to stand behind a number.
   package var phrase: String {
     switch rating {
+    case .unsearched: "the plan searches no table"
     case .keyLookup where count >= FaultStorm.threshold:
       "the plan is perfect (primary key), the number is the cost"
     case .keyLookup: "the plan is perfect (primary key)"

@@ -1,3 +1,4 @@
+import OpenCoreData
 package import ProfileEvents
 
 /// What a piece of work cost: exact counts, and a time that is only this machine's.
@@ -15,13 +16,13 @@ package struct Costs: Sendable, Equatable {
   package var line: String {
     var parts = [
       NumberText.right(counters.selects, 5) + " "
-        + NumberText.left(counters.selects == 1 ? "SELECT" : "SELECTs", 7),
+        + NumberText.left(PluralForm.of(counters.selects, "SELECT"), 7),
       NumberText.right(counters.rows, 5) + " "
-        + NumberText.left(counters.rows == 1 ? "row" : "rows", 4),
+        + NumberText.left(PluralForm.of(counters.rows, "row"), 4),
       NumberText.right(counters.faults, 5) + " " + NumberText.left(faultText, 28),
     ]
     for (count, word) in writes where count > 0 {
-      parts.append("\(NumberText.grouped(count)) \(word)\(count == 1 ? "" : "s")")
+      parts.append(NumberText.counted(count, word))
     }
     parts.append(NumberText.right(NumberText.time(nanoseconds), 5))
     return parts.joined(separator: "   ")
@@ -42,7 +43,7 @@ package struct Costs: Sendable, Equatable {
   private var faultText: String {
     guard counters.faults > 0 else { return "faults" }
     let parent = counters.objectFaultsFromParent + counters.relationshipFaultsFromParent
-    return (counters.faults == 1 ? "fault: " : "faults: ")
+    return "\(PluralForm.of(counters.faults, "fault")): "
       + NumberText.counted(counters.hits, "hit") + ", "
       + NumberText.counted(counters.misses, "miss", "misses")
       + (parent == 0 ? "" : ", \(NumberText.grouped(parent)) from the parent")

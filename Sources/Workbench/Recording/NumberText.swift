@@ -1,3 +1,5 @@
+import OpenCoreData
+
 /// Numbers as the workbench prints them, in the shell, in messages and in reports alike.
 ///
 /// Independent of the locale: a count must read the same on every machine.
@@ -15,7 +17,12 @@ package enum NumberText {
 
   /// `1 hit`, `5,060 hits`.
   package static func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-    "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
+    "\(grouped(number)) \(PluralForm.of(number, one, many))"
+  }
+
+  /// `1 of 1 variant`, `5 of 6 variants`: the total decides the form.
+  package static func counted(_ part: Int, of total: Int, _ one: String) -> String {
+    "\(grouped(part)) of \(counted(total, one))"
   }
 
   /// `0.4 ms`, `55 ms`, `1,204 ms`, `12.3 s`, from nanoseconds.

@@ -2,32 +2,52 @@ import ProfileEvents
 
 /// Call stacks as a person reads them.
 package enum StackText {
-  /// The functions of a stack, innermost first, without the framework's own at its top.
+  /// The modules between a caller and an event: the framework, the profiler, Swift's own.
+  private static let inside: Set<String> = [
+    "OpenCoreData", "ManagedModel", "SQLiteDriver", "ProfileEvents", "Swift", "Foundation",
+    "FoundationEssentials", "Dispatch", "Synchronization",
+  ]
+
+  /// The functions of a stack, innermost first, from the one that called the framework on.
   ///
-  /// An address without a name is told as a number. Reads symbols.
+  /// Thunks are left out, and so are addresses without a symbol outside of the program, such as those
+  /// of the C library below `main`. Reads symbols.
   package static func frames(_ stack: [UInt]) -> [String] {
-    let names = stack.map { address in
-      // A return address may lie behind its function's last instruction.
-      CallStack.symbol(at: address - 1)?.function ?? "0x" + String(address, radix: 16)
-    }
-    let callers = names.drop { isInside($0) }
-    return Array(callers.isEmpty ? names[...] : callers)
+    frames(
+      stack.map { address in
+        // A return address may lie behind its function's last instruction.
+        CallStack.symbol(at: address - 1)?.function ?? unnamed(address)
+      })
   }
 
-  /// Whether a function is the framework's or the profiler's own.
-  private static func isInside(_ name: String) -> Bool {
-    guard let module = module(of: name) else { return false }
-    return ["OpenCoreData", "ProfileEvents", "SQLiteDriver"].contains(module)
+  /// What stands for a function without a symbol.
+  static func isUnnamed(_ frame: String) -> Bool { frame.hasPrefix("(no symbol) ") }
+
+  private static func unnamed(_ address: UInt) -> String {
+    let place = CallStack.image(of: address - 1)
+    let file = place?.file.split(separator: "/").last.map(String.init) ?? "unknown file"
+    return "(no symbol) \(file) + 0x\(String(place?.offset ?? address, radix: 16))"
   }
 
-  /// The module of a demangled Swift function; nil for C functions and bare addresses.
-  static func module(of name: String) -> String? {
-    var text = name[...]
-    for (head, behind) in [("generic spec", " of "), ("closure", " in "), ("implicit", " in ")]
-    where text.hasPrefix(head) {
-      if let range = text.firstRange(of: behind) { text = text[range.upperBound...] }
+  /// The functions of demangled symbols, in the same way.
+  static func frames(_ symbols: [String]) -> [String] {
+    let functions = symbols.compactMap { symbol -> (text: String, module: String?)? in
+      if isUnnamed(symbol) { return (symbol, nil) }
+      return FunctionName(symbol).map { ($0.text, $0.module) }
     }
-    if let found = text.firstMatch(of: /\(extension in (\w+)\)/) { return String(found.1) }
-    return text.firstMatch(of: /(\w+)\./).map { String($0.1) }
+    let callers = functions.drop { function in
+      isUnnamed(function.text) || function.module.map(inside.contains) ?? true
+    }
+    var texts: [String] = []
+    for function in callers.isEmpty ? functions[...] : callers
+    // A forwarder and what it forwards to have one name.
+    where texts.last != function.text {
+      texts.append(function.text)
+    }
+    // Below `main` there is the C library alone.
+    while texts.count > 1, let last = texts.last, isUnnamed(last), last.contains(" libc") {
+      texts.removeLast()
+    }
+    return texts
   }
 }

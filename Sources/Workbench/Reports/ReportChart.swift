@@ -1,6 +1,8 @@
 import Foundation
 
 /// Lines over two logarithmic axes, 560 wide and 220 high, with a name at the end of each line.
+///
+/// No logarithm has zero: where a count is 0, the axis has a line for it, one step below that for 1.
 struct ReportChart {
   struct Line {
     /// Points of an SVG polyline: digits only.
@@ -26,8 +28,12 @@ struct ReportChart {
   let names: [Label]
   let scales: [Label]
   let values: [Label]
+  /// Where the axis of values is: behind the widest of its labels.
+  let left: Int
+  /// Where the last scale is.
+  let right = ReportChart.right
 
-  private static let left = 56
+  private static let leastLeft = 56
   private static let right = 330
   private static let top = 12
   private static let bottom = 196
@@ -35,23 +41,36 @@ struct ReportChart {
   private static let longest = 34
   /// Height of a line of text.
   private static let leading = 15
+  /// Width of a digit, or less.
+  private static let digit = 7
+  /// Blank between an axis and its labels.
+  private static let gap = 8
 
   /// - Parameters:
   ///   - scales: in rising order.
   ///   - lines: for each name its values at the scales.
   init(scales: [Int], names: [String], lines: [[Int]]) {
-    let most = max(1, lines.flatMap(\.self).max() ?? 1)
-    let decades = max(1, Int(Self.log(Double(most), base: 10).rounded(.up)))
+    let counts = lines.flatMap(\.self)
+    let powers = Self.powers(upTo: counts.max() ?? 1)
+    let ticks = (counts.contains { $0 < 1 } ? [0] : []) + powers
+    let left = max(
+      Self.leastLeft,
+      (ticks.map { NumberText.grouped($0).count }.max() ?? 0) * Self.digit + 2 * Self.gap)
     func x(_ scale: Int) -> Int {
-      guard let low = scales.first, let high = scales.last, high > low else { return Self.left }
+      guard let low = scales.first, let high = scales.last, low > 0, high > low, scale >= low
+      else { return left }
       let part = Self.log(Double(scale) / Double(low), base: Double(high) / Double(low))
-      return Self.left + Int((Double(Self.right - Self.left) * part).rounded())
+      return left + Int((Double(Self.right - left) * part).rounded())
     }
+    let floor = ticks.count - powers.count
     func y(_ value: Int) -> Int {
-      // A count of nothing lies on the floor, as no logarithm has it.
-      let part = Self.log(Double(max(1, value)), base: 10) / Double(decades)
-      return Self.bottom - Int((Double(Self.bottom - Self.top) * part).rounded())
+      guard value > 0, let most = powers.last else { return Self.bottom }
+      let height = Self.log(Double(value), base: 10) + Double(floor)
+      let part = height / (Self.log(Double(most), base: 10) + Double(floor))
+      // Beyond the last power of ten that a number holds there is no more room.
+      return Self.bottom - Int((Double(Self.bottom - Self.top) * min(part, 1)).rounded())
     }
+    self.left = left
     self.lines = lines.enumerated().map { index, values in
       let dots = zip(scales, values).map { Dot(left: x($0), top: y($1)) }
       return Line(
@@ -65,10 +84,23 @@ struct ReportChart {
     self.scales = scales.map {
       Label(left: x($0), top: Self.bottom + 18, text: NumberText.grouped($0))
     }
-    values = (0...decades).map { power in
-      let value = Int(pow(10, Double(power)))
-      return Label(left: Self.left - 8, top: y(value) + 4, text: NumberText.grouped(value))
+    // As many as find room under one another.
+    let step = (ticks.count * (Self.leading - 1)) / (Self.bottom - Self.top) + 1
+    values = ticks.enumerated().compactMap { place, value in
+      guard place.isMultiple(of: step) else { return nil }
+      return Label(left: left - Self.gap, top: y(value) + 4, text: NumberText.grouped(value))
     }
+  }
+
+  /// 1, 10, 100 and so on, to the first that is no less than a number, and 10 at the least.
+  private static func powers(upTo most: Int) -> [Int] {
+    var powers = [1, 10]
+    while let last = powers.last, last < most {
+      let (next, overflows) = last.multipliedReportingOverflow(by: 10)
+      if overflows { break }
+      powers.append(next)
+    }
+    return powers
   }
 
   static func log(_ number: Double, base: Double) -> Double {

@@ -67,7 +67,7 @@ struct ReportCurves {
     // A constant part beside a growing one bends the line: its end says what it comes to.
     let before = values[values.count - 2]
     let part = Double(scales[scales.count - 1]) / Double(scales[scales.count - 2])
-    guard before > 0 else { return "grows" }
+    guard before > 0, part > 1 else { return "grows" }
     let tenths = Int((ReportChart.log(Double(last) / Double(before), base: part) * 10).rounded())
     switch tenths {
     case 0: return "nearly constant"

@@ -49,12 +49,30 @@ struct ReportFinding {
     }
   }
 
+  /// What a result without findings says, and no more than was looked for.
+  ///
+  /// Faults that each ran a SELECT are there on many such pages: fewer of them than a storm has.
+  static func none(in result: RunResult) -> String {
+    let silenced = result.variants.flatMap(\.silenced).reduce(into: [String]()) { names, name in
+      if !names.contains(name) { names.append(name) }
+    }
+    guard silenced.isEmpty else {
+      return "No findings other than those that the scenario suppresses: "
+        + silenced.joined(separator: ", ") + "."
+    }
+    let misses = result.variants.map { $0.metrics[.misses] ?? 0 }.max() ?? 0
+    guard misses > 0 else { return "No findings: no rule fired." }
+    return "No findings: no rule fired. Up to \(NumberText.counted(misses, "fault")) of a variant "
+      + "ran a SELECT each, fewer than \(FaultStorm.threshold) for one entity or relationship from "
+      + "one line within one step."
+  }
+
   /// One finding as a variant's own section shows it.
   init(_ finding: Finding, in variant: VariantResult, of names: [String]) {
     name = finding.name
     count = NumberText.grouped(finding.count)
     raw = finding.count
-    what = finding.what
+    what = finding.fittingWhat
     location = finding.callSite?.description
     verdict = variant.statements.first { $0.sql == finding.sql && !$0.plan.isEmpty }.map { shape in
       PlanVerdict(sql: shape.sql, lines: shape.plan, count: finding.count).phrase

@@ -33,6 +33,8 @@ struct ReportPage {
   /// Nil for a run at one scale.
   let curves: ReportCurves?
   let findings: [ReportFinding]
+  /// What to say where there are none.
+  let noFindings: String
   let variants: [ReportVariant]
   let covers: [Cover]
   let command: String
@@ -58,6 +60,7 @@ struct ReportPage {
     tracks = ReportTracks(result)
     curves = ReportCurves(result, lead: table.lead)
     findings = ReportFinding.all(of: result)
+    noFindings = ReportFinding.none(in: result)
     let limit = ReportEvents.limit(for: result)
     variants = result.variants.enumerated().map { index, variant in
       ReportVariant(variant, number: index + 1, of: result, eventLimit: limit)

@@ -21,7 +21,7 @@ struct ReportStatement {
   init(_ shape: StatementShape) {
     number = shape.number
     count = NumberText.grouped(shape.count)
-    rows = NumberText.grouped(shape.rows)
+    rows = NumberText.counted(shape.rows, "row")
     time = NumberText.time(shape.nanoseconds)
     work = PlanText.work(shape.work, runs: shape.count)
     estimate = shape.estimate?.description
@@ -35,6 +35,6 @@ struct ReportStatement {
   private static func cut(_ text: String) -> String {
     let more = text.utf8.count - textLimit
     guard more > 0 else { return text }
-    return "\(text.prefix(textLimit)) … (\(NumberText.grouped(more)) bytes more)"
+    return "\(text.prefix(textLimit)) … (\(NumberText.counted(more, "byte")) more)"
   }
 }

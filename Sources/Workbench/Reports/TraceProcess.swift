@@ -12,7 +12,7 @@ struct TraceProcess {
   init(_ variant: VariantResult, number: Int) {
     self.number = number
     let left = variant.timeline.leftOut
-    let cut = left == 0 ? "" : " (without its last \(NumberText.grouped(left)) events)"
+    let cut = left == 0 ? "" : " (without its last \(NumberText.counted(left, "event")))"
     name("process_name", variant.name + cut, track: nil)
     order("process_sort_index", number, track: nil)
     var samples: [(at: UInt64, metric: Metric, value: Int)] = []

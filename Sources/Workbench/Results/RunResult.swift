@@ -74,8 +74,8 @@ package struct RunResult: Sendable {
 
   /// `6 of 6 variants, 23 of 23 expectations`, and at how many scales when there are several.
   package var verdict: String {
-    "\(heldVariants) of \(variants.count) variants, "
-      + "\(NumberText.grouped(heldExpectations)) of \(NumberText.grouped(expectations)) expectations"
+    NumberText.counted(heldVariants, of: variants.count, "variant") + ", "
+      + NumberText.counted(heldExpectations, of: expectations, "expectation")
       + (scales.isEmpty ? "" : " at \(scales.count + 1) scales")
   }
 }

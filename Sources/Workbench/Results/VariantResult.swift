@@ -27,6 +27,8 @@ package struct VariantResult: Sendable {
   package var repeats: [UInt64]
   package var expectations: [ExpectationResult]
   package var findings: [Finding]
+  /// The names of findings that fired and that the scenario suppresses, each once.
+  package var silenced: [String] = []
   package var statements: [StatementShape]
   package var tracks: [Track]
   package var events: [EventSample]

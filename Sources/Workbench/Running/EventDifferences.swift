@@ -49,7 +49,9 @@ struct EventDifferences {
     var lines = parts.prefix(Self.limit).map { part in
       "\(metric.metric.counted(part.amount)) from \(part.step.location) \(part.step.shortText)"
     }
-    if parts.count > Self.limit { lines.append("and \(parts.count - Self.limit) steps more") }
+    if parts.count > Self.limit {
+      lines.append("and \(NumberText.counted(parts.count - Self.limit, "step")) more")
+    }
     return lines
   }
 

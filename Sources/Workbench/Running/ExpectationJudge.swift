@@ -52,12 +52,11 @@ struct ExpectationJudge {
   }
 
   /// The result of a block's findings; nil when none were listed and none fired.
+  ///
+  /// A name that is listed allows the finding from any line; what was found has it once for each.
   func result(of block: ExpectBlock, firing findings: [Finding]) -> ExpectationResult? {
     let expected = (block.findings?.names ?? []).map(\.text)
-    // From several lines a finding is still one name.
-    let found = findings.map(\.name).reduce(into: [String]()) { names, name in
-      if !names.contains(name) { names.append(name) }
-    }
+    let found = findings.map(\.name)
     if block.findings == nil, found.isEmpty { return nil }
     let missing = expected.filter { !found.contains($0) }
     let surplus = findings.filter { !expected.contains($0.name) }
@@ -96,6 +95,6 @@ extension Finding {
   /// How it is told when it should not have fired.
   fileprivate var difference: String {
     let place = callSite.map { " from \($0)" } ?? ""
-    return "\(name) fired: \(NumberText.grouped(count)) \(what)\(place); cure: \(cure.text)"
+    return "\(name) fired: \(counted)\(place); cure: \(cure.text)"
   }
 }

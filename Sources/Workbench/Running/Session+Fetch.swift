@@ -94,7 +94,7 @@ extension HeldResult {
     case .save: return ""
     case .dictionaries(let dictionaries):
       guard dictionaries.count == 1, let only = dictionaries.first else {
-        return "\(NumberText.grouped(count)) dictionaries of \(entity)"
+        return NumberText.counted(count, "dictionary", "dictionaries") + " of \(entity)"
       }
       let values = only.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       return "1 dictionary of \(entity): \(values.joined(separator: ", "))"

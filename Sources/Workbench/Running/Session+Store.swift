@@ -8,7 +8,7 @@ extension Session {
     let (rows, first) = try rawConnection().run(step.subject, from: step.location)
     guard rows > 0 else { return "done, no rows" }
     let values = first.map(\.description).joined(separator: ", ")
-    return rows == 1 ? "1 row: \(values)" : "\(NumberText.grouped(rows)) rows, the first: \(values)"
+    return NumberText.counted(rows, "row") + (rows == 1 ? ": " : ", the first: ") + values
   }
 
   /// Makes an index of the store, or drops one.

@@ -34,7 +34,11 @@ extension Step {
       case .having(let format):
         request.havingPredicate = try NSPredicate.parse(format, arguments: [])
       case .distinct(let flag): request.returnsDistinctResults = flag
-      default: break
+      // Objects are the default, a count has no request's result type here, and no request has the rest.
+      case .result(.objects), .result(.count), .times, .assignments, .keep, .removals, .every,
+        .array, .redo, .parent, .queue, .coordinator, .policy, .merges, .staleness, .undoable,
+        .retains, .remote, .keys, .remove, .to, .context:
+        break
       }
     }
     return request

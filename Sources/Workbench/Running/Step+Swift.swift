@@ -89,7 +89,11 @@ extension StepOption {
       "[" + keyPaths.map(SwiftNames.literal).joined(separator: ", ") + "]"
     case .having(let format): "NSPredicate(format: \(SwiftNames.literal(format)))"
     case .distinct(let flag): String(flag)
-    default: nil
+    // What is the default, and what no request has.
+    case .result(.objects), .result(.count), .times, .assignments, .keep, .removals, .every,
+      .array, .redo, .parent, .queue, .coordinator, .policy, .merges, .staleness, .undoable,
+      .retains, .remote, .keys, .remove, .to, .context:
+      nil
     }
   }
 }

@@ -14,9 +14,4 @@ package struct StepOutcome: Sendable {
 
   /// Whether it failed exactly if it was to fail, and with that code.
   package var holds: Bool { failureCode == step.fails }
-
-  /// The number of the step's first event; greater than `lastEvent` when it caused none.
-  package var firstEvent: Int { recorded.after + 1 }
-  /// The number of the step's last event.
-  package var lastEvent: Int { recorded.through }
 }

@@ -31,10 +31,11 @@ struct VariantRun {
     // The session is closed by now, so that looking sees everything and changes nothing.
     result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
     let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
-    let findings =
-      outcomes.flatMap(\.findings) + Finding.Rule.findings(in: work)
-      + MissingIndex.findings(in: result.statements, storeURL: storeURL)
-    result.findings = VariantRun.grouped(findings.filter { !isSilenced($0) })
+    let found = FindingSearch.all(
+      of: work, steps: outcomes.flatMap(\.findings), statements: result.statements,
+      store: storeURL, silence: silence)
+    result.findings = found.findings
+    result.silenced = found.silencedNames
     result.steps = outcomes.map { outcome in
       StepResult(
         text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
@@ -74,10 +75,6 @@ struct VariantRun {
       || variant.expect.plans.contains { $0.step == nil || $0.step == step.name }
   }
 
-  private func isSilenced(_ finding: Finding) -> Bool {
-    silence.contains { $0.hides(finding) }
-  }
-
   private var requestSwift: [String] {
     var lines: [String] = []
     for step in steps where !step.requestSwift.isEmpty {
@@ -111,37 +108,25 @@ struct VariantRun {
     }
     if let result = judge.result(of: variant.expect, firing: findings) { results.append(result) }
     for outcome in outcomes {
+      let fired = FindingSearch.grouped(outcome.findings, silence: silence).findings
       let slice = Recording(
         events: recording.slice(of: outcome.recorded).events, steps: [outcome.recorded],
         gauges: outcome.gauges)
       for expectation in outcome.step.expect?.expectations ?? [] {
         results.append(
-          try judge.result(of: expectation, in: slice, firing: outcome.findings))
+          try judge.result(of: expectation, in: slice, firing: fired))
       }
       results += (outcome.step.expect?.plans ?? []).map { expectation in
         judge.result(
           of: expectation, in: plans.statements(of: outcome.recorded), entities: entities)
       }
       if let block = outcome.step.expect, block.findings != nil,
-        let result = judge.result(of: block, firing: outcome.findings)
+        let result = judge.result(of: block, firing: fired)
       {
         results.append(result)
       }
       if let result = judge.result(ofFailing: outcome) { results.append(result) }
     }
     return results
-  }
-
-  /// The same finding from the same place in several turns as one, with all their events.
-  private static func grouped(_ findings: [Finding]) -> [Finding] {
-    findings.reduce(into: []) { grouped, finding in
-      if let place = grouped.firstIndex(where: {
-        $0.name == finding.name && $0.callSite == finding.callSite && $0.what == finding.what
-      }) {
-        grouped[place].count += finding.count
-      } else {
-        grouped.append(finding)
-      }
-    }
   }
 }

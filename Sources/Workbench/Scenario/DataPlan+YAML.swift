@@ -1,3 +1,5 @@
+import OpenCoreData
+
 extension DataPlan {
   /// The plan as lines of a scenario's `data:`, indented by two.
   ///
@@ -34,6 +36,6 @@ extension Generator {
     let units = [(604_800, "week"), (86_400, "day"), (3_600, "hour"), (60, "minute")]
     let (length, unit) = units.first { seconds.isMultiple(of: $0.0) } ?? (1, "second")
     let count = seconds / length
-    return "every \(count) \(unit)\(count == 1 ? "" : "s")"
+    return "every \(PluralForm.counted(count, unit))"
   }
 }

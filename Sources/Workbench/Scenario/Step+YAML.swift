@@ -39,7 +39,9 @@ extension StepOption {
     case .limit(let number), .offset(let number), .batch(let number), .times(let number),
       .every(let number):
       number.yaml
-    default: valueText
+    case .values, .faults, .pending, .subentities, .result, .distinct, .keep, .array, .redo,
+      .queue, .policy, .merges, .staleness, .undoable, .retains, .remote:
+      valueText
     }
   }
 }

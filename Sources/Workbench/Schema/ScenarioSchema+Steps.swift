@@ -74,10 +74,10 @@ extension ScenarioSchema {
   /// The value of an option.
   private static func value(of option: OptionWord) -> SchemaNode {
     let sentence = "\(option.summary) (\(option.example))"
-    guard option.kind == .choice else {
+    guard case .choice(let choices, _) = option.kind else {
       return described(definition(of: option.kind), sentence)
     }
-    return ["description": .text(sentence), "enum": .texts(option.choices)]
+    return ["description": .text(sentence), "enum": .texts(choices)]
   }
 
   private static func definition(of kind: OptionWord.Kind) -> String {

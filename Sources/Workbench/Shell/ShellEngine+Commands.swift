@@ -131,10 +131,8 @@ extension ShellEngine {
   }
 
   private func findings() -> ShellAnswer {
-    let work = session.map {
-      FinishedWork(recording: $0.recording, steps: current.steps, model: $0.model)
-    }
-    let findings = current.findings + (work.map { Finding.Rule.findings(in: $0) } ?? [])
+    let found = desk?.found ?? FindingSearch.Found()
+    let findings = found.findings
     let table = ShellTable(
       ["name", "count", "what", "line", "now", "cure", "step"],
       findings.map { finding in
@@ -145,18 +143,24 @@ extension ShellEngine {
           finding.cure.step.map(ShellTable.Cell.text) ?? .null,
         ]
       })
-    guard !findings.isEmpty else { return ShellAnswer(["  none in this try"], table: table) }
+    let silenced = found.silencedNames
+    let note =
+      silenced.isEmpty
+      ? [] : ["  suppressed by the scenario: \(silenced.joined(separator: ", "))"]
+    guard !findings.isEmpty else {
+      return ShellAnswer(["  none in this try"] + note, table: table)
+    }
     let lines = findings.flatMap { finding in
       let place = finding.callSite.map { " from line \($0.line)" } ?? ""
       var lines = [
-        "  ! \(finding.name): \(NumberText.grouped(finding.count)) \(finding.what)\(place)"
+        "  ! \(finding.name): \(finding.counted)\(place)"
       ]
       if let now = finding.cure.now { lines.append("      now   \(now)") }
       lines.append("      cure  \(finding.cure.text)")
       if let step = finding.cure.step { lines.append("      try   \(step)") }
       return lines
     }
-    return ShellAnswer(lines, table: table)
+    return ShellAnswer(lines + note, table: table)
   }
 
   private func stats() throws -> ShellAnswer {

@@ -47,13 +47,12 @@ extension ShellEngine {
   }
 
   private func lines(of verb: Verb) -> [String] {
-    let options = verb.options
+    let options = verb.allOptions
     let width = options.map(\.example.count).max() ?? 0
     return ["  \(verb.usage)", "    \(verb.summary)"]
       + options.map { option in
-        let meaning = option.requestProperty.map { "   \($0)" } ?? ""
-        return "      \(meaning.isEmpty ? option.example : NumberText.left(option.example, width))"
-          + meaning
+        let property = verb.makesRequest ? option.requestProperty.map { " (\($0))" } ?? "" : ""
+        return "      \(NumberText.left(option.example, width))   \(option.summary)\(property)"
       }
   }
 
@@ -65,6 +64,11 @@ extension ShellEngine {
       "    an option of \(verbs.joined(separator: ", "))\(property)",
     ]
   }
+}
+
+extension Verb {
+  /// Whether its options are properties of an `NSFetchRequest`.
+  fileprivate var makesRequest: Bool { self == .fetch || self == .count || self == .batchDelete }
 }
 
 extension ShellCommand {

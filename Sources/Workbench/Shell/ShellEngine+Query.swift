@@ -66,7 +66,7 @@ extension ShellEngine {
   private static func cell(_ value: SQLiteValue) -> ShellTable.Cell {
     switch value {
     case .null: .null
-    case .integer(let number): .number(Int(number))
+    case .integer(let number): .literal(Int(number))
     case .real(let number): .real(number)
     case .text(let text): .text(text)
     case .blob(let bytes): .bytes(bytes)

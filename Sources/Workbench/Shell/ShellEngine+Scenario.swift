@@ -58,7 +58,9 @@ extension ShellWorkspace {
     let saved = tries.map { one in
       SavedTry(
         steps: one.steps, counters: one.costs.counters,
-        findings: one.findings.map(\.name))
+        findings: one.findings.map(\.name).reduce(into: []) {
+          if !$0.contains($1) { $0.append($1) }
+        })
     }
     switch subject {
     case .store(let url):

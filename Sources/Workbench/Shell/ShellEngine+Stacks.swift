@@ -29,6 +29,14 @@ extension ShellEngine {
       ["  \(NumberText.grouped(stack.count)) x \(stack.kind.groupWord ?? "") \(stack.subject)"]
         + stack.frames.map { "      \($0)" }
     }
-    return ShellAnswer(lines, table: table)
+    let unnamed = Set(stacks.flatMap(\.frames).filter(StackText.isUnnamed)).count
+    let note =
+      unnamed == 0
+      ? []
+      : [
+        "  \(NumberText.counted(unnamed, "function")) without a symbol: the program or a library "
+          + "was stripped; build it without `-Xlinker -s` and don't `strip` it"
+      ]
+    return ShellAnswer(lines + note, table: table)
   }
 }

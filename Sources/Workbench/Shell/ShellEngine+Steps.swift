@@ -22,7 +22,8 @@ extension ShellEngine {
       desk.note(step, summary: outcome.summary, outcome.recorded)
       desk.current.steps.append(step)
       desk.current.add(outcome.findings)
-      var answer = ShellEngine.answer(step, outcome)
+      let found = FindingSearch.grouped(outcome.findings, silence: desk.workspace.silence)
+      var answer = ShellEngine.answer(step, outcome, found.findings)
       if !outcome.holds { answer.failure = ShellFailure("the step did not fail as it was to") }
       return answer
     } catch let failure as StepFailure {
@@ -55,7 +56,9 @@ extension ShellEngine {
     }
   }
 
-  private static func answer(_ step: Step, _ outcome: StepOutcome) -> ShellAnswer {
+  private static func answer(
+    _ step: Step, _ outcome: StepOutcome, _ findings: [Finding]
+  ) -> ShellAnswer {
     let counters = outcome.costs.counters
     let metrics =
       [.selects, .rows, .faults, .hits, .misses, .saves, .inserts, .updates, .deletes]
@@ -67,11 +70,11 @@ extension ShellEngine {
           + metrics.map { .number(counters[$0] ?? 0) }
           + [
             .time(outcome.costs.nanoseconds),
-            .text(outcome.findings.map(\.name).joined(separator: ", ")),
+            .text(findings.map(\.name).joined(separator: ", ")),
           ]
       ])
     return ShellAnswer(
-      [outcome.costs.line(after: outcome.summary)] + outcome.findings.map(\.line), table: table)
+      [outcome.costs.line(after: outcome.summary)] + findings.map(\.line), table: table)
   }
 
   /// The session, or what to do to have one.

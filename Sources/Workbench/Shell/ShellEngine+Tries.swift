@@ -70,6 +70,15 @@ extension ShellEngine {
 }
 
 extension ShellDesk {
+  /// What the rules find in the present try; those that try indexes are `advise`'s.
+  ///
+  /// Cost: a pass over its events for each rule.
+  var found: FindingSearch.Found {
+    let work = FinishedWork(
+      recording: session.recording, steps: current.steps, model: session.model)
+    return FindingSearch.all(of: work, steps: current.findings, silence: workspace.silence)
+  }
+
   /// The present try with all that a report tells of it.
   ///
   /// Costs a copy and a sort of its events, and an EXPLAIN for each shape of statement.
@@ -80,7 +89,9 @@ extension ShellDesk {
     result.take(recording)
     result.steps = over.results
     result.nanoseconds = over.costs.nanoseconds
-    result.findings = over.findings
+    let found = found
+    result.findings = found.findings
+    result.silenced = found.silencedNames
     result.requestSwift = over.steps.map(\.requestSwift).filter { !$0.isEmpty }
       .reduce(into: []) { lines, request in lines += (lines.isEmpty ? [] : [""]) + request }
     for (metric, value) in over.costs.counters.values { result.metrics[metric] = value }

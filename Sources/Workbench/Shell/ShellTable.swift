@@ -6,6 +6,8 @@ package struct ShellTable: Sendable, Equatable {
   package enum Cell: Sendable, Equatable {
     case text(String)
     case number(Int)
+    /// A number as SQLite prints it, to be pasted into a statement: never grouped.
+    case literal(Int)
     case real(Double)
     /// Nanoseconds; a person reads milliseconds.
     case time(UInt64)
@@ -87,7 +89,7 @@ package struct ShellTable: Sendable, Equatable {
 extension ShellTable.Cell {
   fileprivate var isNumeric: Bool {
     switch self {
-    case .number, .real, .time: true
+    case .number, .literal, .real, .time: true
     case .text, .bytes, .null: false
     }
   }
@@ -103,7 +105,7 @@ extension ShellTable.Cell {
           .joined(separator: "⏎"))
     case .bytes(let bytes) where bytes.count > 16:
       "x'\(Self.hex(bytes.prefix(16)))…' (\(NumberText.counted(bytes.count, "byte")))"
-    case .bytes, .real, .null: plain
+    case .literal, .bytes, .real, .null: plain
     }
   }
 
@@ -111,7 +113,7 @@ extension ShellTable.Cell {
   fileprivate var plain: String {
     switch self {
     case .text(let text): text
-    case .number(let number): String(number)
+    case .number(let number), .literal(let number): String(number)
     case .real(let number): "\(number)"
     case .time(let time): String(time)
     case .bytes(let bytes): "x'\(Self.hex(bytes[...]))'"
@@ -124,7 +126,7 @@ extension ShellTable.Cell {
     case .text(let text): JSONText.quoted(text)
     // JSON has no infinities and no NaN.
     case .real(let number) where !number.isFinite: JSONText.quoted("\(number)")
-    case .number, .real, .time: plain
+    case .number, .literal, .real, .time: plain
     case .bytes: JSONText.quoted(plain)
     case .null: "null"
     }

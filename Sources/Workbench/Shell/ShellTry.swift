@@ -8,7 +8,7 @@ struct ShellTry {
   let number: Int
   /// The steps that ran, in order; one that failed is marked to fail with its code.
   var steps: [Step] = []
-  /// Those of one name together.
+  /// What the rules of single steps found, step by step.
   private(set) var findings: [Finding] = []
   /// Whether a step was stopped in the middle, so that nothing can do the same again.
   var wasInterrupted = false
@@ -60,14 +60,8 @@ struct ShellTry {
         offset: recorded.begin - start, fetch: step.fetchText, groups: Array(groups[lastGroups])))
   }
 
-  /// Adds findings; those of a name that is there already are counted with it.
+  /// Adds what the rules found in a step.
   mutating func add(_ found: [Finding]) {
-    for finding in found {
-      if let place = findings.firstIndex(where: { $0.name == finding.name }) {
-        findings[place].count += finding.count
-      } else {
-        findings.append(finding)
-      }
-    }
+    findings += found
   }
 }

@@ -154,6 +154,11 @@ package final class ShellWorkspace {
   /// Whether what a try saves is there for the next one.
   var keepsChanges: Bool { writing == .inPlace }
 
+  /// The findings that the scenario suppresses; none for a store.
+  var silence: [Silence] {
+    if case .scenario(let scenario) = subject { scenario.silence } else { [] }
+  }
+
   /// Notes that a try has saved something.
   func noteChange() {
     if keepsChanges { wasChanged = true }

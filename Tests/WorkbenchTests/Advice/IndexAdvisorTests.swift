@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import SQLiteDriver
 import Testing
 
 @testable import Workbench
@@ -57,6 +58,34 @@ struct IndexAdvisorTests {
   @Test("S8.23 a small table needs no index", arguments: [Self.point, "fetch Mood sort latitude"])
   func aSmallTableNeedsNone(line: String) throws {
     #expect(try AdvisedStore(moods: 60).advice([line]).proposals.isEmpty)
+  }
+
+  /// `Z_OPT`, `Z_ENT`, and the columns with an entity ID are no property's: no model can have them.
+  @Test(arguments: [
+    "SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.Z_OPT = 12345",
+    "SELECT t0.Z_OPT FROM ZMOOD t0 ORDER BY t0.Z_OPT",
+    "SELECT t0.Z_ENT, t0.Z_OPT FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3 AND t0.Z_OPT > 77",
+  ])
+  func everyProposedIndexIsOneThatAModelCanHave(sql: String) throws {
+    let store = try AdvisedStore()
+    let advice = try store.advice([], sql: [sql])
+    for proposal in advice.proposals {
+      #expect(!proposal.modelElement.isEmpty, "\(proposal.sql)")
+      #expect(!proposal.candidate.parts.contains { $0.column.hasPrefix("Z_") }, "\(proposal.sql)")
+    }
+  }
+
+  /// A model has no two indexes of one name.
+  @Test func aProposedIndexHasANameOfItsOwn() throws {
+    let store = try AdvisedStore()
+    let connection = try StoreConnection.open(path: store.url.path, access: .looking)
+    defer { connection.close() }
+    let names = PropertyNames(connection)
+    let taken = try #require(
+      try NSManagedObjectModel.inStore(at: store.url).entities
+        .first { !$0.indexes.isEmpty }.map { ($0.name ?? "", $0.indexes[0].name) })
+    #expect(names.unusedIndexName(taken.1, in: taken.0) == "\(taken.1)2")
+    #expect(names.unusedIndexName("byNothing", in: taken.0) == "byNothing")
   }
 
   @Test func theStoreIsNotTouched() throws {

@@ -91,6 +91,32 @@ struct LogBudgetTests {
     #expect(results?.last?.metric == "findings" && results?.last?.holds == holds)
   }
 
+  /// A log's loop goes by the rule's name, and a budget that lists it, or does not, is held against it.
+  @Test(arguments: [
+    ("[fetch-loop(Mood)]", 12, true), ("[fetch-loop(Mood)]", 3, false), ("[]", 12, false),
+    ("[]", 3, true),
+  ])
+  func aBudgetsFetchLoopIsJudged(findings: String, times: Int, holds: Bool) throws {
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: {selects: \(times), findings: \(findings)}}]")
+    let loop = String(
+      repeating: LogTexts.fetch(
+        "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
+    var report = LogTexts.report("cdprof: begin list\n" + loop + "cdprof: end\n")
+    report.name(by: LogTables(budget.model))
+    let results = try LogJudge(budget: budget).judgement(of: report).results[0]
+    #expect(results?.allSatisfy(\.holds) == holds, "\(String(describing: results))")
+  }
+
+  /// What no log shows can't be part of a budget.
+  @Test func aFindingThatNoLogShowsIsRefused() throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try budget(
+        "model: Moody\nsections: [{name: list, expect: {findings: [chatty-saves(Mood)]}}]")
+    }
+    #expect(error.description.contains("no log shows `chatty-saves`"))
+  }
+
   /// A scenario's `silence` holds for its log too.
   @Test(arguments: [
     ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),

@@ -183,7 +183,7 @@ struct LogTallyTests {
       LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0 LIMIT \($0)", rows: 1)
     }.joined()
     let loop = LogTexts.report(String(repeating: fetch, count: 12))
-    #expect(loop.storms.map(\.name) == ["fetch-in-a-loop(ZITEM)"])
+    #expect(loop.storms.map(\.name) == ["fetch-loop(ZITEM)"])
     #expect(loop.costs.all[.fetches] == 12)
     let apart = LogTexts.report(String(repeating: fetch + others, count: 12))
     #expect(apart.storms.isEmpty)

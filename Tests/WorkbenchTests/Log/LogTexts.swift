@@ -17,7 +17,7 @@ enum LogTexts {
     defer { try? FileManager.default.removeItem(at: file) }
     do {
       try Data(bytes).write(to: file)
-      return try LogReader.read(file.path)
+      return try LogReader.read(try LogLines(path: file.path), of: file.path)
     } catch {
       Issue.record("\(error)")
       return LogReport(file: "")

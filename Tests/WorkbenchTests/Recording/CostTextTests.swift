@@ -105,6 +105,29 @@ import Workbench
     #expect(PlanVerdict(sql: sql, lines: lines, count: count).rating == rating)
   }
 
+  private static let byKey = ["`--SEARCH ZMOOD USING INTEGER PRIMARY KEY (rowid=?)"]
+
+  /// A statement that writes finds rows as one that reads does, and is not described as a lookup.
+  @Test(arguments: [
+    ("INSERT INTO ZMOOD(Z_PK) VALUES(?)", [], "Inserts without a search"),
+    ("INSERT INTO ZMOOD(Z_PK) VALUES(?)", byKey, "Inserts; its triggers"),
+    ("UPDATE ZMOOD SET ZDATE = ? WHERE Z_PK = ?", byKey, "Updates the row found by primary key"),
+    ("DELETE FROM ZMOOD WHERE Z_PK = ?", byKey, "Deletes the row found by primary key"),
+    ("DELETE FROM ZMOOD", ["`--SCAN ZMOOD"], "Deletes every row, as requested"),
+    (
+      "UPDATE ZMOOD SET ZDATE = ? WHERE ZLATITUDE = ?", ["`--SCAN ZMOOD"],
+      "Reads every row to find those that it updates"
+    ),
+    ("SELECT 1", [], "Searches no table."),
+  ])
+  func writingStatementsAreDescribedAsSuch(sql: String, lines: [String], beginning: String) {
+    for count in [1, 5_000] {
+      let sentence = PlanVerdict(sql: sql, lines: lines, count: count).sentence
+      #expect(sentence.hasPrefix(beginning), "\(sentence)")
+      #expect(!sentence.contains("best plan"))
+    }
+  }
+
   @Test func aPerfectPlanRunTooOftenIsSaidToBeTheCost() {
     let lines = ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
     #expect(

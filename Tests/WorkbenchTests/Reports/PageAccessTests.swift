@@ -124,6 +124,29 @@ struct PageAccessTests {
     #expect(ReportCurves.growth(from: values, at: [1, 10, 100]) == words)
   }
 
+  /// Labels of values find room left of the axis, zero has a line of its own, and no number traps.
+  @Test(arguments: [
+    [0, 1, 10], [1, 10_000_000], [0, 12_345_678_901], [0, .max], [5, 5], [0, 0],
+  ])
+  func everyValueHasItsPlaceOnTheChart(counts: [Int]) throws {
+    let chart = ReportChart(
+      scales: Array(1...counts.count), names: ["a"], lines: [counts])
+    for label in chart.values {
+      #expect(label.left < chart.left && label.left - 7 * label.text.count >= 0, "\(label)")
+    }
+    let tops = Dictionary(
+      zip(counts, chart.lines[0].dots.map(\.top)), uniquingKeysWith: { first, _ in first })
+    #expect(tops.values.allSatisfy { (0...200).contains($0) })
+    if let zero = tops[0] {
+      #expect(chart.values.contains { $0.text == "0" && $0.top == zero + 4 })
+      #expect(tops.filter { $0.key > 0 }.allSatisfy { $0.value < zero })
+    } else {
+      #expect(!chart.values.contains { $0.text == "0" })
+    }
+    let labels = chart.values.map(\.top).sorted()
+    #expect(zip(labels, labels.dropFirst()).allSatisfy { $1 - $0 >= 12 }, "\(labels)")
+  }
+
   @Test func namesAtTheEndsOfLinesDoNotOverlap() {
     let chart = ReportChart(
       scales: [1, 10], names: ["a", "b", "c", "d", "e"],

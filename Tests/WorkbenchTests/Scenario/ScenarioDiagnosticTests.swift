@@ -146,6 +146,9 @@ struct ScenarioDiagnosticTests {
       11, "  - {touch: moods, read: [country.iso3166Code]}", 35, "steps[1]",
       "Country has no property `iso3166Code`", "numericISO3166Code"),
     Mistake(
+      11, "  - {touch: moods, read: [country.moods.count]}", 41, "steps[1]",
+      "`count` isn't a property of Mood", "country.moods.@count"),
+    Mistake(
       11, "  - {touch: moods, read: [date.year]}", 27, "steps[1]",
       "`date` is no relationship, so nothing can be read through it"),
     Mistake(

@@ -81,7 +81,7 @@ struct ScenarioSchemaTests {
           let known = OptionWord(rawValue: word)
           let value =
             known.flatMap { values[$0] }
-            ?? (known?.kind == .flag ? "yes" : ["as", "nope"].contains(word) ? "mine" : "20")
+            ?? (isFlag(known) ? "yes" : ["as", "nope"].contains(word) ? "mine" : "20")
           return "\(word): \(["read", "through"].contains(word) ? "[date]" : value)"
         }
         let step = "{\(([verb.rawValue + ": " + subject] + pairs).joined(separator: ", "))}"
@@ -90,6 +90,10 @@ struct ScenarioSchemaTests {
     }
     try expectAgreement(on: "{\(verb.rawValue): \(subject)}")
     try expectAgreement(on: "{\(verb.rawValue): \(subject == "null" ? "Mood" : "null")}")
+  }
+
+  private func isFlag(_ option: OptionWord?) -> Bool {
+    if case .flag? = option?.kind { true } else { false }
   }
 
   private func expectAgreement(on step: String) throws {

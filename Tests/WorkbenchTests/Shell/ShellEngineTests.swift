@@ -288,6 +288,15 @@ struct ShellEngineTests {
     #expect(shell.type("entities Mood").lines.contains("  country            to one Country"))
     #expect(shell.type("", "# a comment").lines.isEmpty)
     #expect(shell.type("help").lines.count > 20)
+    for verb in ShellEngine.verbs {
+      let lines = shell.type("help \(verb.rawValue)").lines.prefix { !$0.isEmpty }
+      let options = lines.dropFirst(2)
+      #expect(options.count >= verb.options.count)
+      // Every option says what it does behind its example.
+      for (line, option) in zip(options, verb.allOptions) {
+        #expect(line.contains(option.summary), "\(line)")
+      }
+    }
     #expect(shell.type("help fetch").lines.contains { $0.contains("fetchBatchSize") })
   }
 

@@ -81,7 +81,7 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
 
   var arityText: String {
     if isAggregate { return "one argument or more" }
-    return arity == 0 ? "no argument" : arity == 1 ? "1 argument" : "\(arity) arguments"
+    return arity == 0 ? "no argument" : PluralForm.counted(arity, "argument")
   }
 
   /// As it is written in a format before its parenthesis: `sum`, `now`, `modulus:by:`.

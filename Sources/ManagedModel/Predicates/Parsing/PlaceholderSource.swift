@@ -75,7 +75,7 @@ struct PlaceholderSource {
     guard used < arguments.count else {
       throw Mismatch(
         message: "\(text) has no argument",
-        expected: "\(used + 1) arguments or more, there are \(arguments.count)")
+        expected: "at least \(PluralForm.counted(used + 1, "argument")), not \(arguments.count)")
     }
     used += 1
     tookNull = arguments[used - 1] is NSNull

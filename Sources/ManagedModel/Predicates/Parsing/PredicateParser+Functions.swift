@@ -18,7 +18,7 @@ extension PredicateParser {
     }
     guard function.accepts(arguments.count) else {
       throw error(
-        "\(name) has \(arguments.count) arguments", at: place.start,
+        "\(name) has \(PluralForm.counted(arguments.count, "argument"))", at: place.start,
         expected: function.arityText)
     }
     return try checked(NSExpression(.function(function, arguments)))

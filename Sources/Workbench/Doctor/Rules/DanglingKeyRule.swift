@@ -36,7 +36,7 @@ struct DanglingKeyRule: DoctorRule {
         .danglingKey, entity: entity.name, property: name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "key")) in \(entity.table).\(column) "
-          + "\(rows.count == 1 ? "leads" : "lead") to no \(destination.name)",
+          + "\(PluralForm.of(rows.count, "leads", "lead")) to no \(destination.name)",
         nextStep: "bring the destination back from a backup, or set the column to NULL")
     ]
   }
@@ -55,7 +55,7 @@ struct DanglingKeyRule: DoctorRule {
         .danglingKey, entity: entity.name, property: column.property.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "row")) of \(entity.table) "
-          + "\(rows.count == 1 ? "has" : "have") in \(number) another entity than the row that "
+          + "\(PluralForm.of(rows.count, "has", "have")) in \(number) another entity than the row that "
           + "\(column.name) leads to",
         nextStep: "set \(number) to the Z_ENT of that row")
     ]

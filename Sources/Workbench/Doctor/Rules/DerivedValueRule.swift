@@ -16,7 +16,7 @@ struct DerivedValueRule: DoctorRule {
         .derivedValue, entity: entity.name, property: derived.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(derived.name) "
-          + "\(rows.count == 1 ? "is" : "are") not what the formula gives",
+          + "\(PluralForm.of(rows.count, "is", "are")) not what the formula gives",
         nextStep: "save the objects it is derived from through the framework, or look whether its "
           + "triggers (Z_DA_…) are still there")
     }

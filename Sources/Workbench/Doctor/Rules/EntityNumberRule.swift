@@ -12,7 +12,7 @@ struct EntityNumberRule: DoctorRule {
         .entityNumber, entity: root.name, table: root.table, count: rows.count,
         examples: store.uris(rows.keys, of: root.name),
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(rows.count == 1 ? "has" : "have") a Z_ENT that is none of the table's entities, "
+          + "\(PluralForm.of(rows.count, "has", "have")) a Z_ENT that is none of the table's entities, "
           + "\(root.family.map { "\($0.number) \($0.name)" }.joined(separator: ", "))",
         nextStep:
           "find out which entity they are of, and set Z_ENT; fetches fail at them or pass them over"

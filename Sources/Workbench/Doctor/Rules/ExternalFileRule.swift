@@ -22,7 +22,7 @@ struct ExternalFileRule: DoctorRule {
           .externalFileMissing, entity: entity.name, property: attribute.name, table: entity.table,
           count: missing.count, examples: missing.map { "\($0.file) of p\($0.key)" },
           "\(NumberText.counted(missing.count, "value")) of \(entity.name).\(attribute.name) "
-            + "\(missing.count == 1 ? "is" : "are") kept in a file that is not there",
+            + "\(PluralForm.of(missing.count, "is", "are")) kept in a file that is not there",
           nextStep: "copy the store with its folder \(storage.folder.path)"))
     }
     let unowned = present.subtracting(owned).sorted()
@@ -31,7 +31,7 @@ struct ExternalFileRule: DoctorRule {
       DoctorFinding(
         .externalFileUnowned, count: unowned.count, examples: unowned,
         "\(NumberText.counted(unowned.count, "file")) in \(storage.folder.lastPathComponent) "
-          + "\(unowned.count == 1 ? "is" : "are") named by no row",
+          + "\(PluralForm.of(unowned.count, "is", "are")) named by no row",
         nextStep: "remove them once a copy is kept; no object shows them")
     ]
   }

@@ -22,7 +22,7 @@ struct ExternalPrefixRule: DoctorRule {
         .externalPrefix, entity: entity.name, property: attribute.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(attribute.name) "
-          + "\(rows.count == 1 ? "begins" : "begin") with neither of the bytes that say where a "
+          + "\(PluralForm.of(rows.count, "begins", "begin")) with neither of the bytes that say where a "
           + "value is",
         nextStep: "compare them with a backup, and set them anew through the framework")
     }

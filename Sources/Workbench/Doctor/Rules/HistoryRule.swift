@@ -50,7 +50,7 @@ struct HistoryRule: DoctorRule {
       : [
         finding(
           "\(NumberText.counted(found.count, "transaction")) of the history "
-            + "\(found.count == 1 ? "names" : "name") a text that is not there", found)
+            + "\(PluralForm.of(found.count, "names", "name")) a text that is not there", found)
       ]
   }
 
@@ -72,7 +72,7 @@ struct HistoryRule: DoctorRule {
       ].compactMap { rows, words -> DoctorFinding? in
         guard rows.count > 0 else { return nil }
         var found = finding(
-          "there \(rows.count == 1 ? "is" : "are") \(NumberText.counted(rows.count, "object")) of "
+          "there \(PluralForm.of(rows.count, "is", "are")) \(NumberText.counted(rows.count, "object")) of "
             + "\(root.name) that \(words)", rows)
         found.entity = root.name
         found.examples = store.uris(rows.keys, of: root.name)

@@ -52,8 +52,8 @@ struct KeyMaximumRule: DoctorRule {
         .keyMaximum, entity: root.name, table: root.table, count: rows.count,
         examples: rows.keys.map { "Z_PK \($0)" },
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(rows.count == 1 ? "has" : "have") a key below 1: fetches fail at "
-          + (rows.count == 1 ? "it" : "them"),
+          + "\(PluralForm.of(rows.count, "has", "have")) a key below 1: fetches fail at "
+          + PluralForm.of(rows.count, "it", "them"),
         nextStep: "give each a key above Z_MAX, and to what leads to it as well")
     }
   }

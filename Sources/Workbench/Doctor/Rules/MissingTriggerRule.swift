@@ -23,7 +23,7 @@ struct MissingTriggerRule: DoctorRule {
           .triggerMissing, table: range.table, count: lost.count, examples: lost,
           "the R-tree \(range.name) is not kept up: "
             + "\(NumberText.counted(lost.count, "trigger")) of \(range.table) "
-            + (lost.count == 1 ? "is missing" : "are missing"),
+            + PluralForm.of(lost.count, "is missing", "are missing"),
           nextStep: "make them as `cdprof model STORE --ddl` prints them, and save each row once")
       }
   }
@@ -45,7 +45,7 @@ struct MissingTriggerRule: DoctorRule {
       table: derived.entity.table, count: lost.count, examples: lost,
       "\(derived.entity.name).\(derived.name) is not kept up: "
         + (isMadeHere
-          ? "\(NumberText.counted(lost.count, "trigger")) \(lost.count == 1 ? "is" : "are") missing"
+          ? "\(NumberText.counted(lost.count, "trigger")) \(PluralForm.of(lost.count, "is", "are")) missing"
           : "it has no trigger"),
       nextStep: "make them as `cdprof model STORE --ddl` prints them; until then saves leave the "
         + "value as it was")

@@ -21,8 +21,9 @@ struct MissingValueRule: DoctorRule {
         .missingValue, entity: entity.name, property: property.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "row")) of \(entity.name) "
-          + "\(rows.count == 1 ? "has" : "have") no \(property.name), which is mandatory",
-        nextStep: "set it: until then no change of \(rows.count == 1 ? "the row" : "these rows") "
+          + "\(PluralForm.of(rows.count, "has", "have")) no \(property.name), which is mandatory",
+        nextStep:
+          "set it: until then no change of \(PluralForm.of(rows.count, "the row", "these rows")) "
           + "can be saved")
     }
   }

@@ -28,7 +28,7 @@ struct OneSidedInverseRule: DoctorRule {
         .oneSidedInverse, entity: entity.name, property: relationship.name, table: table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "object")) in \(relationship.name) of \(entity.name) "
-          + "\(rows.count == 1 ? "does" : "do") not lead back",
+          + "\(PluralForm.of(rows.count, "does", "do")) not lead back",
         nextStep: "set the relationship anew through the framework, which sets both sides")
     }
   }
@@ -49,7 +49,7 @@ struct OneSidedInverseRule: DoctorRule {
         .oneSidedInverse, entity: entity.name, property: relationship.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "object")) of \(entity.name) "
-          + "\(rows.count == 1 ? "has" : "have") in \(relationship.name) an object whose "
+          + "\(PluralForm.of(rows.count, "has", "have")) in \(relationship.name) an object whose "
           + "\(inverse.name) is not that object",
         nextStep: "set the relationship anew through the framework, which sets both sides")
     }

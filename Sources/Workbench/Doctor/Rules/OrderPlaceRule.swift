@@ -36,12 +36,12 @@ struct OrderPlaceRule: DoctorRule {
       (
         without,
         "\(NumberText.counted(without.count, "member")) of \(entity.name).\(name) "
-          + "\(without.count == 1 ? "has" : "have") no place in \(place)"
+          + "\(PluralForm.of(without.count, "has", "have")) no place in \(place)"
       ),
       (
         doubled,
         "\(NumberText.counted(doubled.count, "place")) in \(entity.name).\(name) "
-          + "\(doubled.count == 1 ? "is" : "are") taken by several members"
+          + "\(PluralForm.of(doubled.count, "is", "are")) taken by several members"
       ),
     ]
     return found.filter { $0.0.count > 0 }.map { rows, message in

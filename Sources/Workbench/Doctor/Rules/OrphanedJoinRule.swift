@@ -27,7 +27,7 @@ struct OrphanedJoinRule: DoctorRule {
         count: count,
         examples: pairs.map { "\(source) \($0[0]), \(destination) \($0[1])" },
         "\(NumberText.counted(count, "row")) of the join table \(table) "
-          + "\(count == 1 ? "names" : "name") a \(entity.name) or a \(other.name) that is not there",
+          + "\(PluralForm.of(count, "names", "name")) a \(entity.name) or a \(other.name) that is not there",
         nextStep: "delete them; neither side shows them as objects")
     }
   }

@@ -20,7 +20,7 @@ struct ValueTypeRule: DoctorRule {
         .valueType, entity: entity.name, property: column.property.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(column.property.name) "
-          + "\(rows.count == 1 ? "is" : "are") of a kind that the attribute cannot have",
+          + "\(PluralForm.of(rows.count, "is", "are")) of a kind that the attribute cannot have",
         nextStep: "look at them: SELECT Z_PK, typeof(\(column.name)), \(column.name) "
           + "FROM \(entity.table)")
     }
@@ -36,8 +36,8 @@ struct ValueTypeRule: DoctorRule {
         .valueType, entity: root.name, table: root.table, count: rows.count,
         examples: store.uris(rows.keys, of: root.name),
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(rows.count == 1 ? "has" : "have") a Z_OPT that is no number: each save of "
-          + "\(rows.count == 1 ? "it" : "them") is a conflict",
+          + "\(PluralForm.of(rows.count, "has", "have")) a Z_OPT that is no number: each save of "
+          + "\(PluralForm.of(rows.count, "it", "them")) is a conflict",
         nextStep: "UPDATE \(root.table) SET Z_OPT = 1 WHERE typeof(Z_OPT) <> 'integer'")
     }
   }

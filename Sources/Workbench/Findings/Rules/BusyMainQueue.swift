@@ -28,8 +28,8 @@ enum BusyMainQueue: WorkRule {
         rule: rule, subject: entity, count: largest.save.rows, callSite: part.recorded.location,
         what: "objects saved at once on the main queue",
         cure: Cure(swift: [
-          "container.performBackgroundTask { context in", "  // change the objects here",
-          "  try? context.save()", "}",
+          "try await container.performBackgroundTask { context in",
+          "  // change the objects here", "  try context.save()", "}",
         ]))
     }
   }
@@ -48,7 +48,7 @@ enum BusyMainQueue: WorkRule {
         what: "objects merged at once on the main queue",
         cure: Cure(swift: [
           "for (number, object) in objects.enumerated() {",
-          "  // change the object here, in the background",
+          "  change(object)  // in the background",
           "  if number % 200 == 199 { try context.save() }  // each save is merged by itself",
           "}", "try context.save()",
         ]))

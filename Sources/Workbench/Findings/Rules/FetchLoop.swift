@@ -67,8 +67,7 @@ enum FetchLoop: WorkRule {
       .first { "Z\($0.uppercased())" == column } ?? "KEY"
     return Cure(swift: [
       "request.predicate = NSPredicate(format: \"\(key) IN %@\", values)",
-      "let byKey = Dictionary(uniqueKeysWithValues: try context.fetch(request)"
-        + ".map { ($0.\(key), $0) })",
+      "let byKey = Dictionary(grouping: try context.fetch(request)) { $0.\(key) }",
     ])
   }
 

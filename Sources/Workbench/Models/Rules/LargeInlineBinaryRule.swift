@@ -29,8 +29,8 @@ struct LargeInlineBinaryRule: ModelRule {
           return nil
         }
         return finding(
-          "\(NumberText.counted(count, "value", "values")) of more than 100 kB "
-            + "\(count == 1 ? "lies" : "lie") inside the rows, the largest of "
+          "\(NumberText.counted(count, "value")) of more than 100 kB "
+            + "\(PluralForm.of(count, "lies", "lie")) inside the rows, the largest of "
             + "\(NumberText.grouped(largest)) bytes.", step, entity, attribute.name)
       }
     }

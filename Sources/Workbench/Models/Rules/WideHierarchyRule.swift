@@ -26,7 +26,7 @@ struct WideHierarchyRule: ModelRule {
       guard empty >= Self.leastEmpty else { return nil }
       let basis =
         rows == nil
-        ? "if its entities have equally many rows" : "by the \(NumberText.grouped(total)) rows"
+        ? "if its entities have equally many rows" : "by the \(NumberText.counted(total, "row"))"
       return finding(
         "The \(family.count) entities of the hierarchy share one table of \(columns) columns, of "
           + "which \(empty) % are NULL in a row on average, \(basis).",

@@ -18,6 +18,8 @@ struct JSONVariant: Codable {
   var steps: [JSONStep]
   var expectations: [JSONExpectation]
   var findings: [JSONFinding]
+  /// Nil where nothing was suppressed.
+  var silenced: [String]?
   var statements: [JSONStatement]
   var tracks: [JSONTrack]
   var events: [JSONEvents]
@@ -39,6 +41,7 @@ struct JSONVariant: Codable {
     steps = result.steps.map(JSONStep.init)
     expectations = result.expectations.map(JSONExpectation.init)
     findings = result.findings.map(JSONFinding.init)
+    silenced = result.silenced.nonEmpty
     statements = result.statements.map(JSONStatement.init)
     tracks = result.tracks.map(JSONTrack.init)
     events = result.events.map { JSONEvents($0, begin: result.begin) }
@@ -63,6 +66,7 @@ struct JSONVariant: Codable {
     result.steps = steps.map(\.result)
     result.expectations = expectations.map(\.result)
     result.findings = findings.map(\.finding)
+    result.silenced = silenced ?? []
     result.statements = statements.map(\.shape)
     result.tracks = tracks.map(\.track)
     result.events = events.map(\.sample)

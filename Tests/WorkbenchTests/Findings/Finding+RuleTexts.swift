@@ -1,6 +1,9 @@
+@testable import Workbench
+
+/// What `Documentation/findings.md` says of each rule; the thresholds come from the rules themselves.
 extension Finding.Rule {
   /// What it means when it fires, in a sentence.
-  package var meaning: String {
+  var meaning: String {
     switch self {
     case .faultStorm:
       "Objects went to the database one by one, each for its row, or owners, each for the list of one "
@@ -41,7 +44,7 @@ extension Finding.Rule {
   }
 
   /// When it fires, with the numbers.
-  package var condition: String {
+  var condition: String {
     switch self {
     case .faultStorm:
       "\(FaultStorm.threshold) faults of one entity, or of one relationship, and of one SQL text, from "
@@ -95,7 +98,7 @@ extension Finding.Rule {
   }
 
   /// What to do, in words; a finding says it as code.
-  package var remedy: String {
+  var remedy: String {
     switch self {
     case .faultStorm:
       "Let the rows come with the fetch (`includesPropertyValues`, `returnsObjectsAsFaults = false`), "
@@ -131,7 +134,7 @@ extension Finding.Rule {
   }
 
   /// The chapter of the book that explains it.
-  package var chapter: Int {
+  var chapter: Int {
     switch self {
     case .fetchToCount, .batchWalked, .lostChanges, .keptAlive: 6
     case .unmergedBatch, .needlessUpdate: 7

@@ -1,0 +1,92 @@
+internal import CZlib
+
+/// Bytes of a gzip file, inflated piece by piece.
+///
+/// Memory is that of one piece in and one out, however much the file inflates to; whoever reads decides
+/// how much that may be. Files that were put behind one another are read as one, as gzip does. Use it
+/// from one thread at a time.
+package final class GzipStream {
+  /// Why the bytes can't be inflated any further.
+  package enum Failure: Error, Sendable {
+    /// They are no gzip file, or its checksum is wrong.
+    case damaged
+    /// They end in the middle of the file.
+    case truncated
+  }
+
+  /// The bytes that a gzip file begins with.
+  package static let magic: [UInt8] = [0x1F, 0x8B]
+  private static let piece = 1 << 18
+
+  private let source: () -> [UInt8]
+  private let stream: UnsafeMutablePointer<z_stream>
+  private var input: [UInt8] = []
+  private var used = 0
+  private var isBroken: Bool
+  private var isAtEnd = false
+
+  /// - Parameter source: The next bytes of the file; empty at its end.
+  package init(_ source: @escaping () -> [UInt8]) {
+    self.source = source
+    stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+    // 15 bits of window, and 16 for the header and the checksum of gzip.
+    isBroken =
+      inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) != Z_OK
+  }
+
+  deinit {
+    inflateEnd(stream)
+    stream.deallocate()
+  }
+
+  /// The next inflated bytes, no more than 256 KiB; empty at the end.
+  ///
+  /// - Throws: `Failure`; what was inflated before was given.
+  package func next() throws(Failure) -> [UInt8] {
+    while !isAtEnd {
+      guard !isBroken else { throw .damaged }
+      if used == input.count {
+        input = source()
+        used = 0
+        guard !input.isEmpty else { throw .truncated }
+      }
+      let (output, status) = step()
+      switch status {
+      case Z_STREAM_END: isAtEnd = !beginsAnother()
+      case Z_OK, Z_BUF_ERROR: break
+      default: isBroken = true
+      }
+      if !output.isEmpty { return output }
+    }
+    return []
+  }
+
+  private func step() -> (output: [UInt8], status: Int32) {
+    var status = Z_OK
+    let output = [UInt8](unsafeUninitializedCapacity: GzipStream.piece) { target, made in
+      input.withUnsafeMutableBufferPointer { bytes in
+        stream.pointee.next_in = bytes.baseAddress.map { $0 + used }
+        stream.pointee.avail_in = UInt32(bytes.count - used)
+        stream.pointee.next_out = target.baseAddress
+        stream.pointee.avail_out = UInt32(target.count)
+        status = inflate(stream, Z_NO_FLUSH)
+        used = bytes.count - Int(stream.pointee.avail_in)
+        made = target.count - Int(stream.pointee.avail_out)
+      }
+    }
+    return (output, status)
+  }
+
+  /// Whether one more gzip file comes behind the one that has ended; what else is there is no part of it.
+  private func beginsAnother() -> Bool {
+    while input.count - used < GzipStream.magic.count {
+      let more = source()
+      guard !more.isEmpty else { return false }
+      input = Array(input[used...]) + more
+      used = 0
+    }
+    guard input[used...].starts(with: GzipStream.magic) else { return false }
+    return inflateReset(stream) == Z_OK
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import OpenCoreData
+import ProfileEvents
+import Testing
+
+@testable import Workbench
+
+/// One search says what a run, the shell, and the shell's report have found.
+@Suite("The search for findings")
+struct FindingSearchTests {
+  private static func finding(
+    _ rule: Finding.Rule = .faultStorm, line: Int = 1, count: Int = 12, what: String = "faults"
+  ) -> Finding {
+    Finding(
+      rule: rule, subject: "Mood", count: count, callSite: CallSite(file: "a.yml", line: line),
+      what: what, cure: Cure(advice: "hold them"))
+  }
+
+  @Test func findingsOfOneNameAreOneOnlyWhereLineAndKindAgree() {
+    let found = FindingSearch.grouped(
+      [
+        Self.finding(), Self.finding(line: 2), Self.finding(count: 3),
+        Self.finding(what: "relationships"),
+      ], silence: [])
+    #expect(found.findings.map(\.count) == [15, 12, 12])
+    #expect(found.silenced.isEmpty)
+  }
+
+  @Test func suppressedFindingsAreKeptApart() {
+    let found = FindingSearch.grouped(
+      [Self.finding(), Self.finding(.fetchLoop), Self.finding(line: 2)],
+      silence: [Silence(rule: "fault-storm")])
+    #expect(found.findings.map(\.name) == ["fetch-loop(Mood)"])
+    #expect(found.silenced.count == 2 && found.silencedNames == ["fault-storm(Mood)"])
+  }
+
+  @Test func anUnmetExpectationListsEveryFinding() throws {
+    let judge = ExpectationJudge(scope: LawScope(), path: "a.yml")
+    let result = try #require(
+      judge.result(
+        of: ExpectBlock(line: 4), firing: [Self.finding(), Self.finding(line: 2, count: 30)]))
+    #expect(!result.holds)
+    #expect(result.found == .names(["fault-storm(Mood)", "fault-storm(Mood)"]))
+    #expect(
+      result.differences.count == 2 && result.differences[1].contains("30 faults from a.yml:2"))
+  }
+
+  @Test(arguments: [
+    ("rows prefetched and never read", "1 row prefetched and never read"),
+    ("single-row SELECTs", "1 single-row SELECT"),
+    ("SELECTs, one a relationship,", "1 SELECT, one a relationship,"),
+    ("VM steps without an index", "1 VM step without an index"),
+    ("fetches of the same shape", "1 fetch of the same shape"),
+    ("objects saved at once", "1 object saved at once"),
+  ])
+  func aFindingOfOneIsInTheSingular(what: String, text: String) {
+    #expect(Self.finding(count: 1, what: what).counted == text)
+    #expect(Self.finding(count: 2, what: what).counted == "2 \(what)")
+  }
+
+  /// A page without findings says what was looked for, and nothing of what it did not look for.
+  @Test func aPageWithoutFindingsClaimsNoMoreThanItKnows() throws {
+    var quiet = FaultLesson(moods: 20).result()
+    for index in quiet.variants.indices {
+      quiet.variants[index].findings = []
+      quiet.variants[index].metrics[.misses] = 0
+    }
+    #expect(ReportFinding.none(in: quiet) == "No findings: no rule fired.")
+    quiet.variants[0].metrics[.misses] = 7
+    #expect(ReportFinding.none(in: quiet).contains("Up to 7 faults of a variant ran a SELECT each"))
+    quiet.variants[0].silenced = ["fault-storm(Mood)"]
+    #expect(
+      ReportFinding.none(in: quiet)
+        == "No findings other than those that the scenario suppresses: fault-storm(Mood).")
+    #expect(!(try HTMLReport.page(quiet)).contains("asked the database for one row at a time"))
+    let read = try ResultFile.read(JSONReport.data(quiet), path: "a.json")
+    #expect(read.variants[0].silenced == ["fault-storm(Mood)"])
+  }
+
+  @Test func theShellsReportHasWhatFindingsShows() throws {
+    let folder = try TemporaryFolder()
+    let shell = try ShellSession(ScenarioFiles.folder.appendingPathComponent("faults.yml"))
+    shell.type("fetch Mood prefetch country as moods", "touch moods date", "drop moods")
+    let shown = shell.type("findings").lines
+    #expect(shown.contains { $0.contains("! unused-prefetch(Mood.country)") }, "\(shown)")
+    let file = folder.file("shell.json")
+    #expect(shell.type("report \(LineWords.plain(file.path))").failure == nil)
+    let result = try ResultFile.read(at: file.path)
+    #expect(result.variants[0].findings.map(\.name).contains("unused-prefetch(Mood.country)"))
+  }
+}

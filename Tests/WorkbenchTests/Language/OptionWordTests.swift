@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Workbench
+
+@Suite("Words of options")
+struct OptionWordTests {
+  /// No word is read, printed, or given a number as another one.
+  @Test(arguments: OptionWord.allCases)
+  func everyWordIsItself(word: OptionWord) throws {
+    let verb = try #require(Verb.allCases.first { $0.allOptions.contains(word) })
+    let step = try ShellLine.parse(line(verb, word), number: 1)
+    let option = try #require(step.options.first { $0.word == word })
+    #expect(step.options.filter { $0.word == word }.count == 1)
+    let again = try ShellLine.parse(step.text, number: 1)
+    #expect(again.options == step.options, "\(step.text)")
+    if case .number = word.kind {
+      #expect(option.number?.text == "20")
+    } else {
+      #expect(option.number == nil)
+    }
+    #expect(step.yaml.contains("\(word.rawValue): "), "\(step.yaml)")
+  }
+
+  /// A line of a verb with one option, and what the verb needs beside it.
+  private func line(_ verb: Verb, _ word: OptionWord) -> String {
+    let subject =
+      switch verb.subject {
+      case .entity: " Mood"
+      case .result, .context: " moods"
+      case .text: " cache_size"
+      case .none: ""
+      }
+    let missing: [OptionWord] = [.assignments, .keys].filter { other in
+      other != word && !(word == .remove || word == .removals)
+        && verb.needs.contains { $0.contains(other.rawValue) }
+    }
+    let options = ([word] + missing).map(\.example).joined(separator: " ")
+    let name = verb == .index && word != .remove ? " as byDate" : ""
+    return "\(verb.rawValue)\(subject) \(options)\(name)"
+  }
+}
