@@ -1,3 +1,4 @@
+import ProfileEvents
 import SQLiteDriver
 import Testing
 
