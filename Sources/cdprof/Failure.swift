@@ -53,10 +53,17 @@ struct Failure {
   /// Whether a file that was read is corrupt: Cocoa's code for it, and SQLite's two.
   private static func isDamage(_ error: NSError) -> Bool {
     switch error.domain {
-    case NSCocoaErrorDomain: error.code == CocoaError.Code.fileReadCorruptFile.rawValue
-    case NSSQLiteErrorDomain: [11, 26].contains(error.code & 0xFF)
+    case NSCocoaErrorDomain:
+      error.code == CocoaError.Code.fileReadCorruptFile.rawValue
+        || isDamage(code: error.userInfo[NSSQLiteErrorDomain])
+    case NSSQLiteErrorDomain: isDamage(code: error.code)
     default: false
     }
+  }
+
+  /// Whether a result code of SQLite is `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
+  private static func isDamage(code: Any?) -> Bool {
+    (code as? Int ?? (code as? NSNumber)?.intValue).map { [11, 26].contains($0 & 0xFF) } ?? false
   }
 
   /// The codes of stores and models that cannot be used are bad input; others are failed runs.

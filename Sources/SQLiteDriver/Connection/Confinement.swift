@@ -79,7 +79,8 @@ final class Confinement: @unchecked Sendable {
     pragmas.contains(name.lowercased())
   }
 
-  private static let pragmas: Set<String> = [
+  /// The pragmas that a store may be opened with, in lowercase.
+  static let pragmas: Set<String> = [
     "analysis_limit", "application_id", "auto_vacuum", "automatic_index", "busy_timeout",
     "cache_size", "cache_spill", "case_sensitive_like", "cell_size_check", "checkpoint_fullfsync",
     "collation_list", "compile_options", "count_changes", "data_version", "database_list",

@@ -11,11 +11,12 @@ extension Connection {
     var settings = [
       (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
       (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false),
-      (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
     ]
     if isReadOnly {
+      // A writer has to trust the schema: triggers of a range index write to an R-tree.
       settings += [
-        (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false), (SQLITE_DBCONFIG_DEFENSIVE, true),
+        (SQLITE_DBCONFIG_ENABLE_VIEW, false),
         (SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
       ]
       for (limit, value) in readOnlyLimits { sqlite3_limit(handle, limit, value) }
@@ -45,6 +46,9 @@ extension Connection {
   package static func allows(pragma name: String) -> Bool {
     Confinement.allows(pragma: name)
   }
+
+  /// The names for which `allows(pragma:)` holds, in lowercase and in order.
+  package static var allowedPragmas: [String] { Confinement.pragmas.sorted() }
 
   /// VM steps that a statement of a read-only connection may take: about a minute.
   static let readOnlySteps = 10_000_000_000

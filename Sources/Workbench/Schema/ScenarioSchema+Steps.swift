@@ -1,3 +1,5 @@
+import SQLiteDriver
+
 extension ScenarioSchema {
   /// Steps, one definition a verb, and the values of their options.
   static var stepDefinitions: [(String, SchemaNode)] {
@@ -65,7 +67,11 @@ extension ScenarioSchema {
           "description": "A statement that runs past the framework.", "type": "string",
           "pattern": "\\S",
         ]
-      case .text: described("name", "The name of a pragma.")
+      case .text:
+        [
+          "description": "The name of a pragma that concerns only the store.", "type": "string",
+          "enum": .array(Connection.allowedPragmas.map(SchemaNode.text)),
+        ]
       case .none: ["description": "Nothing stands behind it.", "type": "null"]
       }
     return subject

@@ -15,7 +15,7 @@ struct PredicateSyntaxErrorTests {
     ("a == 1 2", 8, "2", nil),
     ("a.@cuont > 2", 3, "@cuont", "@count"),
     ("avrage(a) > 2", 1, "avrage", "average"),
-    ("modulus:by:(a) > 2", 1, "1 arguments", nil),
+    ("modulus:by:(a) > 2", 1, "1 argument", nil),
     ("a ==[x] 'b'", 6, "“x”", nil),
     ("ÄÖ ==[cy] 'b'", 8, "“y”", nil),
     ("in == 3", 1, "reserved", nil),

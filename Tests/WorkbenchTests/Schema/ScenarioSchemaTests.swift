@@ -72,6 +72,7 @@ struct ScenarioSchemaTests {
       switch verb.subject {
       case .entity: "Mood"
       case .none: "null"
+      case .text where verb == .pragma: "cache_size"
       default: "moods"
       }
     let needs = verb.needs.first ?? []
