@@ -124,6 +124,17 @@ struct HostileStoreTests {
     #expect(run.status == 65 && run.errors.contains("isn't a regular file"))
   }
 
+  @Test("a device as a log, a scenario, or a result is missing input, and nothing reads it to its end")
+  func endlessInput() throws {
+    for path in ["/dev/zero", "/dev/null", "/dev/full"] {
+      for command in [["log", path], ["run", path], ["report", path], ["compare", path, path]] {
+        let run = try program.run(command)
+        #expect(run.status == 66, "\(command): \(run.errors)")
+        #expect(run.errors.contains("is a device"), "\(command): \(run.errors)")
+      }
+    }
+  }
+
   @Test("advice on a corrupt store is bad input")
   func corruptStore() throws {
     var pages = try Data(contentsOf: URL(fileURLWithPath: store))
@@ -156,6 +167,7 @@ struct HostileStoreTests {
         pragma locking_mode to exclusive
         fetch Tag
         sql "SELECT 40 + 2"
+        sql "SELECT length(printf('%.*c', 2000000000, 'x'))"
 
         """)
     #expect(run.status == 65)
@@ -166,6 +178,7 @@ struct HostileStoreTests {
     )
     #expect(run.errors.contains("the pragma `locking_mode` can't be set"), "\(run.errors)")
     #expect(run.output.contains("500") && run.output.contains("42"), "\(run.output)")
+    #expect(run.errors.contains("too big"), "\(run.errors)")
   }
 
   @Test("what a killed run left in the folder for temporary files is removed by the next one")

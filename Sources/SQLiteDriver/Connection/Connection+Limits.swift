@@ -30,6 +30,7 @@ extension Connection {
   /// Keeps all statements that are prepared from now on inside of the store.
   ///
   /// Also turns on SQLite's defensive mode: no statement can write to the schema as if it were a table.
+  /// No value can be longer than 256 MB.
   /// - Throws: `SQLITE_AUTH` from then on, with what isn't allowed: `ATTACH`, `VACUUM INTO`, functions
   ///   that load code, and pragmas that concern more than the store.
   package func confine() {
@@ -37,6 +38,7 @@ extension Connection {
     let confinement = Confinement()
     confinement.serve(use())
     _ = cdprof_db_config(use(), SQLITE_DBCONFIG_DEFENSIVE, 1)
+    sqlite3_limit(use(), SQLITE_LIMIT_LENGTH, Self.longestValue)
     self.confinement = confinement
   }
 
@@ -53,9 +55,11 @@ extension Connection {
   /// VM steps that a statement of a read-only connection may take: about a minute.
   static let readOnlySteps = 10_000_000_000
 
+  /// Bytes of a value or a row; larger values are kept in files of their own.
+  private static let longestValue: Int32 = 256 << 20
+
   private static let readOnlyLimits: [(Int32, Int32)] = [
-    // Larger values are kept in files of their own.
-    (SQLITE_LIMIT_LENGTH, 256 << 20),
+    (SQLITE_LIMIT_LENGTH, longestValue),
     (SQLITE_LIMIT_SQL_LENGTH, 16 << 20),
     (SQLITE_LIMIT_VDBE_OP, 10_000_000),
     // VACUUM, which fails there, attaches one.

@@ -17,6 +17,19 @@ package enum InputFile {
     guard mode & S_IFMT != S_IFSOCK, access(path, R_OK) == 0 else {
       throw refusal(path, mode & S_IFMT == S_IFSOCK ? ENXIO : errno)
     }
+    guard ![S_IFCHR, S_IFBLK].contains(mode & S_IFMT) || isTerminal(path) else {
+      throw InputRefusal(
+        kind: .missing, message: "\(path) is a device, not a file or a pipe",
+        nextStep: "give a file, a pipe, or `\(standardInput)` for standard input")
+    }
+  }
+
+  /// Whether a device is a terminal, as `/dev/stdin` can be; other devices can be endless.
+  private static func isTerminal(_ path: String) -> Bool {
+    let file = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return isatty(file) != 0
   }
 
   /// Reads everything.

@@ -186,6 +186,10 @@ extension RandomWalk {
     let candidates = Set(reference.objects.keys).union(store.records.keys).filter {
       store.entities[$0] == entity || store.root($0) == entity
     }
+    // The predicate is evaluated on new objects, which reads them.
+    if bound != nil {
+      for serial in candidates where reference[serial].isInserted { reference.fire(serial) }
+    }
     return (
       request,
       candidates.filter { serial in

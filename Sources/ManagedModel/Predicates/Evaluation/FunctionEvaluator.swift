@@ -44,10 +44,10 @@ package enum FunctionEvaluator {
     case .ceiling: return rounded(value, number.rounded(.up))
     case .truncate: return rounded(value, number.rounded(.towardZero))
     case .absolute:
-      // 3.0 stays real: it divides otherwise than 3.
+      // A decimal 3 stays one, and 3.0 stays real: they divide otherwise than an integer.
+      if case .decimal(let decimal) = value { return .decimal(abs(decimal)) }
       if case .double = value { return .double(abs(number)) }
       if let integer = value.exactInteger, integer != .min { return .integer(abs(integer)) }
-      if case .decimal(let decimal) = value { return .decimal(abs(decimal)) }
       return .double(abs(number))
     case .onesComplement: return value.exactInteger.map { .integer(~$0) } ?? .null
     case .randomBelow:
