@@ -99,6 +99,15 @@ final class ToManyValue {
     }
   }
 
+  /// Takes a removal back, unless the store was found without the destination since.
+  func takeBackRemoval(of object: NSManagedObject) {
+    if removed.contains(object), committed?.contains(object.primaryKey) == false {
+      removed.remove(object)
+    } else {
+      insert(object)
+    }
+  }
+
   /// Puts the destinations that are there into another order.
   func order(as order: [NSManagedObject]) {
     guard let list, list != order else { return }

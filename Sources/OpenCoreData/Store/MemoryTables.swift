@@ -18,10 +18,14 @@ struct MemoryTables: LinkTable, Sendable {
     rows[row.layout.rootIndex][row.primaryKey] = row
   }
 
-  /// Removes a row, with the links that it owns.
+  /// Removes a row, with the pairs that it has in many-to-many relationships.
+  ///
+  /// The inverse of a to-one stays: rows that still refer to the removed one are found from it, as by
+  /// their foreign keys in SQL.
   mutating func remove(_ layout: EntityLayout, _ key: Int64) {
     rows[layout.rootIndex][key] = nil
-    for relationship in layout.toMany {
+    for relationship in layout.toMany
+    where relationship.inverseRelationship?.isToMany != false {
       links[
         ToManyKey(rootIndex: layout.rootIndex, primaryKey: key, relationship: relationship.name)] =
         nil
@@ -29,7 +33,10 @@ struct MemoryTables: LinkTable, Sendable {
   }
 
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64) {
-    if let removing { links[key]?.removeAll { $0.primaryKey == removing } }
+    if let removing {
+      links[key]?.removeAll { $0.primaryKey == removing }
+      if links[key]?.isEmpty == true { links[key] = nil }
+    }
     guard let adding else { return }
     if links[key]?.contains(where: { $0.primaryKey == adding.primaryKey }) != true {
       links[key, default: []].append(adding)

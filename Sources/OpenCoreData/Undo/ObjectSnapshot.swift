@@ -120,6 +120,6 @@ struct RelationshipChange {
   func undo() {
     let value = object.toManyValue(at: place)
     for other in gained { value.remove(other) }
-    for other in lost { value.insert(other) }
+    for other in lost { value.takeBackRemoval(of: other) }
   }
 }

@@ -100,6 +100,7 @@ struct PredicateEvaluationTests {
     ("ANY residents.cars == nil AND residents.@min.cars == 0", true),
     // Arithmetic and functions.
     ("1 + 2 * 3 == 7 AND (1 + 2) * 3 == 9 AND 2 ** 3 ** 2 == 512 AND 3 / 2 == 1", true),
+    ("abs(price * -10) / 2 == 0.5 AND abs(-3) / 2 == 1", true),
     ("3.0 / 2 == 1.5 AND 1 / 0 == nil AND modulus:by:(7, 3) == 1 AND -int == -7", true),
     ("9223372036854775807 + 1 == 9223372036854775808", true), ("price + price == 0.2", true),
     ("6 & 3 == 2 AND 6 | 3 == 7 AND 6 ^ 3 == 5 AND 1 << 4 == 16 AND ~0 == -1", true),

@@ -208,6 +208,37 @@ struct UndoTests {
     #expect(!manager.canUndo)
   }
 
+  @Test(
+    "A pair that the store has lost meanwhile doesn't come back with undo",
+    arguments: StoreKind.ofRows)
+  func lostPair(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(1)
+    let context = undoing(bed)
+    let (person, tag) = try context.performAndWait {
+      let (person, tag) = (context.object(with: ids[0]), context.make("Tag"))
+      tag.setValue(Set([person]), forKey: "workers")
+      try context.save()
+      context.refreshAllObjects()
+      #expect((tag.value(forKey: "workers") as? Set<NSManagedObject>)?.count == 1)
+      return (person, tag)
+    }
+    let other = bed.context()
+    try other.performAndWait {
+      other.delete(other.object(with: tag.objectID))
+      try other.save()
+    }
+    context.performAndWait { tag.setValue(Set<NSManagedObject>(), forKey: "workers") }
+    context.performAndWait {
+      #expect((person.value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty == true)
+      context.undo()
+      #expect((person.value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty == true)
+      #expect(!person.hasPersistentChangedValues && !person.hasChanges)
+      context.redo()
+      #expect((person.value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty == true)
+    }
+  }
+
   @Test("A new change empties the redo stack; a group of the user's own takes several blocks")
   func ownGroups() throws {
     let bed = try ContextBed(.memory)

@@ -9,6 +9,8 @@ extension RandomWalk {
 
   func save() throws {
     process()
+    // Validation comes before the store, and reads new objects.
+    reference.fireInserted()
     let conflicts = reference.conflicts
     let policy = policy(for: conflicts)
     context.mergePolicy = NSMergePolicy(merge: policy)
@@ -188,7 +190,7 @@ extension RandomWalk {
     }
     // The predicate is evaluated on new objects, which reads them.
     if bound != nil {
-      for serial in candidates where reference[serial].isInserted { reference.fire(serial) }
+      reference.fireInserted { candidates.contains($0) }
     }
     return (
       request,

@@ -46,6 +46,11 @@ final class ReferenceContext {
     }
   }
 
+  /// Fills the new objects that were refreshed.
+  func fireInserted(where isRead: (Int) -> Bool = { _ in true }) {
+    for (serial, object) in objects where object.isInserted && isRead(serial) { fire(serial) }
+  }
+
   func attribute(_ key: String, of serial: Int) -> AttributeValue? {
     fire(serial)
     return self[serial].present.attributes[key]

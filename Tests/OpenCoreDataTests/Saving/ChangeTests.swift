@@ -192,6 +192,33 @@ struct ChangeTests {
     #expect(reached)
   }
 
+  @Test(
+    "Rows that refer to a row that was deleted meanwhile are found from it",
+    arguments: StoreKind.ofRows)
+  func danglingReferences(_ kind: StoreKind) throws {
+    let bed = try ContextBed(kind)
+    let ids = try bed.addPeople(2)
+    let (reader, deleter, writer) = (bed.context(), bed.context(), bed.context())
+    let boss = reader.performAndWait {
+      let boss = reader.object(with: ids[0])
+      #expect(boss.label == "p1")
+      return boss
+    }
+    deleter.performAndWait {
+      deleter.mergePolicy = NSMergePolicy.overwrite
+      deleter.delete(deleter.object(with: ids[0]))
+    }
+    try writer.performAndWait {
+      writer.object(with: ids[1]).setValue(writer.object(with: ids[0]), forKey: "boss")
+      try writer.save()
+    }
+    try deleter.performAndWait { try deleter.save() }
+    reader.performAndWait {
+      let minions = boss.value(forKey: "minions") as? Set<NSManagedObject>
+      #expect(minions?.map(\.objectID) == [ids[1]])
+    }
+  }
+
   @Test("Objects that refer to each other go with their context", arguments: StoreKind.allCases)
   func objectsThatLeaveLetGoOfEachOther(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
