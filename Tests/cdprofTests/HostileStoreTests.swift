@@ -124,7 +124,7 @@ struct HostileStoreTests {
     #expect(run.status == 65 && run.errors.contains("isn't a regular file"))
   }
 
-  @Test("a device as a log, a scenario, or a result is missing input, and nothing reads it to its end")
+  @Test("a device as a log, a scenario, or a result is missing input, and is never read")
   func endlessInput() throws {
     for path in ["/dev/zero", "/dev/null", "/dev/full"] {
       for command in [["log", path], ["run", path], ["report", path], ["compare", path, path]] {
