@@ -45,18 +45,49 @@ let package = Package(
     // What stands on it.
     .target(name: "Moody", dependencies: ["OpenCoreData"]),
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
+    .target(name: "WorkbenchText", dependencies: ["OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
     .target(
-      name: "Workbench",
+      name: "StatementAnalysis",
+      dependencies: ["WorkbenchText", "OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
+    .target(
+      name: "ScenarioLanguage",
       dependencies: [
-        "OpenCoreData", "ModelCode", "ProfileEvents", "SQLiteDriver",
+        "WorkbenchText", "OpenCoreData", "ModelCode", "ProfileEvents", "SQLiteDriver",
         .product(name: "Yams", package: "Yams"),
-        .product(name: "Mustache", package: "swift-mustache"),
+      ]),
+    .target(
+      name: "StoreTools",
+      dependencies: ["WorkbenchText", "StatementAnalysis", "OpenCoreData", "SQLiteDriver"]),
+    .target(
+      name: "Profiling",
+      dependencies: [
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "OpenCoreData", "SQLiteDriver",
+        "ProfileEvents",
+      ]),
+    .target(
+      name: "LogAnalysis",
+      dependencies: [
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "OpenCoreData", "SQLiteDriver",
+        "ProfileEvents",
+      ]),
+    .target(
+      name: "RunReports",
+      dependencies: [
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling", "LogAnalysis",
+        "OpenCoreData", "ProfileEvents", .product(name: "Mustache", package: "swift-mustache"),
       ],
       resources: [.embedInCode("Reports/Resources/report.html")]),
+    .target(
+      name: "WorkbenchShell",
+      dependencies: [
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "RunReports", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+      ]),
     .executableTarget(
       name: "cdprof",
       dependencies: [
-        "Workbench", "OpenCoreData", "ModelCode", "CReadline",
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "LogAnalysis", "RunReports", "WorkbenchShell", "OpenCoreData", "ModelCode", "CReadline",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -70,8 +101,9 @@ let package = Package(
     .testTarget(
       name: "WorkbenchTests",
       dependencies: [
-        "Workbench", "OpenCoreData", "ModelCode", "ProfileEvents", "SQLiteDriver",
-        .product(name: "Yams", package: "Yams"),
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
+        "LogAnalysis", "RunReports", "WorkbenchShell", "OpenCoreData", "ModelCode",
+        "ProfileEvents", "SQLiteDriver", .product(name: "Yams", package: "Yams"),
       ]),
     .testTarget(
       name: "cdprofTests", dependencies: ["cdprof", "OpenCoreData", "ManagedModel", "SQLiteDriver"]),

@@ -1,6 +1,9 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import Profiling
+import ScenarioLanguage
+import StatementAnalysis
+import WorkbenchText
 
 /// `cdprof advise`: tries indexes for the statements of a piece of work.
 struct Advise: Executable {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import RunReports
 
 /// `cdprof compare`: two results or two logs side by side; counts are a gate, times are not.
 struct Compare: Executable {

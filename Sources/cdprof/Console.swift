@@ -1,6 +1,6 @@
 import Foundation
 import OpenCoreData
-import Workbench
+import StoreTools
 
 /// Standard output for results, standard error for messages.
 ///

@@ -1,6 +1,6 @@
 import ArgumentParser
 import OpenCoreData
-import Workbench
+import StoreTools
 
 /// `cdprof diff`: what differs between two models, and whether a store can be migrated by itself.
 struct Diff: Executable {

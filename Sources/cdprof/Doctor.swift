@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import StoreTools
 
 /// `cdprof doctor`: looks for what is wrong with a store, without changing a byte.
 struct Doctor: Executable {

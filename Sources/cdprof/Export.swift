@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import ScenarioLanguage
+import WorkbenchText
 
 /// `cdprof export`: writes a scenario as a Swift program.
 struct Export: Executable {

@@ -1,7 +1,9 @@
 import Foundation
 import ModelCode
 import OpenCoreData
-import Workbench
+import Profiling
+import ScenarioLanguage
+import WorkbenchText
 
 /// An error as the program tells it, with the status it ends with.
 struct Failure {
@@ -20,7 +22,7 @@ struct Failure {
         case .unusable: .badInput
         case .noSpace: .runFailed
         }
-    case let failure as ShellFailure:
+    case let failure as CommandFailure:
       text = failure.text()
       status = .badInput
     case let diagnostics as ScenarioDiagnostics:

@@ -1,12 +1,13 @@
 import ArgumentParser
 import OpenCoreData
-import Workbench
+import Profiling
+import ScenarioLanguage
 
 /// The value of `--fail-on`: rules of findings with commas between them, or `any`.
 struct FindingGate {
   static let any = "any"
   /// The words that it may have.
-  static let words = Finding.Rule.allCases.map(\.rawValue) + [any]
+  static let words = RuleName.allCases.map(\.rawValue) + [any]
   private let rules: Set<String>
 
   /// - Throws: `ValidationError` for a word that is no rule.

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ModelCode
 import OpenCoreData
-import Workbench
+import WorkbenchText
 
 /// `cdprof generate`: writes the classes of a model.
 struct Generate: Executable {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import StoreTools
 
 /// `cdprof inspect`: says what is in a store, without changing a byte.
 struct Inspect: Executable {

@@ -1,6 +1,10 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import LogAnalysis
+import ScenarioLanguage
+import StatementAnalysis
+import StoreTools
+import WorkbenchText
 
 /// `cdprof log`: reads what `-com.apple.CoreData.SQLDebug` printed.
 struct Log: Executable {
@@ -65,7 +69,7 @@ struct Log: Executable {
     }
     if let expect { try InputFile.check(expect) }
     let budget = try expect.map {
-      try LogBudgetReader.read(path: $0, model: found, scale: scale ?? 1)
+      try LogBudget.read(path: $0, model: found, scale: scale ?? 1)
     }
     var report = try LogReader.read(file)
     if let model = found ?? budget?.model { report.name(by: LogTables(model)) }

@@ -1,6 +1,9 @@
 import ArgumentParser
 import OpenCoreData
-import Workbench
+import Profiling
+import RunReports
+import ScenarioLanguage
+import WorkbenchText
 
 /// What the program says of itself; what it found out is put into words by `Workbench`.
 enum Messages {

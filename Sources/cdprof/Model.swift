@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import OpenCoreData
-import Workbench
+import StoreTools
 
 /// `cdprof model`: shows a model in one of several forms, or checks it.
 struct Model: Executable {

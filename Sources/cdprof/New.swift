@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import ScenarioLanguage
+import WorkbenchShell
+import WorkbenchText
 
 /// `cdprof new`: writes a scenario to begin with.
 struct New: Executable {
@@ -37,8 +39,10 @@ struct New: Executable {
     let starter: ScenarioStarter
     if let store {
       try InputRefusal.checkRegularFile(store)
+      let url = URL(fileURLWithPath: store)
+      let workspace = try ShellWorkspace(store: url, path: url.path)
       starter = try ScenarioStarter(
-        name: plain, store: URL(fileURLWithPath: store), folder: folder)
+        name: plain, store: url, model: workspace.model, counts: workspace.counts, folder: folder)
     } else {
       starter = ScenarioStarter(name: plain)
     }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Foundation
 import OpenCoreData
-import Workbench
+import StatementAnalysis
+import StoreTools
+import WorkbenchText
 
 /// `cdprof predicate`: says what a predicate is and what SQL it becomes.
 struct Predicate: Executable {

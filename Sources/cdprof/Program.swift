@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import OpenCoreData
-import Workbench
+import WorkbenchText
 
 /// From arguments to exit status.
 enum Program {

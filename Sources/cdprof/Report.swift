@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import RunReports
+import WorkbenchText
 
 /// `cdprof report`: renders results again, without running anything.
 struct Report: Executable {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import StoreTools
 
 /// `cdprof rows`: prints the rows of an entity, without changing a byte.
 struct Rows: Executable {

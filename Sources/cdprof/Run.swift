@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import RunReports
+import ScenarioLanguage
+import WorkbenchText
 
 /// `cdprof run`: runs scenarios, checks what they cost, writes reports.
 struct Run: Executable {

@@ -1,6 +1,9 @@
 import Foundation
 import OpenCoreData
-import Workbench
+import Profiling
+import RunReports
+import ScenarioLanguage
+import WorkbenchText
 
 /// The runs of one scenario, one for each scale, as `cdprof run` was asked for them.
 struct ScenarioRuns: Sendable {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Workbench
+import ScenarioLanguage
 
 /// `cdprof schema`: prints the JSON Schema of scenario files.
 struct Schema: Executable {

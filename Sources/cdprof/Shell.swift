@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
-import Workbench
+import Profiling
+import WorkbenchShell
+import WorkbenchText
 
 /// `cdprof shell`: one step a line, each answered with its cost.
 struct Shell: Executable {

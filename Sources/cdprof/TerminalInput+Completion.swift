@@ -2,7 +2,7 @@ import CReadline
 import Foundation
 import OpenCoreData
 import Synchronization
-import Workbench
+import WorkbenchShell
 
 extension TerminalInput {
   /// What Tab chooses from at the prompt that is shown.

@@ -2,7 +2,7 @@ import CReadline
 import Foundation
 import OpenCoreData
 import Synchronization
-import Workbench
+import WorkbenchShell
 
 /// Lines from a person at a terminal, with editing and history, by readline.
 ///

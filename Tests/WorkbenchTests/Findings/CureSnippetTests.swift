@@ -33,7 +33,7 @@ struct CureSnippetTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    try expectCompiled(outcomes.flatMap(\.findings) + Finding.Rule.findings(in: work))
+    try expectCompiled(outcomes.flatMap(\.findings) + RuleName.findings(in: work))
   }
 
   /// Several objects may have one key, so that the suggestion groups by it.
@@ -48,7 +48,7 @@ struct CureSnippetTests {
     }
     let work = FinishedWork(
       recording: script.recorder.recording(steps: script.steps), steps: [], model: store.model)
-    let found = Finding.Rule.findings(in: work)
+    let found = RuleName.findings(in: work)
     #expect(found.map(\.name) == ["fetch-loop(Mood)"])
     try expectCompiled(found)
     #expect(!found.flatMap(\.cure.swift).joined().contains("uniqueKeysWithValues"))

@@ -51,14 +51,14 @@ import Testing
       for key in 0..<misses { script.fault("Mood", key: key, sql: "one mood") }
       for key in 0..<hits { script.fault("Mood", key: key) }
     }
-    #expect(Finding.Rule.findings(in: recording, context: StepContext()).count == findings)
+    #expect(RuleName.findings(in: recording, context: StepContext()).count == findings)
   }
 
   @Test func differentStatementsAreDifferentStorms() {
     let recording = Self.step { script in
       for key in 0..<18 { script.fault("Mood", key: key, sql: "text \(key % 2)") }
     }
-    #expect(Finding.Rule.findings(in: recording, context: StepContext()).isEmpty)
+    #expect(RuleName.findings(in: recording, context: StepContext()).isEmpty)
   }
 
   @Test func anEntityReachedFromItselfIsToldByItsObjects() {
@@ -71,7 +71,7 @@ import Testing
       reachedThrough: [
         "Employee": .init(owner: "Employee", relationship: "manager", keyPath: "manager")
       ])
-    let findings = Finding.Rule.findings(in: recording, context: context)
+    let findings = RuleName.findings(in: recording, context: context)
     #expect(findings.map(\.subject) == ["Employee", "Employee.manager"])
     #expect(findings.map(\.count) == [20, 15])
   }
@@ -84,7 +84,7 @@ import Testing
     }
     let fetch = FetchText(entity: "Country", options: [.init("prefetch", ["continent"])])
     let finding = try #require(
-      Finding.Rule.findings(in: recording, context: StepContext(fetch: fetch)).first)
+      RuleName.findings(in: recording, context: StepContext(fetch: fetch)).first)
     #expect(finding.name == "fault-storm(Country.moods)")
     #expect(finding.cure.step == "fetch Country prefetch continent, moods")
     #expect(
@@ -103,7 +103,7 @@ import Testing
       for key in 1...10 { script.fault(entity, key: key, sql: "one") }
     }
     let context = StepContext(fetch: fetch, reachedThrough: FaultLesson.reached)
-    let finding = try #require(Finding.Rule.findings(in: recording, context: context).first)
+    let finding = try #require(RuleName.findings(in: recording, context: context).first)
     #expect(finding.cure.text.contains(cure))
   }
 

@@ -1,7 +1,7 @@
 @testable import Workbench
 
 /// What `Documentation/findings.md` says of each rule; the thresholds come from the rules themselves.
-extension Finding.Rule {
+extension RuleName {
   /// What it means when it fires, in a sentence.
   var meaning: String {
     switch self {

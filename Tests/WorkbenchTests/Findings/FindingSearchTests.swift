@@ -9,7 +9,7 @@ import Testing
 @Suite("The search for findings")
 struct FindingSearchTests {
   private static func finding(
-    _ rule: Finding.Rule = .faultStorm, line: Int = 1, count: Int = 12, what: String = "faults"
+    _ rule: RuleName = .faultStorm, line: Int = 1, count: Int = 12, what: String = "faults"
   ) -> Finding {
     Finding(
       rule: rule, subject: "Mood", count: count, callSite: CallSite(file: "a.yml", line: line),

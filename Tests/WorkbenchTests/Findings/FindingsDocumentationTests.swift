@@ -15,9 +15,9 @@ struct FindingsDocumentationTests {
     #expect(page == FindingsPage.text, "run this test once with CDPROF_UPDATE_DOCS=1")
   }
 
-  @Test(arguments: Finding.Rule.allCases)
-  func everyRuleIsRunAndHasItsWords(rule: Finding.Rule) {
-    let run = Finding.Rule.ofSteps.map { $0.rule } + Finding.Rule.ofWork.map { $0.rule }
+  @Test(arguments: RuleName.allCases)
+  func everyRuleIsRunAndHasItsWords(rule: RuleName) {
+    let run = RuleName.ofSteps.map { $0.rule } + RuleName.ofWork.map { $0.rule }
     #expect((run + [MissingIndex.rule]).contains(rule))
     #expect([rule.meaning, rule.condition, rule.remedy].allSatisfy { $0.hasSuffix(".") })
   }

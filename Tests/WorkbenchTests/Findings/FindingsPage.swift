@@ -3,7 +3,7 @@
 /// `Documentation/findings.md`, written from the rules in code.
 enum FindingsPage {
   static var text: String {
-    let rules = Finding.Rule.allCases
+    let rules = RuleName.allCases
     let rows = rules.map { rule in
       "| [`\(rule.rawValue)`](#\(rule.rawValue)) | \(rule.chapter) | \(rule.meaning) |"
     }
@@ -53,7 +53,7 @@ enum FindingsPage {
       """
   }
 
-  private static func section(_ rule: Finding.Rule) -> String {
+  private static func section(_ rule: RuleName) -> String {
     """
     ## \(rule.rawValue)
 

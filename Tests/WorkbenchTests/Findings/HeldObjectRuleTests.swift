@@ -203,7 +203,7 @@ struct HeldObjectRuleTests {
     let work = FinishedWork(
       recording: script.recorder.recording(steps: script.steps), steps: steps,
       model: NSManagedObjectModel())
-    return Finding.Rule.findings(in: work)
+    return RuleName.findings(in: work)
   }
 
   private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
@@ -211,6 +211,6 @@ struct HeldObjectRuleTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    return outcomes.flatMap(\.findings) + Finding.Rule.findings(in: work)
+    return outcomes.flatMap(\.findings) + RuleName.findings(in: work)
   }
 }

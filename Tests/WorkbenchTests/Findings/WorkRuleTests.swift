@@ -13,7 +13,7 @@ struct WorkRuleTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    return outcomes.flatMap(\.findings) + Finding.Rule.findings(in: work)
+    return outcomes.flatMap(\.findings) + RuleName.findings(in: work)
   }
 
   private static let prefetch = "fetch Mood prefetch country as moods"
@@ -109,7 +109,7 @@ struct WorkRuleTests {
     script.step("program", at: EventScript.touch) {
       for _ in 0..<times { script.fetch("Mood", sql: sql, rows: rows) }
     }
-    let found = Finding.Rule.findings(in: work(of: script))
+    let found = RuleName.findings(in: work(of: script))
     #expect(found.map(\.name) == (fires ? ["fetch-loop(Mood)"] : []))
     #expect(found.allSatisfy { $0.cure.text.contains("IN") && $0.count == times })
   }
@@ -126,7 +126,7 @@ struct WorkRuleTests {
     }
     let recording = script.recorder.recording(steps: script.steps)
     let found = script.steps.flatMap {
-      Finding.Rule.findings(in: recording.slice(of: $0), context: StepContext())
+      RuleName.findings(in: recording.slice(of: $0), context: StepContext())
     }
     #expect(found.map(\.name) == names)
   }
@@ -146,7 +146,7 @@ struct WorkRuleTests {
       script.step(step.text, at: EventScript.touch) {}
       steps.append(step)
     }
-    let found = Finding.Rule.findings(in: work(of: script, steps: steps))
+    let found = RuleName.findings(in: work(of: script, steps: steps))
     #expect(found.map(\.name) == names)
   }
 

@@ -16,7 +16,7 @@ struct LogBudgetTests {
     let file = ScenarioFiles.folder.appendingPathComponent("budget-\(UUID().uuidString).tmp")
     try Data(text.utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    return try LogBudgetReader.read(path: file.path, model: nil)
+    return try LogBudget.read(path: file.path, model: nil)
   }
 
   @Test func lawsAreHeldAgainstTheirSections() throws {
@@ -139,7 +139,7 @@ struct LogBudgetTests {
   /// The laws of a scenario whose program was exported at a scale.
   @Test func aScenarioIsABudgetAtAnyScale() throws {
     let scenario = ScenarioFiles.folder.appendingPathComponent("08-performance/who-sorts.yml")
-    let budget = try LogBudgetReader.read(path: scenario.path, model: nil, scale: 10)
+    let budget = try LogBudget.read(path: scenario.path, model: nil, scale: 10)
     #expect(budget.scope.rows["Mood"] == 1_000 && budget.scope.scale == 10)
   }
 
@@ -164,7 +164,7 @@ struct LogBudgetTests {
   /// A scenario judges by its variants; what a log does not tell is left out and named.
   @Test func aScenarioIsABudget() throws {
     let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
-    let budget = try LogBudgetReader.read(path: scenario.path, model: nil)
+    let budget = try LogBudget.read(path: scenario.path, model: nil)
     #expect(budget.isScenario && budget.sections.count == 6)
     let judgement = try LogJudge(budget: budget).judgement(
       of: LogTexts.report(

@@ -52,7 +52,7 @@ struct PredicateExplanationTests {
   ])
   func mistakesHaveACaret(format: String, column: Int, part: String) throws {
     let model = try model()
-    let failure = #expect(throws: ShellFailure.self) {
+    let failure = #expect(throws: CommandFailure.self) {
       try PredicateExplanation(format, entity: "Mood", model: model)
     }
     #expect(failure?.message.contains(part) == true, "\(failure?.message ?? "")")

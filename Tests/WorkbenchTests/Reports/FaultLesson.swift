@@ -127,7 +127,7 @@ struct FaultLesson {
     }
     let context = StepContext(fetch: way.fetch, reachedThrough: FaultLesson.reached)
     result.findings = script.steps.flatMap {
-      Finding.Rule.findings(in: recording.slice(of: $0), context: context)
+      RuleName.findings(in: recording.slice(of: $0), context: context)
     }
     result.expectations = expectations(way, result, line: line)
     return result

@@ -224,10 +224,10 @@ struct StoreRowsTests {
 
     let empty = RowsJSON()
     #expect(empty.end() == Data("[]\n".utf8))
-    #expect(throws: ShellFailure.self) {
+    #expect(throws: CommandFailure.self) {
       try StoreRows(store.url, entity: "Prson", where: nil).forEach { _ in }
     }
-    #expect(throws: ShellFailure.self) {
+    #expect(throws: CommandFailure.self) {
       try StoreRows(store.url, entity: "Person", where: "nme == 'x'").forEach { _ in }
     }
   }

@@ -50,7 +50,7 @@ struct ScenarioReaderTests {
     let counts = try scenario.data.counts(scale: scale)
     #expect(counts.map(\.name) == ["Continent", "Country", "Mood"])
     #expect(counts.map(\.count) == [6, 60, moods])
-    let totals = DataPlan.totals(counts, in: scenario.model)
+    let totals = EntityCount.totals(counts, in: scenario.model)
     #expect(totals["Region"] == 66)
     let scope = LawScope(rows: totals, scale: scale)
     let selects = try scenario.variants.map { variant in

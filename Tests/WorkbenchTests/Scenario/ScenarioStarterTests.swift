@@ -13,7 +13,7 @@ struct ScenarioStarterTests {
     #expect(written.count == 3)
     try expectHolds(folder.file("my first.yml"), in: folder)
     // The model is used again, the scenario's file is not replaced.
-    #expect(throws: ShellFailure.self) {
+    #expect(throws: CommandFailure.self) {
       try ScenarioStarter(name: "my first").write(to: folder.url)
     }
     #expect(try ScenarioStarter(name: "second").write(to: folder.url).count == 1)

@@ -118,7 +118,7 @@ struct ShellInterruptionTests {
   }
 
   /// Types a line that somebody interrupts again and again.
-  private func typeInterrupted(_ line: String) -> ShellFailure? {
+  private func typeInterrupted(_ line: String) -> CommandFailure? {
     let interruption = shell.engine.interruption
     let asking = DispatchSource.makeTimerSource(queue: .global())
     asking.schedule(deadline: .now() + 0.2, repeating: 0.1)

@@ -30,7 +30,7 @@ final class ShellSession {
 
   /// Types lines and gives the last answer, times taken out.
   @discardableResult
-  func type(_ lines: String...) -> (lines: [String], failure: ShellFailure?) {
+  func type(_ lines: String...) -> (lines: [String], failure: CommandFailure?) {
     var answer = ShellAnswer()
     for line in lines { answer = engine.answer(to: line) }
     return (answer.lines.map(ShellSession.timeless), answer.failure)

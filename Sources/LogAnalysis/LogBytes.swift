@@ -1,0 +1,120 @@
+/// A stretch of a log, as bytes: logs are long, and few of their lines have to become strings.
+package struct LogBytes: Hashable, Sendable {
+  package var bytes: ArraySlice<UInt8>
+
+  package init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+  }
+
+  package init(_ text: String) {
+    bytes = ArraySlice(text.utf8)
+  }
+
+  /// The text; what is no UTF-8 reads as U+FFFD.
+  var string: String { String(decoding: bytes, as: UTF8.self) }
+
+  var isEmpty: Bool { bytes.isEmpty }
+  var count: Int { bytes.count }
+  var first: UInt8? { bytes.first }
+  var last: UInt8? { bytes.last }
+
+  /// Whether it begins with an ASCII text.
+  func starts(with text: StaticString) -> Bool {
+    matches(text, at: bytes.startIndex)
+  }
+
+  /// Whether it ends with an ASCII text.
+  func ends(with text: StaticString) -> Bool {
+    bytes.count >= text.utf8CodeUnitCount
+      && matches(text, at: bytes.endIndex - text.utf8CodeUnitCount)
+  }
+
+  package func contains(_ text: StaticString) -> Bool {
+    range(of: text) != nil
+  }
+
+  /// Where a text first stands, from an index on.
+  func range(of text: StaticString, from start: Int? = nil) -> Range<Int>? {
+    let length = text.utf8CodeUnitCount
+    let first = text.utf8Start[0]
+    var index = start ?? bytes.startIndex
+    while index + length <= bytes.endIndex {
+      if bytes[index] == first, matches(text, at: index) { return index..<(index + length) }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Where a text last stands.
+  func lastRange(of text: StaticString) -> Range<Int>? {
+    var found: Range<Int>?
+    var start = bytes.startIndex
+    while let range = range(of: text, from: start) {
+      found = range
+      start = range.lowerBound + 1
+    }
+    return found
+  }
+
+  /// What stands behind the first occurrence of a text; nil when it does not occur.
+  func after(_ text: StaticString) -> LogBytes? {
+    range(of: text).map { LogBytes(bytes[$0.upperBound...]) }
+  }
+
+  /// What stands before the first occurrence of a text; all of it when it does not occur.
+  func before(_ text: StaticString) -> LogBytes {
+    range(of: text).map { LogBytes(bytes[..<$0.lowerBound]) } ?? self
+  }
+
+  /// Without blanks at both ends.
+  var trimmed: LogBytes {
+    var part = bytes
+    while let first = part.first, first.isBlank { part.removeFirst() }
+    while let last = part.last, last.isBlank { part.removeLast() }
+    return LogBytes(part)
+  }
+
+  /// Without blanks at its beginning.
+  var withoutIndent: LogBytes {
+    LogBytes(bytes.drop { $0.isBlank })
+  }
+
+  /// The whole number it begins with, a sign included.
+  var leadingNumber: Int? {
+    var digits = bytes
+    let isNegative = digits.first == UInt8(ascii: "-")
+    if isNegative { digits.removeFirst() }
+    var number = 0
+    var count = 0
+    for byte in digits {
+      guard byte.isDigit, count < 18 else { break }
+      number = number * 10 + Int(byte - UInt8(ascii: "0"))
+      count += 1
+    }
+    return count == 0 ? nil : isNegative ? -number : number
+  }
+
+  private func matches(_ text: StaticString, at index: Int) -> Bool {
+    let length = text.utf8CodeUnitCount
+    guard index >= bytes.startIndex, index + length <= bytes.endIndex else { return false }
+    let start = text.utf8Start
+    for offset in 0..<length where bytes[index + offset] != start[offset] {
+      return false
+    }
+    return true
+  }
+}
+
+extension UInt8 {
+  var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+  /// A space, a tab, a carriage return, or the NUL that some tools leave in a log.
+  package var isBlank: Bool {
+    self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == 0x0D || self == 0
+  }
+  var isUpper: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
+  var isLower: Bool { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") }
+  /// A letter, a digit, `_`, or a byte of a letter beyond ASCII.
+  var isWord: Bool {
+    isDigit || isUpper || isLower || self == UInt8(ascii: "_") || self >= 0x80
+  }
+}

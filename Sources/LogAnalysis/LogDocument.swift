@@ -1,0 +1,137 @@
+import ProfileEvents
+import ScenarioLanguage
+import StatementAnalysis
+
+/// The shape of a log's JSON; its property names are the file's keys.
+struct LogDocument: Encodable {
+  struct Sample: Encodable {
+    let line: Int
+    let kind: String
+    let text: String
+    let count: Int
+  }
+
+  struct Storm: Encodable {
+    let name: String
+    let rule: String
+    let subject: String
+    let statement: Int
+    let runs: Int
+    let count: Int
+    let longest: Int
+    let firstLine: Int
+    let lastLine: Int
+    let firstTime: String?
+    let seconds: Double
+    let cure: String
+  }
+
+  struct Section: Encodable {
+    let name: String
+    let firstLine: Int
+    let lastLine: Int
+    let firstTime: String?
+    let metrics: [String: Int]
+    let storms: [Storm]
+    let holds: Bool?
+    let expectations: [Expectation]?
+  }
+
+  struct Expectation: Encodable {
+    let metric: String
+    let law: String
+    let relation: String
+    let expected: ExpectationValue
+    let found: ExpectationValue
+    let holds: Bool
+    let source: String
+    let location: String
+    let differences: [String]
+  }
+
+  let file: String
+  let lines: Int
+  let wrappedAt: Int?
+  let kinds: [String: Int]
+  let classes: [String: Int]
+  let unrecognised: Int
+  let unrecognisedLines: [Sample]
+  let problems: [Sample]
+  let firstTime: String?
+  let lastTime: String?
+  let stores: [String]
+  let unmatchedTimes: Int
+  let tellsHits: Bool
+  let seconds: Double
+  let metrics: [String: Int]
+  let statements: [LogStatementJSON]
+  let storms: [Storm]
+  let sections: [Section]
+  let holds: Bool?
+  let missing: [String]?
+  let notJudged: [String]?
+  let advice: AdviceJSON.Document?
+
+  init(
+    _ report: LogReport, _ judged: LogJudgement?, _ advice: IndexAdvice?, showsBinds: Bool
+  ) {
+    file = report.file
+    lines = report.lines
+    wrappedAt = report.wrap?.column
+    kinds = Dictionary(uniqueKeysWithValues: report.kinds.map { ($0.rawValue, $1) })
+    classes = Dictionary(uniqueKeysWithValues: report.classes.map { ($0.rawValue, $1) })
+    unrecognised = report.unrecognised
+    unrecognisedLines = report.unrecognisedLines.map(LogDocument.sample)
+    problems = report.complaints.map(LogDocument.sample)
+    firstTime = report.firstTime.isEmpty ? nil : report.firstTime
+    lastTime = report.lastTime.isEmpty ? nil : report.lastTime
+    stores = report.stores
+    unmatchedTimes = report.unmatchedTimes
+    tellsHits = report.tellsHits
+    seconds = Double(report.microseconds) / 1e6
+    metrics = LogDocument.metrics(report.costs, tellsHits: report.tellsHits)
+    statements = report.statements.map { LogStatementJSON($0, showsBinds: showsBinds) }
+    storms = report.storms.map(LogDocument.storm)
+    sections = report.sections.enumerated().map { index, section in
+      let results = judged?.results[index]
+      return Section(
+        name: section.name, firstLine: section.firstLine, lastLine: section.lastLine,
+        firstTime: section.firstTime.isEmpty ? nil : section.firstTime,
+        metrics: LogDocument.metrics(section.costs, tellsHits: report.tellsHits),
+        storms: section.storms.map(LogDocument.storm), holds: results?.allSatisfy(\.holds),
+        expectations: results?.map(LogDocument.expectation))
+    }
+    holds = judged?.holds
+    missing = judged?.missing.map(\.name)
+    notJudged = judged?.notJudged
+    self.advice = advice.map(AdviceJSON.document)
+  }
+
+  /// Those that a log can tell, by the metric's word.
+  private static func metrics(_ costs: LogCosts, tellsHits: Bool) -> [String: Int] {
+    let told = Metric.allCases.filter { $0.isToldByLogs(withHits: tellsHits) }
+    return Dictionary(uniqueKeysWithValues: told.map { ($0.rawValue, costs.value(of: $0)) })
+  }
+
+  private static func sample(_ sample: LogSample) -> Sample {
+    Sample(
+      line: sample.line, kind: sample.logClass.rawValue, text: sample.text, count: sample.count)
+  }
+
+  private static func storm(_ storm: LogStorm) -> Storm {
+    Storm(
+      name: storm.name, rule: storm.kind.rawValue, subject: storm.subject,
+      statement: storm.statement, runs: storm.runs, count: storm.count, longest: storm.longest,
+      firstLine: storm.firstLine, lastLine: storm.lastLine,
+      firstTime: storm.firstTime.isEmpty ? nil : storm.firstTime,
+      seconds: Double(storm.microseconds) / 1e6, cure: storm.cure)
+  }
+
+  private static func expectation(_ result: ExpectationResult) -> Expectation {
+    Expectation(
+      metric: result.metric, law: result.law, relation: result.relation.rawValue,
+      expected: result.expected, found: result.found, holds: result.holds,
+      source: result.source.rawValue, location: result.location.description,
+      differences: result.differences)
+  }
+}

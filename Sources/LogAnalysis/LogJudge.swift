@@ -1,0 +1,190 @@
+import OpenCoreData
+import ProfileEvents
+package import ScenarioLanguage
+import WorkbenchText
+
+/// Holds the sections of a log against what is expected of them.
+package struct LogJudge {
+  private let budget: LogBudget
+  private let tables: LogTables
+
+  package init(budget: LogBudget) {
+    self.budget = budget
+    tables = LogTables(budget.model)
+  }
+
+  /// Judges every section of the log that the budget names, each time that it comes.
+  ///
+  /// - Throws: `LawError` for a law without a value.
+  package func judgement(of report: LogReport) throws -> LogJudgement {
+    var judgement = LogJudgement()
+    for section in budget.sections {
+      let places = report.sections.indices.filter { report.sections[$0].name == section.name }
+      if places.isEmpty { judgement.missing.append((section.name, section.line)) }
+      for place in places {
+        judgement.results[place] = try results(
+          of: section, on: report.sections[place], report, &judgement.notJudged)
+      }
+    }
+    return judgement
+  }
+
+  private func results(
+    of section: LogBudget.Section, on found: LogSection, _ report: LogReport,
+    _ notJudged: inout [String]
+  ) throws -> [ExpectationResult] {
+    var results: [ExpectationResult] = []
+    for expectation in section.expect.expectations {
+      if let reason = untold(expectation, withHits: report.tellsHits) {
+        if budget.isScenario {
+          notJudged.append("\(section.name) · \(expectation.metric.text): \(reason)")
+        } else {
+          results.append(try result(of: expectation, value: nil, differences: [reason]))
+        }
+        continue
+      }
+      let value = found.costs.value(of: expectation.scoped, table: tables.table)
+      results.append(
+        try result(
+          of: expectation, value: value,
+          differences: differences(expectation.scoped, in: found, of: report)))
+    }
+    if budget.isScenario {
+      notJudged += (section.expect.findings?.names ?? []).compactMap { finding in
+        untold(finding).map { "\(section.name) · \(finding.text): \($0)" }
+      }
+    }
+    if let result = storms(of: section, on: found) { results.append(result) }
+    return results
+  }
+
+  /// Why no log, or not this one, tells an expectation's number; nil when it does.
+  func untold(_ expectation: Expectation, withHits hits: Bool) -> String? {
+    let metric = expectation.scoped.metric
+    guard metric.isToldByLogs(withHits: hits) else {
+      return metric == .faults || metric == .hits
+        ? "this log has no line for a fault that the row cache fills; expect `misses`"
+        : "no log says `\(metric.rawValue)`"
+    }
+    switch expectation.scoped.scope {
+    case .all, .relationship: return nil
+    case .entity(let name):
+      if [.faults, .hits, .misses].contains(metric) { return nil }
+      let root = tables.table(of: name).flatMap(tables.entity)
+      guard root == name else {
+        return "a log shows tables, and that of `\(name)` has the rows of "
+          + "`\(root ?? "another entity")` too"
+      }
+      return nil
+    default: return "a log knows neither steps nor contexts"
+    }
+  }
+
+  private func result(
+    of expectation: Expectation, value: Int?, differences: [String]
+  ) throws -> ExpectationResult {
+    let bounds = try expectation.law.bounds(in: budget.scope)
+    let holds = value.map(bounds.contains) ?? false
+    let (relation, expected) = try expectation.law.compared(in: budget.scope)
+    return ExpectationResult(
+      metric: expectation.metric.text, law: expectation.law.text, relation: relation,
+      expected: expected, found: value.map { .number($0) } ?? .text("not told"), holds: holds,
+      source: expectation.source, location: CallSite(file: budget.path, line: expectation.line),
+      differences: holds ? [] : differences)
+  }
+
+  /// Which statements are behind a number, the most frequent first.
+  private func differences(
+    _ scoped: ScopedMetric, in section: LogSection, of report: LogReport
+  ) -> [String] {
+    let kinds: [Metric: StatementKind] = [
+      .selects: .select, .rows: .select, .fetches: .select, .misses: .select, .prefetches: .select,
+      .inserts: .insert, .updates: .update, .deletes: .delete,
+    ]
+    let table: String? =
+      if case .entity(let name) = scoped.scope { tables.table(of: name) } else { nil }
+    let behind = section.calls.compactMap { number, calls -> (LogStatement, Int)? in
+      let statement = report.statements[number - 1]
+      guard statement.kind == kinds[scoped.metric] else { return nil }
+      if let table, statement.table?.uppercased() != table.uppercased() { return nil }
+      return (statement, calls)
+    }
+    let lines = behind.sorted { ($0.1, $1.0.number) > ($1.1, $0.0.number) }.prefix(5).map {
+      "\(NumberText.grouped($1)) x #\($0.number) \(SQLAbbreviation.short($0.sql))"
+    }
+    return lines.isEmpty
+      ? ["nothing of the kind is in lines \(section.firstLine) to \(section.lastLine)"] : lines
+  }
+
+  /// How a log may name a storm: it shows the objects that were faults, not the way that led to them.
+  ///
+  /// `fault-storm(Mood.country)` is `fault-storm(Country)` there, unless the relationship itself was
+  /// the fault. What was read of a list that was sent for is not told: `count-per-row(Country.moods)` is
+  /// the storm of that relationship.
+  private func names(inLogsOf finding: String) -> Set<String> {
+    guard let opening = finding.firstIndex(of: "(") else { return [finding] }
+    let rule = finding[..<opening]
+    if rule == RuleName.countPerRow.rawValue {
+      return ["\(LogStorm.Kind.faultStorm.rawValue)\(finding[opening...])"]
+    }
+    let subject = finding[opening...].dropFirst().dropLast().split(separator: ".").map(String.init)
+    if rule == RuleName.fetchLoop.rawValue {
+      // A log shows the table of a fetch, which is its root entity's.
+      let root = subject.first.flatMap(tables.table).flatMap(tables.entity)
+      return Set(root.map { ["\(rule)(\($0))"] } ?? []).union([finding])
+    }
+    var entity = subject.first.flatMap { budget.model.entitiesByName[$0] }
+    for key in subject.dropFirst() {
+      entity = entity?.relationshipsByName[key]?.destinationEntity
+    }
+    return Set((entity?.concreteEntityNames ?? []).map { "\(rule)(\($0))" }).union([finding])
+  }
+
+  /// The rules whose findings a log shows under their own name or as the storm that they are.
+  private static let shown =
+    LogStorm.Kind.allCases.map(\.rawValue) + [RuleName.countPerRow.rawValue]
+
+  /// Why a log can't show a finding; nil when it can.
+  func untold(_ finding: FindingName) -> String? {
+    let known = LogJudge.shown + [RuleName.ineffectivePrefetch.rawValue]
+    return known.contains(finding.rule.text) ? nil : "no log shows `\(finding.rule.text)`"
+  }
+
+  /// The storms of a section against its `findings`; left out, none may be there.
+  private func storms(of section: LogBudget.Section, on found: LogSection) -> ExpectationResult? {
+    let rules = Set(RuleName.allCases.map(\.rawValue))
+    let silenced = budget.silence.map { silence in
+      silence.subject.map { self.names(inLogsOf: "\(silence.rule)(\($0))") } ?? [silence.rule]
+    }
+    let storms = found.storms.filter { storm in
+      rules.contains(storm.kind.rawValue)
+        && !silenced.contains { $0.contains(storm.name) || $0.contains(storm.kind.rawValue) }
+    }
+    let expected = (section.expect.findings?.names ?? [])
+      .filter { LogJudge.shown.contains($0.rule.text) }.map(\.text)
+    if section.expect.findings == nil, storms.isEmpty { return nil }
+    let names = storms.map(\.name)
+    let meant = expected.map(names(inLogsOf:))
+    let missing = zip(expected, meant).filter { $1.isDisjoint(with: names) }.map(\.0)
+    // What a prefetch was to bring and did not is fetched one by one, which is all that a log shows.
+    let ineffective = (section.expect.findings?.names ?? [])
+      .filter { $0.rule.text == RuleName.ineffectivePrefetch.rawValue }
+      .map { self.names(inLogsOf: "\(LogStorm.Kind.faultStorm.rawValue)(\($0.subject.text))") }
+    let surplus = storms.filter { storm in
+      // A run counts by line, a log by closeness: a scenario can't list what only a log sees.
+      if budget.isScenario, storm.kind == .fetchLoop { return false }
+      return !(meant + ineffective).contains { $0.contains(storm.name) }
+    }
+    return ExpectationResult(
+      metric: "findings", law: expected.isEmpty ? "none" : expected.joined(separator: ", "),
+      relation: .equal, expected: .names(expected), found: .names(names),
+      holds: missing.isEmpty && surplus.isEmpty, source: section.expect.findings?.source ?? .ours,
+      location: CallSite(
+        file: budget.path, line: section.expect.findings?.line ?? section.expect.line),
+      differences: missing.map { "\($0) is not in the log" }
+        + surplus.map { storm in
+          "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
+            + "\(storm.firstLine); cure: \(storm.cure)"
+        })
+  }
+}

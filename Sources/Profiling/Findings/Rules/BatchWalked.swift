@@ -1,0 +1,47 @@
+import ProfileEvents
+import ScenarioLanguage
+
+/// The rule that finds a batched fetch which was loaded from end to end as one array.
+///
+/// It fires when at least two pages were loaded by a fetch itself, or for a Swift array that a step
+/// made of the result: what the batch size was to save is spent at once, on many statements.
+enum BatchWalked: StepRule {
+  static let rule = RuleName.batchWalked
+  /// One page is what a batched fetch loads anyway.
+  static let fewestPages = 2
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    var order: [Int] = []
+    var pages: [Int: [Event]] = [:]
+    var fetch: Event?
+    for event in recording.events {
+      if event.kind == .fetch { fetch = event }
+      guard event.kind == .batchLoad else { continue }
+      // `fetch(_:)` loads them under its own call site; a list that is looked at has another.
+      let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite
+      guard let owner = isOfFetch ? fetch?.id : context.makesArray ? 0 : nil else { continue }
+      if pages[owner] == nil { order.append(owner) }
+      pages[owner, default: []].append(event)
+    }
+    return order.compactMap { owner in
+      guard let loaded = pages[owner], loaded.count >= fewestPages, let entity = loaded[0].entity
+      else { return nil }
+      return Finding(
+        rule: rule, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
+        what: "pages loaded at once for an array",
+        sql: recording.statementTexts()[loaded[0].id],
+        cure: cure(isArray: owner == 0, context.fetch))
+    }
+  }
+
+  /// A list that is read through its indexes is loaded page by page; an array of it is not.
+  private static func cure(isArray: Bool, _ fetch: FetchText?) -> Cure {
+    isArray
+      ? Cure(
+        advice: "read the list by its indexes and let the request sort and filter it, without an "
+          + "Array of it; where all of it is wanted, fetch without a batch size",
+        fetch: fetch?.without("batch"))
+      : Cure(
+        swift: ["let objects = try context.fetchBatched(request)"], fetch: fetch?.without("batch"))
+  }
+}

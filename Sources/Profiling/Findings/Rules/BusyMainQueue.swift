@@ -1,0 +1,58 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+
+/// The rule that finds large saves and merges of a context on the main queue.
+///
+/// It fires when such a context saves at least `threshold` objects at once, or is told of as many by a
+/// merge. A frame is 16 ms long and times differ from machine to machine, so that the size of the change
+/// decides.
+enum BusyMainQueue: WorkRule {
+  static let rule = RuleName.busyMainQueue
+  /// Objects whose save or merge is longer than a frame on a telephone.
+  static let threshold = 1_000
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    saves(in: work) + merges(in: work)
+  }
+
+  private static func saves(in work: FinishedWork) -> [Finding] {
+    var saves = WrittenSave.all(in: work.recording)[...]
+    return work.parts.compactMap { part in
+      guard part.step.verb == .save, part.shape.queue == .main else { return nil }
+      while let next = saves.first, next.save.id <= part.recorded.after { saves.removeFirst() }
+      let mine = saves.prefix { $0.save.id <= part.recorded.through }
+      guard let largest = mine.max(by: { $0.save.rows < $1.save.rows }),
+        largest.save.rows >= threshold, let entity = WrittenSave.mostWritten(in: [largest])
+      else { return nil }
+      return Finding(
+        rule: rule, subject: entity, count: largest.save.rows, callSite: part.recorded.location,
+        what: "objects saved at once on the main queue",
+        cure: Cure(swift: [
+          "try await container.performBackgroundTask { context in",
+          "  // change the objects here", "  try context.save()", "}",
+        ]))
+    }
+  }
+
+  /// A merge may run by itself within another context's step, so that its event tells whose it is.
+  private static func merges(in work: FinishedWork) -> [Finding] {
+    let contexts = Set(
+      work.parts.filter { $0.step.verb == .context && $0.step.option(.queue) == .queue(.main) }
+        .map(\.step.subject))
+    return work.recording.events.compactMap { event in
+      guard event.kind == .merge, event.rows >= threshold, let entity = event.entity,
+        event.context.map(contexts.contains) == true
+      else { return nil }
+      return Finding(
+        rule: rule, subject: entity, count: event.rows, callSite: event.callSite,
+        what: "objects merged at once on the main queue",
+        cure: Cure(swift: [
+          "for (number, object) in objects.enumerated() {",
+          "  change(object)  // in the background",
+          "  if number % 200 == 199 { try context.save() }  // each save is merged by itself",
+          "}", "try context.save()",
+        ]))
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import ScenarioLanguage
+import StatementAnalysis
+
+/// The rule that finds many faults which each went to the database: objects for one row, or to-many
+/// relationships for one list.
+///
+/// It fires when, within one step and from one call site, at least `threshold` faults of the same
+/// entity or the same relationship were filled from the database by statements of the same text. What
+/// a prefetch was to bring is told by `IneffectivePrefetch`, what was only counted by `CountPerRow`.
+package enum FaultStorm: StepRule {
+  static let rule = RuleName.faultStorm
+  package static let threshold = StatementShape.fewestRepeats
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Storm.all(in: recording, context: context)
+      .filter { !$0.storm.isThroughParent }
+      .filter { !$0.storm.isPrefetched(by: context.fetch) && !$0.storm.isOfNumbers(in: context) }
+      .map { storm, count in
+        storm.finding(rule, count: count, cure: cure(storm, context.fetch))
+      }
+  }
+
+  private static func cure(_ storm: Storm, _ fetch: FetchText?) -> Cure {
+    guard let keyPath = storm.keyPath else { return objectCure(fetch) }
+    return storm.isForChild ? Storm.parentCure(keyPath) : Storm.prefetchCure(keyPath, fetch)
+  }
+
+  /// For objects that were fetched themselves: their rows must come with the fetch.
+  ///
+  /// A fetch that brought them already is not to blame: the rows have gone since, by a refresh or with
+  /// their objects, and one fetch more brings all of them.
+  private static func objectCure(_ fetch: FetchText?) -> Cure {
+    if let fetch, fetch.value(of: "values") == "no" {
+      return Cure(now: "request.includesPropertyValues = false", fetch: fetch.without("values"))
+    }
+    return Cure(swift: [
+      "request.predicate = NSPredicate(format: \"self IN %@\", objects)",
+      "request.returnsObjectsAsFaults = false",
+    ])
+  }
+}

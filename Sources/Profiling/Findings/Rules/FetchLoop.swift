@@ -1,0 +1,84 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+import StatementAnalysis
+
+/// The rule that finds a fetch which one line repeats.
+///
+/// It fires when at least `threshold` fetches of the same SQL came from the same call site.
+enum FetchLoop: WorkRule {
+  static let rule = RuleName.fetchLoop
+  /// As many as make a fault storm.
+  static let threshold = FaultStorm.threshold
+
+  private struct Shape: Hashable {
+    var entity: String
+    var sql: String
+    var callSite: CallSite
+  }
+
+  /// The fetches of one shape.
+  private struct Run {
+    /// The number of the first fetch.
+    var first: Int
+    var last = 0
+    var count = 0
+    var rows = 0
+  }
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    let texts = work.recording.statementTexts()
+    var order: [Shape] = []
+    var fetches: [Shape: Run] = [:]
+    for event in work.recording.events where event.kind == .fetch {
+      guard let sql = texts[event.id], let entity = event.entity, let callSite = event.callSite
+      else { continue }
+      let shape = Shape(entity: entity, sql: sql, callSite: callSite)
+      if fetches[shape] == nil { order.append(shape) }
+      var run = fetches[shape] ?? Run(first: event.id)
+      run.count += 1
+      run.rows += event.rows
+      run.last = event.id
+      fetches[shape] = run
+    }
+    return order.compactMap { shape in
+      guard let run = fetches[shape], run.count >= threshold else { return nil }
+      return Finding(
+        rule: rule, subject: shape.entity, count: run.count, callSite: shape.callSite,
+        what: "fetches of the same shape", sql: shape.sql, cure: cure(shape, run, in: work))
+    }
+  }
+
+  private static func cure(_ shape: Shape, _ run: Run, in work: FinishedWork) -> Cure {
+    guard shape.sql.contains(" WHERE ") else {
+      // Rows were written meanwhile, so that the result may well differ.
+      return Cure(
+        advice: isWritten(shape.entity, during: run, in: work)
+          ? "fetch \(shape.entity) once, and follow what is saved with a fetched results controller"
+          : "fetch \(shape.entity) once, hold the result, and look in it: it is the same each time")
+    }
+    guard run.rows <= run.count, let column = TableNeeds.all(of: shape.sql).first?.equal.first
+    else {
+      return Cure(
+        advice:
+          "fetch once for all of them, with IN in the predicate, and sort the result out in memory"
+      )
+    }
+    let key =
+      work.model.entitiesByName[shape.entity]?.attributesByName.keys.sorted()
+      .first { "Z\($0.uppercased())" == column } ?? "KEY"
+    return Cure(swift: [
+      "request.predicate = NSPredicate(format: \"\(key) IN %@\", values)",
+      "let byKey = Dictionary(grouping: try context.fetch(request)) { $0.\(key) }",
+    ])
+  }
+
+  private static func isWritten(_ entity: String, during run: Run, in work: FinishedWork) -> Bool {
+    work.recording.slice(after: run.first, through: run.last).events.contains { event in
+      switch event.statement?.kind {
+      case .insert, .update, .delete: event.entity == entity
+      case .select, .transaction, .housekeeping, nil: false
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import ProfileEvents
+import ScenarioLanguage
+
+/// The rule that finds objects which were fetched for the sake of their number.
+///
+/// It fires when at least `threshold` objects were fetched, the result was gone through from end to end,
+/// and nothing of it was read, followed, changed or given to another object.
+enum FetchToCount: WorkRule {
+  static let rule = RuleName.fetchToCount
+  /// Fewer rows cost hardly more than their number does.
+  static let threshold = 10
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    work.parts.indices.compactMap { place in
+      let part = work.parts[place]
+      guard let fetch = part.step.fetchText,
+        part.step.resultKind == .objects || part.step.resultKind == .ids
+      else { return nil }
+      let users = work.users(ofResultAt: place)
+      guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
+        fetch.value(of: "batch") == nil,
+        let event = work.events(of: part).first(where: { $0.kind == .fetch }),
+        event.rows >= threshold
+      else { return nil }
+      var cured = fetch.without("result").without("sort").without("prefetch").without("batch")
+      cured = cured.without("faults").without("values").adding("count", to: "result")
+      return Finding(
+        rule: rule, subject: fetch.entity, count: event.rows, callSite: part.recorded.location,
+        what: "rows fetched for their number",
+        cure: Cure(swift: ["let number = try context.count(for: request)"], fetch: cured))
+    }
+  }
+}
+
+extension Step {
+  /// Whether it does nothing but go through a result from its first object to its last.
+  fileprivate var goesThroughAll: Bool {
+    verb == .walk && reads.isEmpty && option(.sort) == nil
+      && [.limit, .offset, .every].allSatisfy { number(of: $0) ?? 0 <= ($0 == .every ? 1 : 0) }
+  }
+}

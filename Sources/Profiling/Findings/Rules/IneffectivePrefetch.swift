@@ -1,0 +1,31 @@
+import ScenarioLanguage
+
+/// The rule that finds prefetches which did not spare a single trip.
+///
+/// It fires when at least `FaultStorm.threshold` faults of a step were filled from the database, or
+/// asked of a parent context, though the fetch behind the step had asked for them ahead of time.
+enum IneffectivePrefetch: StepRule {
+  static let rule = RuleName.ineffectivePrefetch
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Storm.all(in: recording, context: context).compactMap { storm, count in
+      // What a parent does for a child's faults is told with these.
+      guard storm.isPrefetched(by: context.fetch), !storm.isForChild, let keyPath = storm.keyPath
+      else { return nil }
+      return storm.finding(
+        rule, count: count, what: "faults that the prefetch of \(keyPath) did not spare",
+        cure: cure(storm, keyPath, context.fetch))
+    }
+  }
+
+  private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: FetchText?) -> Cure {
+    if storm.isThroughParent {
+      return Storm.parentCure(keyPath)
+    }
+    if fetch?.value(of: "values") == "no" {
+      return Cure(now: "request.includesPropertyValues = false", fetch: fetch?.without("values"))
+    }
+    return Cure(
+      advice: "\(keyPath) was prefetched and let go before it was read: hold the fetched objects")
+  }
+}

@@ -1,0 +1,73 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+
+/// The rule that finds objects which stay in memory though nobody can ask for them by name.
+///
+/// It fires when every result was let go and nothing is left to save, and a context still has at least
+/// `threshold` objects registered: they hold each other through relationships that were read from both
+/// ends, or the context was told to keep them, or its undo manager does.
+enum KeptAlive: WorkRule {
+  static let rule = RuleName.keptAlive
+  /// Fewer are not worth a word.
+  static let threshold = 10
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    guard let last = work.parts.last, work.names.results.isEmpty, !hasUnsavedChanges(work) else {
+      return []
+    }
+    let gauges = work.recording.gauges
+    let contexts = work.names.contexts.keys.sorted()
+    let fullest = contexts.max { one, other in
+      (gauges[ScopedMetric(.registered, .context(one))] ?? 0)
+        < (gauges[ScopedMetric(.registered, .context(other))] ?? 0)
+    }
+    guard let context = fullest, let shape = work.names.contexts[context],
+      let count = gauges[ScopedMetric(.registered, .context(context))], count >= threshold,
+      let entity = mostRegistered(in: gauges)
+    else { return [] }
+    let drop = work.parts.last { $0.step.verb == .drop } ?? last
+    return [
+      Finding(
+        rule: rule, subject: entity, count: count, callSite: drop.recorded.location,
+        what: "objects that no result holds any more", cure: cure(shape))
+    ]
+  }
+
+  /// Whether objects are kept because they are to be saved.
+  private static func hasUnsavedChanges(_ work: FinishedWork) -> Bool {
+    var changed: Set<String> = []
+    for part in work.parts {
+      switch part.step.verb {
+      case .insert, .set, .relate, .delete, .undo, .merge: changed.insert(part.context)
+      case .save where part.step.fails == nil:
+        changed.remove(part.context)
+        if let parent = part.shape.parent { changed.insert(parent) }
+      case .rollback, .reset: changed.remove(part.context)
+      case .drop: changed.remove(part.step.subject)
+      default: break
+      }
+    }
+    return !changed.isEmpty
+  }
+
+  private static func mostRegistered(in gauges: [ScopedMetric: Int]) -> String? {
+    var most: (entity: String, count: Int)?
+    for (scoped, count) in gauges where scoped.metric == .registered {
+      guard case .entity(let entity) = scoped.scope, count > 0 else { continue }
+      if let known = most, (known.count, entity) >= (count, known.entity) { continue }
+      most = (entity, count)
+    }
+    return most?.entity
+  }
+
+  private static func cure(_ shape: ContextShape) -> Cure {
+    if shape.retainsObjects == true { return Cure(now: "context.retainsRegisteredObjects = true") }
+    if shape.isUndoable == true {
+      return Cure(now: "context.undoManager = UndoManager()", swift: ["context.undoManager = nil"])
+    }
+    return Cure(swift: [
+      "for owner in owners { context.refresh(owner, mergeChanges: true) }  // before they are let go"
+    ])
+  }
+}

@@ -1,0 +1,36 @@
+import ProfileEvents
+import ScenarioLanguage
+
+/// The rule that finds objects which were refreshed so that their unsaved changes went.
+///
+/// It fires when a step changed objects of a result, and a later one refreshed the same objects without
+/// keeping changes, with no save, rollback, undo or reset between.
+enum LostChanges: WorkRule {
+  static let rule = RuleName.lostChanges
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    work.parts.indices.compactMap { place in
+      let part = work.parts[place]
+      guard part.step.verb == .refresh, case .keep(false)? = part.step.option(.keep),
+        let source = work.source(ofResultAt: place)
+      else { return nil }
+      let refreshed = part.step.part(of: source.rows)
+      var lost = 0
+      for earlier in work.parts[(source.place + 1)..<place].reversed()
+      where earlier.context == part.context {
+        if [.save, .rollback, .undo, .reset].contains(earlier.step.verb) { break }
+        guard earlier.step.verb == .set || earlier.step.verb == .relate,
+          earlier.step.subject == part.step.subject
+        else { continue }
+        lost = max(lost, earlier.step.part(of: source.rows).clamped(to: refreshed).count)
+      }
+      guard lost > 0 else { return nil }
+      return Finding(
+        rule: rule, subject: work.parts[source.place].step.subject, count: lost,
+        callSite: part.recorded.location, what: "objects whose unsaved changes were thrown away",
+        cure: Cure(
+          now: "context.refresh(object, mergeChanges: false)",
+          swift: ["context.refresh(object, mergeChanges: true)"]))
+    }
+  }
+}

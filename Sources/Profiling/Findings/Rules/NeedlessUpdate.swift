@@ -1,0 +1,40 @@
+import ProfileEvents
+import ScenarioLanguage
+
+/// The rule that finds saves which wrote nothing but new versions of rows.
+///
+/// It fires when every statement of a save is an UPDATE that sets the version alone: the objects were
+/// given the values that they had, or values that are not stored. Where the save wrote anything else the
+/// rule is silent, as an owner gets a new version when its relationship changes.
+enum NeedlessUpdate: WorkRule {
+  static let rule = RuleName.needlessUpdate
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    WrittenSave.all(in: work.recording).compactMap { written in
+      guard written.statements.allSatisfy(setsVersionAlone),
+        let entity = WrittenSave.mostWritten(in: [written])
+      else { return nil }
+      return Finding(
+        rule: rule, subject: entity, count: written.statements.count,
+        callSite: written.save.callSite, what: "rows written with a new version and nothing else",
+        sql: written.statements.first?.statement?.sql,
+        cure: cure(key(setBefore: written.save, in: work) ?? "KEY"))
+    }
+  }
+
+  private static func cure(_ key: String) -> Cure {
+    Cure(swift: ["if object.\(key) != value { object.\(key) = value }"])
+  }
+
+  /// The first key that the last step before a save has set in its context; nil when none did.
+  private static func key(setBefore save: Event, in work: FinishedWork) -> String? {
+    work.parts.last {
+      $0.recorded.through < save.id && $0.step.verb == .set && $0.context == save.context
+    }?.step.assignments.first?.key
+  }
+
+  private static func setsVersionAlone(_ event: Event) -> Bool {
+    event.statement?.kind == .update
+      && event.statement?.sql.contains(" SET Z_OPT = ? WHERE ") == true
+  }
+}

@@ -1,0 +1,35 @@
+import ProfileEvents
+import ScenarioLanguage
+import WorkbenchText
+
+/// The rule that finds a long list of which only the beginning was read.
+///
+/// It fires when a fetch without batch size and limit brought at least `threshold` rows, and the steps
+/// that read the result read no more than one in `part` of it.
+enum PartlyRead: WorkRule {
+  static let rule = RuleName.partlyRead
+  /// The rows from which a batch size is worth its second SELECT.
+  static let threshold = 1_000
+  /// One row in so many may be read.
+  static let part = 20
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    work.parts.indices.compactMap { place in
+      let part = work.parts[place]
+      guard let fetch = part.step.fetchText, fetch.value(of: "result") == nil,
+        ["batch", "limit", "offset"].allSatisfy({ fetch.value(of: $0) == nil }),
+        let rows = work.events(of: part).first(where: { $0.kind == .fetch })?.rows,
+        rows >= threshold
+      else { return nil }
+      let users = work.users(ofResultAt: place)
+      guard !users.isEmpty, users.allSatisfy({ $0.step.verb == .touch }) else { return nil }
+      let read = users.map { $0.step.part(of: rows).upperBound }.max() ?? rows
+      guard read > 0, read * PartlyRead.part <= rows else { return nil }
+      return Finding(
+        rule: rule, subject: fetch.entity, count: rows, callSite: part.recorded.location,
+        what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
+        cure: Cure(
+          swift: ["request.fetchBatchSize = 20"], fetch: fetch.adding("20", to: "batch")))
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+
+/// The rule that finds objects which were read as they were before a batch request.
+///
+/// It fires when a batch update or delete changed rows, a result that was there before surely has some of
+/// them, and a later step read what was changed, from memory, with neither a merge nor a reset between.
+/// A refresh is no cure by itself: its faults fire from the row cache, which nobody told either.
+enum UnmergedBatch: WorkRule {
+  static let rule = RuleName.unmergedBatch
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    work.parts.indices.compactMap { place in
+      let part = work.parts[place]
+      guard part.step.verb == .batchUpdate || part.step.verb == .batchDelete,
+        let entity = work.model.entitiesByName[part.step.subject]
+      else { return nil }
+      let changed = work.events(of: part)
+        .filter { $0.statement?.kind == .update || $0.statement?.kind == .delete }
+        .reduce(0) { $0 + $1.rows }
+      guard changed > 0, let reader = reader(after: place, of: entity, in: work) else { return nil }
+      let isDelete = part.step.verb == .batchDelete
+      let key = isDelete ? "NSDeletedObjectIDsKey" : "NSUpdatedObjectIDsKey"
+      return Finding(
+        rule: rule, subject: part.step.subject, count: changed,
+        callSite: part.recorded.location,
+        what:
+          "rows changed beneath objects that were read at line \(reader.recorded.location.line)",
+        cure: Cure(swift: [
+          "request.resultType = \(isDelete ? ".resultTypeObjectIDs" : ".updatedObjectIDsResultType")",
+          "NSManagedObjectContext.mergeChanges(",
+          "  fromRemoteContextSave: [\(key): ids], into: [context])",
+        ]))
+    }
+  }
+
+  /// The first step that reads objects held from before a place, as they were.
+  private static func reader(
+    after place: Int, of entity: NSEntityDescription, in work: FinishedWork
+  ) -> FinishedWork.Part? {
+    let family = names(of: entity)
+    var held = held(before: place, family, in: work)
+    var isFreshened = false
+    for part in work.parts[(place + 1)...] {
+      switch part.step.verb {
+      case .merge, .reset, .rollback: return nil
+      case .drop: held[part.step.subject] = nil
+      case .fetch where family.contains(part.step.subject):
+        isFreshened = true
+        if let name = part.step.name { held[name] = nil }
+      case .touch:
+        guard let fetch = held[part.step.subject],
+          reads(part.step, what: work.parts[place].step, changedAmong: fetch)
+        else { continue }
+        let faults = work.events(of: part).filter {
+          $0.kind == .objectFault && family.contains($0.object?.entity ?? $0.entity ?? "")
+        }
+        // What comes from the database is new, and so is what a fetch put into the row cache.
+        let isFromMemory = faults.allSatisfy { $0.source == .rowCache }
+        if isFromMemory, faults.isEmpty || !isFreshened { return part }
+      default: if let name = part.step.name { held[name] = nil }
+      }
+    }
+    return nil
+  }
+
+  /// The fetches of the results that the context of a batch request holds when it begins, by name.
+  private static func held(
+    before place: Int, _ family: Set<String>, in work: FinishedWork
+  ) -> [String: Step] {
+    let context = work.parts[place].context
+    var held: [String: Step] = [:]
+    for part in work.parts[..<place] where part.context == context {
+      if part.step.verb == .reset { held = [:] }
+      if part.step.verb == .drop { held[part.step.subject] = nil }
+      guard let name = part.step.name else { continue }
+      let isFetch = part.step.verb == .fetch && part.step.resultKind == .objects
+      held[name] = isFetch && family.contains(part.step.subject) ? part.step : nil
+    }
+    return held
+  }
+
+  /// Whether a step surely reads what a batch request has changed.
+  private static func reads(_ touch: Step, what batch: Step, changedAmong fetch: Step) -> Bool {
+    if batch.verb == .batchUpdate {
+      let keys = Set(batch.assignments.map(\.key))
+      guard touch.reads.contains(where: { keys.contains($0) }) else { return false }
+    }
+    // Every row was changed, or all objects were fetched by the condition and all are read.
+    if batch.option(.predicate) == nil, batch.option(.limit) == nil, batch.option(.offset) == nil {
+      return true
+    }
+    let parts: [OptionWord] = [.limit, .offset]
+    guard parts.allSatisfy({ touch.option($0) == nil && fetch.option($0) == nil }) else {
+      return false
+    }
+    return fetch.option(.predicate) == nil || fetch.option(.predicate) == batch.option(.predicate)
+  }
+
+  /// The entity with those above and below it, whose rows share a table.
+  private static func names(of entity: NSEntityDescription) -> Set<String> {
+    var family: Set<String> = []
+    var open = [entity]
+    while let next = open.popLast() {
+      family.insert(next.name ?? "")
+      open += next.subentities
+    }
+    var ancestor = entity.superentity
+    while let parent = ancestor {
+      family.insert(parent.name ?? "")
+      ancestor = parent.superentity
+    }
+    return family
+  }
+}

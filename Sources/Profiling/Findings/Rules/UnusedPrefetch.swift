@@ -1,0 +1,75 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+import WorkbenchText
+
+/// The rule that finds prefetched rows which nobody read.
+///
+/// It fires when the fetched objects were read later on, and neither a key path of theirs led through
+/// the prefetched relationship nor did any fault find its row there. Where nothing of a result was
+/// read at all the rule is silent: the work may not be over.
+enum UnusedPrefetch: WorkRule {
+  static let rule = RuleName.unusedPrefetch
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    work.parts.indices.flatMap { place in findings(ofFetchAt: place, in: work) }
+  }
+
+  private static func findings(ofFetchAt place: Int, in work: FinishedWork) -> [Finding] {
+    let part = work.parts[place]
+    guard let fetch = part.step.fetchText else { return [] }
+    let keyPaths = fetch.values(of: "prefetch")
+    let users = work.users(ofResultAt: place)
+    // What else a step may have followed is not written down.
+    let isReadAlone = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
+    let reads = users.flatMap(\.step.reads)
+    guard !keyPaths.isEmpty, !reads.isEmpty, isReadAlone else { return [] }
+    let brought = work.events(of: part).filter { $0.kind == .prefetch }
+    let later = work.events(after: part)
+    return keyPaths.compactMap { keyPath in
+      let wanted = reads + keyPaths.filter { $0 != keyPath }
+      guard !wanted.contains(where: { $0 == keyPath || $0.hasPrefix("\(keyPath).") }),
+        let relationship = relationship(keyPath, of: fetch.entity, in: work.model)
+      else { return nil }
+      let rows = brought.filter { $0.relationship == relationship.name }.reduce(0) { $0 + $1.rows }
+      guard rows > 0, !later.contains(where: { finds($0, relationship) }) else { return nil }
+      return Finding(
+        rule: rule, subject: "\(relationship.entity?.name ?? fetch.entity).\(relationship.name)",
+        count: rows, callSite: part.recorded.location, what: "rows prefetched and never read",
+        cure: cure(without: keyPath, keyPaths, fetch))
+    }
+  }
+
+  private static func cure(without keyPath: String, _ all: [String], _ fetch: FetchText) -> Cure {
+    func line(_ paths: [String]) -> String {
+      "request.relationshipKeyPathsForPrefetching = "
+        + "[\(paths.map { "\"\($0)\"" }.joined(separator: ", "))]"
+    }
+    let rest = all.filter { $0 != keyPath }
+    return Cure(
+      now: line(all), swift: rest.isEmpty ? [] : [line(rest)],
+      fetch: fetch.removing(keyPath, from: "prefetch"))
+  }
+
+  private static func relationship(
+    _ keyPath: String, of entity: String, in model: NSManagedObjectModel
+  ) -> NSRelationshipDescription? {
+    var entity = model.entitiesByName[entity]
+    var last: NSRelationshipDescription?
+    for name in keyPath.split(separator: ".") {
+      last = entity?.relationshipsByName[String(name)]
+      entity = last?.destinationEntity
+    }
+    return last
+  }
+
+  /// Whether a fault found there what a prefetch of the relationship brings.
+  private static func finds(_ event: Event, _ relationship: NSRelationshipDescription) -> Bool {
+    guard event.source == .rowCache else { return false }
+    if event.kind == .relationshipFault { return event.relationship == relationship.name }
+    guard event.kind == .objectFault, let entity = event.object?.entity ?? event.entity else {
+      return false
+    }
+    return relationship.destinationEntity.map { $0.namesWithSubentities.contains(entity) } ?? true
+  }
+}

@@ -1,0 +1,147 @@
+import ProfileEvents
+import ScenarioLanguage
+import StatementAnalysis
+import WorkbenchText
+
+/// Tells which events are behind a number that was not expected.
+struct EventDifferences {
+  let recording: Recording
+  let metric: ScopedMetric
+  let found: Int
+
+  /// More kinds of events than this are not told one by one.
+  private static let limit = 8
+
+  /// One sentence for each kind of event that was counted, the most first.
+  var lines: [String] {
+    switch metric.metric {
+    case .registered, .peak:
+      return ["the context held \(NumberText.grouped(found)) at once"]
+    case .filepages, .walpages, .freepages:
+      return ["there were \(NumberText.grouped(found)) when the steps were over"]
+    default: break
+    }
+    guard !isOfSteps else { return stepLines }
+    let groups = contributing.sorted { $0.amount > $1.amount }
+    guard !groups.isEmpty else { return ["nothing of the kind happened"] }
+    var lines = groups.prefix(Self.limit).map(line)
+    if groups.count > Self.limit {
+      lines.append("and \(groups.count - Self.limit) kinds of events more")
+    }
+    return lines
+  }
+
+  /// Whether groups of alike events do not tell: a COMMIT is in none, and none knows its context.
+  private var isOfSteps: Bool {
+    if case .context = metric.scope { return true }
+    return metric.metric == .transactions || metric.metric == .pageouts
+  }
+
+  /// One sentence for each step that adds to the number, the most first.
+  private var stepLines: [String] {
+    var scope = metric.scope
+    var steps = recording.steps
+    if case .step(let name) = scope {
+      scope = .all
+      steps = steps.filter { $0.name == name }
+    }
+    let parts = steps.map { step in
+      (step: step, amount: recording.slice(of: step).value(of: metric.metric, scope: scope))
+    }.filter { $0.amount > 0 }.sorted { $0.amount > $1.amount }
+    guard !parts.isEmpty else { return ["nothing of the kind happened"] }
+    var lines = parts.prefix(Self.limit).map { part in
+      "\(metric.metric.counted(part.amount)) from \(part.step.location) \(part.step.shortText)"
+    }
+    if parts.count > Self.limit {
+      lines.append("and \(NumberText.counted(parts.count - Self.limit, "step")) more")
+    }
+    return lines
+  }
+
+  private struct Part {
+    let group: EventGroup
+    let amount: Int
+    let step: RecordedStep?
+  }
+
+  private var contributing: [Part] {
+    recording.groups.compactMap { group in
+      guard let amount = amount(of: group), amount > 0, isInScope(group) else { return nil }
+      let step = recording.steps.first {
+        group.firstEvent > $0.after && group.firstEvent <= $0.through
+      }
+      if case .step(let name) = metric.scope, step?.name != name { return nil }
+      return Part(group: group, amount: amount, step: step)
+    }
+  }
+
+  private func line(_ part: Part) -> String {
+    let group = part.group
+    var text = "\(metric.metric.counted(part.amount)): "
+    let subject = group.changesLinks ? "links of \(group.subject)" : group.subject
+    text += ([NumberText.grouped(group.count), "x", group.word, subject].filter { !$0.isEmpty })
+      .joined(separator: " ")
+    if !group.sourceWord.isEmpty { text += " (\(group.sourceWord))" }
+    if let step = part.step {
+      text += " from \(step.location) \(step.shortText)"
+    } else if let callSite = group.callSite {
+      text += " from \(callSite)"
+    }
+    if let event = recording.event(group.firstEvent), event.begin >= recording.begin {
+      text += "; first at \(NumberText.milliseconds(event.begin - recording.begin)) ms"
+    }
+    return text
+  }
+
+  /// How much a group adds to the metric; nil when it has nothing to do with it.
+  private func amount(of group: EventGroup) -> Int? {
+    let isFault = group.word == "fault" || group.word == "relationship fault"
+    switch metric.metric {
+    case .selects: return group.sql?.hasPrefix("SELECT") == true ? group.count : nil
+    case .rows: return group.sql?.hasPrefix("SELECT") == true ? group.rows : nil
+    case .scanned: return group.work?.fullScanSteps
+    case .sorts: return group.work?.sorts
+    case .calls: return group.work.map { $0.functionCalls + $0.collationCalls }
+    case .vmsteps: return group.work?.vmSteps
+    case .pageins: return group.work?.pagesRead
+    case .pageouts: return group.work?.pagesWritten
+    case .faults: return isFault ? group.count : nil
+    case .hits: return isFault && group.source == .rowCache ? group.count : nil
+    case .misses: return isFault && group.source == .database ? group.count : nil
+    case .fetches: return group.word == "fetch" ? group.count : nil
+    case .saves: return group.word == "save" ? group.count : nil
+    case .inserts: return group.word == "insert" ? group.count : nil
+    case .updates: return group.word == "update" ? group.count : nil
+    case .deletes: return group.word == "delete" ? group.count : nil
+    case .prefetches: return group.word == "prefetch" ? group.count : nil
+    case .transactions, .registered, .peak, .filepages, .walpages, .freepages, .time: return nil
+    }
+  }
+
+  private func isInScope(_ group: EventGroup) -> Bool {
+    switch metric.scope {
+    case .all, .step, .context: true
+    case .entity(let name): group.subject == name && group.word != "relationship fault"
+    case .relationship(let entity, let name): group.subject == "\(entity).\(name)"
+    }
+  }
+}
+
+extension EventGroup {
+  /// Whether its rows are those of a join table, whose name begins with an entity's number.
+  fileprivate var changesLinks: Bool {
+    guard let sql, ["insert", "update", "delete"].contains(word),
+      let table = StatementTables.all(in: sql).first?.table
+    else { return false }
+    return table.hasPrefix("Z_") && table.dropFirst(2).first?.isNumber == true
+  }
+}
+
+extension RecordedStep {
+  /// The step's verb and subject: `touch moods`, `save`.
+  fileprivate var shortText: String {
+    let words = text.split(separator: " ").prefix(2).map(String.init)
+    let isAlone = words.last.map(LineWords.keywords.contains) ?? true
+    return words.prefix(isAlone ? 1 : 2).joined(separator: " ")
+  }
+}

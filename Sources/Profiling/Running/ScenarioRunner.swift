@@ -1,0 +1,136 @@
+package import Foundation
+import OpenCoreData
+import ProfileEvents
+package import ScenarioLanguage
+import WorkbenchText
+
+/// Runs a scenario: makes its data once, then each variant cold on a copy of it.
+package struct ScenarioRunner {
+  private let scenario: Scenario
+  private let scale: Int
+  private let seed: UInt64
+  private let repeats: Int
+  private let outputDirectory: URL
+  private let name: String
+  private let log: RunLog?
+  private let force: Bool
+
+  /// - Parameters:
+  ///   - scale: what `scale` means in counts and laws; at least 1.
+  ///   - seed: nil for the scenario's own.
+  ///   - repeats: how often each variant runs; its counts must be the same each time. At least 1.
+  ///   - outputDirectory: where the store is left; made when it does not exist.
+  ///   - name: what the store is called; the scenario file's name if left out.
+  ///   - force: whether a store that `cdprof` didn't write may be replaced.
+  ///   - log: hears of the first run of each variant, in a section of its name.
+  package init(
+    scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
+    outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil
+  ) {
+    precondition(scale >= 1, "a scale is at least 1")
+    precondition(repeats >= 1, "a variant runs at least once")
+    self.scenario = scenario
+    self.scale = scale
+    self.seed = seed ?? scenario.data.seed
+    self.repeats = repeats
+    self.outputDirectory = outputDirectory
+    self.name = name ?? scenario.fileName
+    self.force = force
+    self.log = log
+  }
+
+  /// Where the data file is left: `faults.sqlite` in the output directory.
+  package var storeURL: URL {
+    outputDirectory.appendingPathComponent("\(name).sqlite")
+  }
+
+  /// Runs all variants, in the order of the file.
+  ///
+  /// Nothing appears in the output directory before the data is complete; the variants' copies live in
+  /// a temporary folder that is removed, however the process ends.
+  /// - Throws: `ScenarioDiagnostics` for a law without a value at this scale, `StepFailure`, the
+  ///   framework's or the file system's `NSError`.
+  package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
+    do {
+      return try result(progress: progress)
+    } catch let error as LawError {
+      throw ScenarioDiagnostics([diagnostic(error)])
+    }
+  }
+
+  private func result(progress: (RunProgress) -> Void) throws -> RunResult {
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let data = folder.appendingPathComponent("data.sqlite")
+    var plan = scenario.data
+    plan.seed = seed
+    let contents = try ScenarioData.make(
+      plan, model: scenario.model, scale: scale, at: data
+    ) { progress(.data(rows: $0, of: $1)) }
+    for expectation in scenario.expectations {
+      _ = try expectation.law.bounds(in: contents.scope)
+    }
+    let steps = try scenario.variants.map { variant in
+      try variant.steps(sharing: scenario.steps).map { try $0.resolved(in: contents.scope) }
+    }
+    try keep(data)
+    let pages = Set(
+      scenario.variants.flatMap(\.expect.expectations).map(\.scoped)
+        .filter { $0.scope == .all && $0.metric.isOfPages }.map(\.metric))
+    var variants: [VariantResult] = []
+    for (index, variant) in scenario.variants.enumerated() {
+      progress(
+        .variant(name: variant.name, number: index + 1, of: scenario.variants.count))
+      let copy = folder.appendingPathComponent("variant.sqlite")
+      let run = VariantRun(
+        variant: variant, steps: steps[index], model: scenario.model,
+        scope: contents.scope, path: scenario.path, silence: scenario.silence, pages: pages)
+      let results = try (0..<repeats).map { turn in
+        try StoreFile.copy(from: data, to: copy)
+        guard turn == 0, let log else { return try run.result(on: copy) }
+        return try log.section(variant.name) { try run.result(on: copy, telling: log.sink) }
+      }
+      variants.append(VariantResult(repeated: results, in: scenario.path, line: variant.line))
+    }
+    return RunResult(
+      scenario: scenario.name, file: scenario.path, chapter: scenario.chapter,
+      story: scenario.story, covers: scenario.covers, seed: seed, scale: scale,
+      data: contents.counts, variants: variants, environment: .current, command: command)
+  }
+
+  /// Leaves the data beside the reports; a store that was copied from there stays as it is.
+  private func keep(_ data: URL) throws {
+    guard !keepsItsSource else { return }
+    try OutputFile.makeFolder(outputDirectory)
+    try OutputFile.copyStore(data, to: storeURL, marks: true, force: force)
+  }
+
+  /// Whether the store would be left where it was copied from.
+  private var keepsItsSource: Bool {
+    guard case .copied(let store) = scenario.data.source else { return false }
+    return store.resolvingSymlinksInPath().standardizedFileURL
+      == storeURL.resolvingSymlinksInPath().standardizedFileURL
+  }
+
+  /// Checks, before anything runs, that the store can be left in the output directory.
+  ///
+  /// - Throws: `InputRefusal` for a file that `cdprof` didn't write, unless `force` is given.
+  package func checkOutput() throws {
+    guard !keepsItsSource else { return }
+    try OutputFile.checkStore(storeURL, force: force)
+  }
+
+  private func diagnostic(_ error: LawError) -> ScenarioDiagnostic {
+    ScenarioDiagnostic(
+      file: scenario.path, keyPath: "",
+      problem: LanguageProblem(
+        "`\(error.text)` has no value at scale \(scale): \(error.message)", at: error.place,
+        nextStep: "run it with another --scale, or change the expression"),
+      sourceLine: nil)
+  }
+
+  private var command: String {
+    "cdprof run \(scenario.path) --scale \(scale) --seed \(seed)"
+      + (repeats > 1 ? " --repeat \(repeats)" : "") + " --report html"
+  }
+}

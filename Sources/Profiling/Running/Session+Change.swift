@@ -1,0 +1,123 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+import WorkbenchText
+
+extension Session {
+  /// Inserts objects and holds them under the step's name.
+  ///
+  /// The context holds them until they are saved.
+  func insert(_ step: Step, _ input: StepInput) throws -> String {
+    let count = step.number(of: .times) ?? 1
+    var objects: [NSManagedObject] = []
+    for index in 0..<count {
+      try interruption.check()
+      let object = NSEntityDescription.insertNewObject(
+        forEntityName: step.subject, into: input.context)
+      assign(step, input, to: object, at: index)
+      objects.append(object)
+    }
+    if let name = step.name {
+      let result = HeldResult(
+        content: .objects(objects), entity: step.subject, context: input.contextName)
+      hold(result, as: name)
+    }
+    let head = step.name.map { "\($0): " } ?? ""
+    return "\(head)\(NumberText.grouped(count)) \(step.subject) inserted"
+  }
+
+  /// Sets properties of each object of a result.
+  func set(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
+    var index = 0
+    try input.objects.forEach(at: range, in: input.context) { object in
+      try interruption.check()
+      assign(step, input, to: object, at: index)
+      index += 1
+    }
+    return "set \(NumberText.counted(step.assignments.count, "property", "properties")) of "
+      + NumberText.counted(range.count, "object")
+  }
+
+  /// Deletes each object of a result; the name keeps holding them.
+  func delete(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
+    try input.objects.forEach(at: range, in: input.context) { object in
+      try interruption.check()
+      input.context.delete(object)
+    }
+    return "\(NumberText.counted(range.count, "object")) marked as deleted"
+  }
+
+  /// Saves the context, and holds its notification under the step's name.
+  func save(_ step: Step, _ input: StepInput) throws -> String {
+    let context = input.context
+    context.processPendingChanges()
+    let counts = [
+      (context.insertedObjects.count, "inserted"), (context.updatedObjects.count, "updated"),
+      (context.deletedObjects.count, "deleted"),
+    ]
+    if let name = step.name {
+      let notification = try notificationOfSave(step, context)
+      let result = HeldResult(
+        content: .save(notification), entity: "", context: input.contextName)
+      hold(result, as: name)
+    } else {
+      try context.save(file: step.location.file, line: step.location.line)
+    }
+    let words = counts.filter { $0.0 > 0 }.map { "\(NumberText.grouped($0.0)) \($0.1)" }
+    return words.isEmpty ? "nothing to save" : "saved: \(words.joined(separator: ", "))"
+  }
+
+  private func notificationOfSave(
+    _ step: Step, _ context: NSManagedObjectContext
+  ) throws -> Notification? {
+    nonisolated(unsafe) var heard: Notification?
+    // Posted while the save runs, on the queue that runs this.
+    let token = NotificationCenter.default.addObserver(
+      forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+    ) { heard = $0 }
+    defer { NotificationCenter.default.removeObserver(token) }
+    try context.save(file: step.location.file, line: step.location.line)
+    // A save without changes posts empty sets.
+    let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey]
+    let hasSaved = keys.contains {
+      (heard?.userInfo?[$0] as? Set<NSManagedObject>)?.isEmpty == false
+    }
+    return hasSaved ? heard : nil
+  }
+
+  /// Throws unsaved changes away.
+  func rollback(in context: NSManagedObjectContext) -> String {
+    let count = context.insertedObjects.union(context.updatedObjects)
+      .union(context.deletedObjects).count
+    context.rollback()
+    return "changes of \(NumberText.counted(count, "object")) thrown away"
+  }
+
+  /// Takes groups of changes back, or makes them again.
+  func undo(_ step: Step, in context: NSManagedObjectContext) -> String {
+    var redoes = false
+    if case .redo(let flag)? = step.option(.redo) { redoes = flag }
+    let times = step.number(of: .times) ?? 1
+    for _ in 0..<times {
+      if redoes { context.redo() } else { context.undo() }
+    }
+    return NumberText.counted(times, "group") + (redoes ? " made again" : " taken back")
+  }
+
+  /// Gives an object the step's values; the objects of a named result go round.
+  private func assign(_ step: Step, _ input: StepInput, to object: NSManagedObject, at index: Int) {
+    for assignment in step.assignments {
+      let property = object.entity.propertiesByName[assignment.key]
+      if let attribute = property as? NSAttributeDescription {
+        let literal = AttributeLiteral(attribute.attributeType)
+        object.setValue(literal.value(of: assignment.value), forKey: assignment.key)
+      } else {
+        let destination = input.named[assignment.value]?
+          .object(cycling: index, in: input.context)
+        object.setValue(destination, forKey: assignment.key)
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import OpenCoreData
+import ScenarioLanguage
+
+extension Session {
+  /// Makes a context, or changes one.
+  func makeContext(_ step: Step) throws -> String {
+    let known = stack.shapes[step.subject]
+    try stack.set(
+      ContextShape(step, known: known, among: stack.shapes), for: step.subject)
+    return "\(step.subject) " + (known == nil ? "made" : "changed")
+  }
+
+  /// Merges what was saved elsewhere.
+  ///
+  /// Cost: none for the notification of a save; by IDs, one SELECT an entity of registered objects.
+  func merge(_ step: Step, into context: NSManagedObjectContext) -> String {
+    guard let result = held[step.subject] else { return "" }
+    var isRemote = false
+    if case .remote(let flag)? = step.option(.remote) { isRemote = flag }
+    switch result.content {
+    case .save(nil): return "nothing was saved, nothing to merge"
+    case .save(let notification?):
+      guard isRemote else {
+        context.mergeChanges(fromContextDidSave: notification)
+        return "merged \(step.subject)"
+      }
+      mergeIDs(of: notification, from: result.context, into: context)
+    case .rows(let key, let ids):
+      NSManagedObjectContext.mergeChanges(
+        fromRemoteContextSave: [key: ids.map { $0.uriRepresentation() }], into: [context])
+    default: return ""
+    }
+    return "merged \(step.subject) by IDs"
+  }
+
+  /// Merges a save as one of another process would be: its IDs alone.
+  private func mergeIDs(
+    of notification: Notification, from source: String, into context: NSManagedObjectContext
+  ) {
+    let keys = [
+      NSInsertedObjectsKey: NSInsertedObjectIDsKey, NSUpdatedObjectsKey: NSUpdatedObjectIDsKey,
+      NSDeletedObjectsKey: NSDeletedObjectIDsKey,
+    ]
+    let changes = stack.context(source).performAndWait {
+      keys.reduce(into: [String: [URL]]()) { changes, key in
+        let objects = notification.userInfo?[key.key] as? Set<NSManagedObject> ?? []
+        changes[key.value] = objects.map { $0.objectID.uriRepresentation() }
+      }
+    }
+    NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
+  }
+
+  /// Pins a context to a state of the store, or lets it go.
+  func pin(_ step: Step, _ context: NSManagedObjectContext) throws -> String {
+    var word = "current"
+    if case .to(let text)? = step.option(.to) { word = text }
+    switch word {
+    case "current": try context.setQueryGenerationFrom(.current)
+    case "none":
+      try context.setQueryGenerationFrom(nil)
+      return "not pinned any more"
+    default:
+      let other = stack.context(word)
+      guard let token = other.performAndWait({ other.queryGenerationToken }) else {
+        throw StepInput.error("`\(word)` is not pinned. Pin it first, with `pin in \(word)`.")
+      }
+      try context.setQueryGenerationFrom(token)
+    }
+    return "pinned to \(word)"
+  }
+}

@@ -1,0 +1,114 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+import WorkbenchText
+
+extension Session {
+  /// Runs a fetch and holds its result under the step's name; without one the result is let go here.
+  func fetch(_ step: Step, _ input: StepInput) throws -> String {
+    let context = input.context
+    let (file, line) = (step.location.file, step.location.line)
+    var content: HeldResult.Content
+    switch step.resultKind {
+    case .count:
+      return try count(step, in: context)
+    case .ids:
+      content = .ids(
+        try context.fetch(step.request(for: NSManagedObjectID.self), file: file, line: line))
+    case .dictionaries:
+      content = .dictionaries(
+        try context.fetch(step.request(for: [String: Any].self), file: file, line: line))
+    case .objects:
+      let request = try step.request(for: NSManagedObject.self)
+      if request.fetchBatchSize > 0 {
+        content = .batched(try context.fetchBatched(request, file: file, line: line))
+      } else {
+        content = .objects(try context.fetch(request, file: file, line: line))
+      }
+    }
+    let result = HeldResult(
+      content: content, entity: step.subject, context: input.contextName, fetch: step.fetchText)
+    if let name = step.name { hold(result, as: name) }
+    return "\(step.name.map { "\($0): " } ?? "")\(result.summary)"
+      + (step.name == nil ? ", let go" : "")
+  }
+
+  /// Counts rows; brings none.
+  func count(_ step: Step, in context: NSManagedObjectContext) throws -> String {
+    let count = try context.count(
+      for: step.request(for: NSManagedObject.self), file: step.location.file,
+      line: step.location.line)
+    return "\(NumberText.grouped(count)) \(step.subject)"
+  }
+
+  /// Reads each key path of each object of a result, in order, and keeps nothing of it.
+  func touch(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
+    // Cut once: a key path is read as often as there are objects.
+    let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
+    let trail = trail(of: step)
+    try input.objects.forEach(at: range, in: input.context) { object in
+      try interruption.check()
+      for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
+    }
+    // The last object's statement may be the one that was cut off.
+    try interruption.check()
+    routes = trail?.routes ?? []
+    return "read \(NumberText.counted(paths.count, "key path")) of "
+      + NumberText.counted(range.count, "object")
+  }
+}
+
+extension NSManagedObject {
+  /// Reads what a key path leads to, through every object of a to-many, and keeps nothing of it.
+  ///
+  /// - Parameters:
+  ///   - path: the rest of a whole key path, so that its start index is the way already gone.
+  ///   - index: the key path's number among those of the step.
+  fileprivate func read(_ path: ArraySlice<String>, _ index: Int, _ trail: ReadTrail?) {
+    guard let key = path.first else { return }
+    let value =
+      trail.map { trail in
+        trail.reading(index, at: path.startIndex) { self.value(forKey: key) }
+      } ?? self.value(forKey: key)
+    let rest = path.dropFirst()
+    // Read is counted: the list has its length once it is there.
+    guard let next = rest.first, next != "@count" else { return }
+    if let object = value as? NSManagedObject {
+      object.read(rest, index, trail)
+    } else if let objects = value as? Set<NSManagedObject> {
+      for object in objects { object.read(rest, index, trail) }
+    } else if let objects = value as? NSOrderedSet {
+      for case let object as NSManagedObject in objects { object.read(rest, index, trail) }
+    }
+  }
+}
+
+extension HeldResult {
+  /// `5,000 Mood, all faults`, `5,000 Mood, no faults`, `2 Mood, in batches of 20`, `2 Mood, as IDs`,
+  /// `3 dictionaries of Mood`.
+  ///
+  /// Fires nothing and loads nothing.
+  var summary: String {
+    let head = "\(NumberText.grouped(count)) \(entity)"
+    switch content {
+    case .ids, .rows: return "\(head), as IDs"
+    case .save: return ""
+    case .dictionaries(let dictionaries):
+      guard dictionaries.count == 1, let only = dictionaries.first else {
+        return NumberText.counted(count, "dictionary", "dictionaries") + " of \(entity)"
+      }
+      let values = only.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+      return "1 dictionary of \(entity): \(values.joined(separator: ", "))"
+    case .batched(let objects): return "\(head), in batches of \(objects.pageSize)"
+    case .objects(let objects):
+      guard !objects.isEmpty else { return head }
+      let faults = objects.count { $0.isFault }
+      switch faults {
+      case 0: return "\(head), no faults"
+      case objects.count: return "\(head), all faults"
+      default: return "\(head), \(NumberText.counted(faults, "fault"))"
+      }
+    }
+  }
+}

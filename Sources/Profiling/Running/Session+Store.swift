@@ -1,0 +1,89 @@
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import ScenarioLanguage
+import WorkbenchText
+
+extension Session {
+  /// Runs a statement on the store, past the framework.
+  func runStatement(_ step: Step) throws -> String {
+    let (rows, first) = try rawConnection().run(step.subject, from: step.location)
+    guard rows > 0 else { return "done, no rows" }
+    let values = first.map(\.description).joined(separator: ", ")
+    return NumberText.counted(rows, "row") + (rows == 1 ? ": " : ", the first: ") + values
+  }
+
+  /// Makes an index of the store, or drops one.
+  func changeIndex(_ step: Step) throws -> String {
+    let connection = try rawConnection()
+    if case .remove(let name)? = step.option(.remove) {
+      let stored = NSManagedObjectModel.storeIndexName(name, ofEntity: step.subject)
+      let known = try connection.run(
+        "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN (\(quoted(name)), "
+          + "\(quoted(stored)))", as: .housekeeping, from: step.location)
+      guard case .text(let index)? = known.first.first else {
+        throw StepInput.error("The store has no index `\(name)`; `cdprof inspect` lists them.")
+      }
+      _ = try connection.run(
+        "DROP INDEX \(SQLNames.quoted(index))", as: .housekeeping, from: step.location)
+      return "index \(index) dropped"
+    }
+    guard let index = try storeIndex(step) else {
+      throw StepInput.error(
+        "The condition cannot be said of an index: compare attributes of \(step.subject) with "
+          + "constants.")
+    }
+    _ = try connection.run(index.sql, as: .housekeeping, from: step.location)
+    return "index \(index.name) made"
+  }
+
+  /// Has SQLite gather its statistics anew.
+  ///
+  /// The old ones are dropped first: other connections read the new ones only when the schema has
+  /// changed.
+  func analyze(_ step: Step) throws -> String {
+    let connection = try rawConnection()
+    for sql in ["DROP TABLE IF EXISTS sqlite_stat1", "ANALYZE"] {
+      _ = try connection.run(sql, as: .housekeeping, from: step.location)
+    }
+    return "statistics gathered"
+  }
+
+  /// Opens the store anew with a pragma.
+  func setPragma(_ step: Step) throws -> String {
+    guard case .to(let value)? = step.option(.to) else { return "" }
+    for named in stack.contexts {
+      guard !named.context.performAndWait({ named.context.hasChanges }) else {
+        throw StepInput.error(
+          "The store is opened anew, and `\(named.name)` has unsaved changes. Save them first.")
+      }
+    }
+    raw = nil
+    try stack.reopen(pragma: step.subject, value)
+    return "opened anew with \(step.subject) = \(value)"
+  }
+
+  private func storeIndex(_ step: Step) throws -> SchemaIndex? {
+    guard case .keys(let keys)? = step.option(.keys), let name = step.name else { return nil }
+    var predicate: NSPredicate?
+    if case .predicate(let format)? = step.option(.predicate) {
+      predicate = try NSPredicate.parse(format, arguments: [])
+    }
+    return model.storeIndex(
+      named: name, ofEntity: step.subject, keys: keys.map { ($0.keyPath, $0.isAscending) },
+      where: predicate)
+  }
+
+  /// The session's own connection past the framework, opened at first need.
+  func rawConnection() throws -> RawConnection {
+    if let raw { return raw }
+    let made = try RawConnection(
+      storeURL: storeURL, isReadOnly: isReadOnly, pragmas: stack.pragmas, hub: stack.hub)
+    raw = made
+    return made
+  }
+
+  private func quoted(_ text: String) -> String {
+    "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+  }
+}

@@ -1,0 +1,167 @@
+import OpenCoreData
+import ScenarioLanguage
+import WorkbenchText
+
+extension Session {
+  /// Goes through a result, or through what relationships of its objects lead to, and reads nothing.
+  ///
+  /// With `sort` the objects are put into that order in memory first, as by `sorted(using:)`.
+  /// Cost: of a batched result, one SELECT a page; of a relationship, its faults; of sorting, the faults of
+  /// all objects.
+  func walk(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
+    let every = max(1, step.number(of: .every) ?? 1)
+    let indexes = stride(from: range.lowerBound, to: range.upperBound, by: every)
+    var objects = input.objects
+    if case .array(true)? = step.option(.array) { objects = array(of: objects, input.context) }
+    if case .sort(let keys)? = step.option(.sort) {
+      objects = try sorted(objects, by: keys, step, input)
+    }
+    let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
+    var walked = 0
+    var reached = 0
+    try objects.forEach(at: indexes, in: input.context) { object in
+      try interruption.check()
+      walked += 1
+      for path in paths { reached += object.count(through: path[...]) }
+    }
+    // The last object's statement may be the one that was cut off.
+    try interruption.check()
+    let head = "walked \(NumberText.counted(walked, "object"))"
+    return paths.isEmpty
+      ? head
+      : "\(head), \(NumberText.grouped(reached)) through \(step.reads.joined(separator: ", "))"
+  }
+
+  /// The objects as a Swift array, which a batched result is loaded for from end to end.
+  private func array(of objects: StepObjects, _ context: NSManagedObjectContext) -> StepObjects {
+    switch objects {
+    case .batched(let objects): .objects(Array(objects))
+    case .objects: objects
+    case .ids(let ids): .objects(ids.map { context.object(with: $0) })
+    }
+  }
+
+  /// The objects in an order that is made in memory, and noted where a fetch could have made it.
+  private func sorted(
+    _ objects: StepObjects, by keys: [SortKey], _ step: Step, _ input: StepInput
+  ) throws -> StepObjects {
+    let all = array(of: objects, input.context)
+    guard case .objects(let list) = all else { return all }
+    let descriptors = keys.map(\.descriptor)
+    // As `sorted(using:)` does it, but for Ctrl-C.
+    let ordered = try list.enumerated().sorted { left, right in
+      try interruption.check()
+      for descriptor in descriptors {
+        let order = descriptor.compare(left.element, to: right.element)
+        if order != .orderedSame { return order == .orderedAscending }
+      }
+      return left.offset < right.offset
+    }.map(\.element)
+    let names = ModelNames(model)
+    let areStored = keys.allSatisfy { key in
+      guard let entity = list.first?.entity,
+        let path = try? names.resolve(key.keyPath, from: entity, at: step.places.verb)
+      else { return false }
+      return path.isStoredAttribute
+    }
+    if areStored {
+      sorting = StepContext.Sorting(keys: keys, through: stack.recorder.mark)
+    }
+    return .objects(ordered)
+  }
+
+  /// Adds objects to to-many relationships, and takes objects out of them.
+  ///
+  /// The objects of a named result go round the owners: of three owners the second gets every third
+  /// object, from the second on.
+  func relate(_ step: Step, _ input: StepInput) throws -> String {
+    let range = step.part(of: input.objects.count)
+    var counts = (added: 0, removed: 0)
+    var place = 0
+    try input.objects.forEach(at: range, in: input.context) { owner in
+      try interruption.check()
+      for assignment in step.assignments {
+        counts.added += input.forEachShare(of: assignment.value, at: place, of: range.count) {
+          owner.toMany(assignment.key).add($0)
+        }
+      }
+      for removal in step.removals {
+        counts.removed += input.forEachShare(of: removal.value, at: place, of: range.count) {
+          owner.toMany(removal.key).remove($0)
+        }
+      }
+      place += 1
+    }
+    let words = [(counts.added, "related"), (counts.removed, "taken out")]
+      .filter { $0.0 > 0 }.map { "\(NumberText.counted($0.0, "object")) \($0.1)" }
+    return words.isEmpty ? "nothing to relate" : words.joined(separator: ", ")
+  }
+}
+
+extension ResolvedPath {
+  /// Whether it leads to an attribute that has a column, or columns.
+  fileprivate var isStoredAttribute: Bool {
+    last is NSAttributeDescription && last?.isTransient == false
+      && steps.allSatisfy { !$0.isTransient }
+  }
+}
+
+extension StepInput {
+  /// Hands one owner's share of a named result to a body.
+  ///
+  /// - Returns: how many there were.
+  fileprivate func forEachShare(
+    of name: String, at place: Int, of owners: Int, _ body: (NSManagedObject) -> Void
+  ) -> Int {
+    guard let objects = named[name] else { return 0 }
+    var count = 0
+    objects.forEach(at: stride(from: place, to: objects.count, by: owners), in: context) {
+      body($0)
+      count += 1
+    }
+    return count
+  }
+}
+
+extension NSManagedObject {
+  /// What changes a to-many relationship of either kind.
+  fileprivate func toMany(_ key: String) -> ToManyProxy {
+    entity.relationshipsByName[key]?.isOrdered == true
+      ? .list(mutableOrderedSetValue(forKey: key)) : .set(mutableSetValue(forKey: key))
+  }
+
+  /// How many objects a path of relationships leads to; each is reached and none is read.
+  fileprivate func count(through path: ArraySlice<String>) -> Int {
+    guard let key = path.first else { return 1 }
+    let rest = path.dropFirst()
+    switch value(forKey: key) {
+    case let object as NSManagedObject: return object.count(through: rest)
+    case let objects as Set<NSManagedObject>:
+      return objects.reduce(0) { $0 + $1.count(through: rest) }
+    case let objects as NSOrderedSet:
+      return objects.reduce(0) { $0 + (($1 as? NSManagedObject)?.count(through: rest) ?? 0) }
+    default: return 0
+    }
+  }
+}
+
+/// A to-many relationship while it is changed.
+private enum ToManyProxy {
+  case set(NSMutableSet)
+  case list(NSMutableOrderedSet)
+
+  func add(_ object: NSManagedObject) {
+    switch self {
+    case .set(let set): set.add(object)
+    case .list(let list): list.add(object)
+    }
+  }
+
+  func remove(_ object: NSManagedObject) {
+    switch self {
+    case .set(let set): set.remove(object)
+    case .list(let list): list.remove(object)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import OpenCoreData
+import ProfileEvents
+import ScenarioLanguage
+import StatementAnalysis
+import WorkbenchText
+
+/// Runs one variant, cold, on a copy of the data, and puts its result together.
+struct VariantRun {
+  let variant: Variant
+  /// The variant's steps in their order, their numbers worked out.
+  let steps: [Step]
+  let model: NSManagedObjectModel
+  let scope: LawScope
+  /// The scenario file as it was given, for the places of expectations.
+  let path: String
+  /// What the scenario does not want to hear of.
+  var silence: [Silence] = []
+  /// The metrics of pages that any variant of the scenario asks for.
+  var pages: Set<Metric> = []
+
+  /// - Parameters:
+  ///   - storeURL: the copy, which the variant may change.
+  ///   - sink: hears of the work beside the recorder.
+  /// - Throws: `StepFailure`, `LawError`, the framework's `NSError`.
+  func result(on storeURL: URL, telling sink: (any EventSink)? = nil) throws -> VariantResult {
+    var result = VariantResult(name: variant.name, why: variant.why)
+    result.set = variant.set.map(\.text)
+    result.first = variant.first.map(\.text)
+    result.then = variant.then.map(\.text)
+    result.requestSwift = requestSwift
+    let (recording, outcomes, plans) = try record(on: storeURL, sink)
+    result.take(recording)
+    for metric in pages { result.metrics[metric] = recording.value(of: metric) }
+    // The session is closed by now, so that looking sees everything and changes nothing.
+    result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
+    let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
+    let found = FindingSearch.all(
+      of: work, steps: outcomes.flatMap(\.findings), statements: result.statements,
+      store: storeURL, silence: silence)
+    result.findings = found.findings
+    result.silenced = found.silencedNames
+    result.steps = outcomes.map { outcome in
+      StepResult(
+        text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
+        summary: outcome.summary, costs: outcome.costs,
+        offset: outcome.recorded.begin - recording.begin, fetch: outcome.step.fetchText,
+        groups: recording.groups(of: outcome.recorded))
+    }
+    result.scopedMetrics = scopedMetrics(of: recording)
+    result.expectations = try expectations(
+      recording, outcomes, plans, findings: result.findings)
+    return result
+  }
+
+  private func record(
+    on storeURL: URL, _ sink: (any EventSink)?
+  ) throws -> (Recording, [StepOutcome], StepPlans) {
+    let session = try Session(
+      storeURL: storeURL, model: model, readOnly: false, sinks: sink.map { [$0] } ?? [])
+    var plans = StepPlans()
+    let outcomes = try steps.map { step in
+      let outcome = try session.run(step)
+      if wantsPlans(of: step) {
+        try plans.add(outcome, of: session.recording.slice(of: outcome.recorded), at: storeURL)
+      }
+      return outcome
+    }
+    var recording = session.recording
+    if !pages.isDisjoint(with: [.filepages, .walpages, .freepages]) {
+      let gauges = recording.gauges.merging(try session.pages()) { $1 }
+      recording = Recording(events: recording.events, steps: recording.steps, gauges: gauges)
+    }
+    return (recording, outcomes, plans)
+  }
+
+  private func wantsPlans(of step: Step) -> Bool {
+    step.expect?.plans.isEmpty == false
+      || variant.expect.plans.contains { $0.step == nil || $0.step == step.name }
+  }
+
+  private var requestSwift: [String] {
+    var lines: [String] = []
+    for step in steps where !step.requestSwift.isEmpty {
+      if !lines.isEmpty { lines.append("") }
+      lines += step.requestSwift
+    }
+    return lines
+  }
+
+  /// Those that an expectation asked for, and the peaks of the fetched entities.
+  private func scopedMetrics(of recording: Recording) -> [ScopedMetric: Int] {
+    var wanted = variant.expect.expectations.map(\.scoped).filter { $0.scope != .all }
+    for step in steps where step.verb == .fetch {
+      guard let entity = model.entitiesByName[step.subject] else { continue }
+      wanted += entity.concreteEntityNames.map { ScopedMetric(.peak, .entity($0)) }
+    }
+    return Dictionary(wanted.map { ($0, recording.value(of: $0)) }, uniquingKeysWith: { $1 })
+  }
+
+  private func expectations(
+    _ recording: Recording, _ outcomes: [StepOutcome], _ plans: StepPlans, findings: [Finding]
+  ) throws -> [ExpectationResult] {
+    let judge = ExpectationJudge(scope: scope, path: path)
+    var results = try variant.expect.expectations.map { expectation in
+      try judge.result(of: expectation, in: recording, firing: findings)
+    }
+    let entities = Array(model.entitiesByName.keys)
+    results += variant.expect.plans.map { expectation in
+      judge.result(
+        of: expectation, in: plans.statements(of: expectation.step), entities: entities)
+    }
+    if let result = judge.result(of: variant.expect, firing: findings) { results.append(result) }
+    for outcome in outcomes {
+      let fired = FindingSearch.grouped(outcome.findings, silence: silence).findings
+      let slice = Recording(
+        events: recording.slice(of: outcome.recorded).events, steps: [outcome.recorded],
+        gauges: outcome.gauges)
+      for expectation in outcome.step.expect?.expectations ?? [] {
+        results.append(
+          try judge.result(of: expectation, in: slice, firing: fired))
+      }
+      results += (outcome.step.expect?.plans ?? []).map { expectation in
+        judge.result(
+          of: expectation, in: plans.statements(of: outcome.recorded), entities: entities)
+      }
+      if let block = outcome.step.expect, block.findings != nil,
+        let result = judge.result(of: block, firing: fired)
+      {
+        results.append(result)
+      }
+      if let result = judge.result(ofFailing: outcome) { results.append(result) }
+    }
+    return results
+  }
+}

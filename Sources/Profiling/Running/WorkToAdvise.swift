@@ -1,0 +1,65 @@
+package import Foundation
+import OpenCoreData
+import SQLiteDriver
+package import ScenarioLanguage
+package import StatementAnalysis
+import WorkbenchText
+
+/// Where the statements come from that `cdprof advise` looks at.
+package enum WorkToAdvise {
+  /// Runs a scenario, all variants, and looks for indexes for what they all did together.
+  ///
+  /// The variants' stores are copies; indexes are tried on the scenario's data as it was made.
+  /// - Throws: as `ScenarioRunner.run`, `IndexAdvisor.init`.
+  package static func advice(for scenario: Scenario, scale: Int = 1) throws -> IndexAdvice {
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let runner = ScenarioRunner(scenario: scenario, scale: scale, outputDirectory: folder)
+    let result = try runner.run()
+    let statements = AdvisedStatement.all(in: result.variants.flatMap(\.statements))
+    return try IndexAdvisor(storeURL: runner.storeURL).advice(on: statements)
+  }
+
+  /// Runs steps on a store that is only looked at, and looks for indexes for what they did.
+  ///
+  /// - Parameters:
+  ///   - lines: Steps as the shell takes them.
+  ///   - sql: SELECT statements to look at beside them, as captured from a log.
+  /// - Throws: `InputRefusal`; `CommandFailure` for a step that cannot be understood and for a statement that
+  ///   is no SELECT; `StepFailure`, `SQLiteError`.
+  package static func advice(
+    forStore url: URL, lines: [String], sql: [String] = []
+  ) throws -> IndexAdvice {
+    try InputRefusal.check(url)
+    do {
+      return try advice(forCheckedStore: url, lines: lines, sql: sql)
+    } catch let error as SQLiteError {
+      throw InputRefusal(error, path: url.relativePath)
+    }
+  }
+
+  private static func advice(
+    forCheckedStore url: URL, lines: [String], sql: [String]
+  ) throws -> IndexAdvice {
+    var statements = sql.map { AdvisedStatement(sql: $0, count: 1) }
+    for statement in statements where !statement.reads {
+      throw CommandFailure(
+        "indexes are tried for SELECTs, and this is none: \(statement.sql)",
+        nextStep: "give the SELECT, or run a step that makes it")
+    }
+    if !lines.isEmpty {
+      let session = try Session(storeURL: url, model: nil, readOnly: true)
+      for (index, line) in lines.enumerated() {
+        do {
+          _ = try session.run(try ShellLine.parse(line, number: index + 1))
+        } catch let problem as LanguageProblem {
+          throw CommandFailure(problem, in: line)
+        } catch let error as LineError {
+          throw CommandFailure(error.problem, in: line)
+        }
+      }
+      statements += AdvisedStatement.all(in: session.recording.statementShapes)
+    }
+    return try IndexAdvisor(storeURL: url).advice(on: statements)
+  }
+}

@@ -1,0 +1,49 @@
+import ProfileEvents
+import StatementAnalysis
+
+/// A statement's shape in the JSON file; its property names are the file's keys.
+struct JSONStatement: Codable {
+  var number: Int
+  var kind: StatementKind
+  var sql: String
+  var entity: String?
+  var count: Int
+  var rows: Int
+  var nanoseconds: UInt64
+  var location: JSONLocation?
+  var plan: [String]
+  var verdict: String
+  /// For readers of the file: what the plan hides, by name.
+  var remarks: [String]
+  var work: JSONWork?
+  var estimatedRows: Int?
+
+  init(_ shape: StatementShape) {
+    number = shape.number
+    kind = shape.kind
+    sql = shape.sql
+    entity = shape.entity
+    count = shape.count
+    rows = shape.rows
+    nanoseconds = shape.nanoseconds
+    location = shape.firstCallSite.map(JSONLocation.init)
+    plan = shape.plan
+    verdict = shape.verdict
+    remarks = shape.remarks.map(\.name)
+    work = shape.work.map(JSONWork.init)
+    estimatedRows = shape.estimate?.rows
+  }
+
+  /// What was written.
+  var shape: StatementShape {
+    var shape = StatementShape(
+      number: number, kind: kind, sql: sql, entity: entity, count: count, rows: rows,
+      nanoseconds: nanoseconds, firstCallSite: location?.site)
+    shape.plan = plan
+    shape.verdict = verdict
+    shape.remarks = PlanVerdict(sql: sql, lines: plan, count: count).remarks
+    shape.work = work?.work
+    shape.estimate = estimatedRows.map(PlanEstimate.init)
+    return shape
+  }
+}

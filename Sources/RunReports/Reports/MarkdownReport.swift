@@ -1,0 +1,84 @@
+package import Profiling
+import WorkbenchText
+
+/// The result of a run as Markdown: verdict, what was missed, the table, findings, how to repeat.
+package enum MarkdownReport {
+  /// The whole document, with an end of line at its end.
+  package static func text(_ result: RunResult) -> String {
+    let table = ReportTable(result)
+    let lesson = ReportLesson(result, lead: table.lead)
+    let most = lesson.most.map { " or **\(MarkdownText.plain($0))**" } ?? ""
+    let story = ReportStory(result.story).told
+    var blocks = [
+      "## \(result.holds ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.verdict)"
+    ]
+    blocks += missed(result)
+    blocks.append("\(lesson.before) **\(lesson.least)**\(most)\(lesson.after)")
+    if !story.isEmpty { blocks.append(MarkdownText.plain(story)) }
+    blocks.append(lines(of: table).joined(separator: "\n"))
+    blocks.append(
+      "▲ findings · every count is exact and repeats · \\* this machine, never a gate")
+    let findings = ReportFinding.all(of: result)
+    if !findings.isEmpty {
+      blocks.append(findings.map(text).joined(separator: "\n"))
+    }
+    let environment = result.environment
+    blocks.append(
+      "\(MarkdownText.code(result.command)), cdprof \(environment.cdprof) "
+        + "(\(environment.build)), SQLite \(environment.sqlite), "
+        + MarkdownText.plain(environment.machine))
+    return blocks.joined(separator: "\n\n") + "\n\n\(OutputMark.markdown)\n"
+  }
+
+  private static func missed(_ result: RunResult) -> [String] {
+    let misses = ReportMiss.all(of: result)
+    guard !misses.isEmpty else { return [] }
+    var rows = [
+      "| variant | metric | expected | found | line |", "| --- | --- | ---: | ---: | --- |",
+    ]
+    for miss in misses {
+      for line in miss.lines {
+        let law = line.law.map { " = \($0)" } ?? ""
+        rows.append(
+          MarkdownText.row([
+            MarkdownText.plain(miss.variant), MarkdownText.code(line.metric),
+            MarkdownText.plain(line.expected + law), "**\(MarkdownText.plain(line.found))**",
+            MarkdownText.code(line.location),
+          ]))
+      }
+    }
+    let differences = misses.flatMap { miss in
+      miss.differences.map { "- \(MarkdownText.plain("\(miss.variant): \($0)"))" }
+    }
+    return [rows.joined(separator: "\n")]
+      + (differences.isEmpty ? [] : [differences.joined(separator: "\n")])
+  }
+
+  private static func lines(of table: ReportTable) -> [String] {
+    let headings =
+      ["", "variant", table.leadHeading, "law"]
+      + table.headings.map { ($0.sign.map { "\($0) " } ?? "") + $0.text }
+    let rule = ["---", "---", "---:", "---"] + table.headings.map { _ in "---:" }
+    return [
+      MarkdownText.row(headings.map(MarkdownText.plain)), MarkdownText.row(rule),
+    ]
+      + table.rows.map { row in
+        MarkdownText.row(
+          [
+            row.holds ? "✓" : "✗",
+            MarkdownText.plain(row.name) + (row.findings.map { " ▲\($0)" } ?? ""),
+            "**\(row.text)**", row.law.map(MarkdownText.code) ?? "",
+          ] + row.cells.map { MarkdownText.plain($0.text) })
+      }
+  }
+
+  private static func text(_ finding: ReportFinding) -> String {
+    let place = finding.location.map { " from \(MarkdownText.code($0))" } ?? ""
+    let cure =
+      finding.cure.map(MarkdownText.code) + (finding.advice.isEmpty ? [] : [finding.advice])
+    let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
+    return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
+      + "\(MarkdownText.plain(finding.what))\(place)\(now)  \n"
+      + "  cure \(cure.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
+  }
+}

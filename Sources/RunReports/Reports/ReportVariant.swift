@@ -1,0 +1,116 @@
+import ProfileEvents
+import Profiling
+import ScenarioLanguage
+import StatementAnalysis
+import WorkbenchText
+
+/// A variant's section below the first screen.
+struct ReportVariant {
+  struct Expectation {
+    var metric: String
+    var law: String
+    var value: String
+    var found: String
+    var holds: Bool
+    var mark: String
+    var location: String
+  }
+
+  struct Step {
+    var location: String
+    var text: String
+    var summary: String
+    var selects: String
+    var rows: String
+    var faults: String
+    var time: String
+  }
+
+  struct Stacks {
+    var list: [Stack]
+  }
+
+  struct Stack {
+    /// `5,000 × fault Mood`.
+    var head: String
+    /// A line a function, innermost first.
+    var frames: String
+  }
+
+  /// Shapes shown at most; a scenario with more is not read statement by statement.
+  private static let shapeLimit = 60
+
+  let name: String
+  let anchor: String
+  let isHeld: Bool
+  let why: String?
+  let differences: [String]
+  let request: String
+  let expectations: [Expectation]
+  let steps: [Step]
+  let statements: [ReportStatement]
+  let moreStatements: String?
+  let kinds: [ReportEvents]
+  /// Nil where no call stacks were recorded.
+  let stacks: Stacks?
+  /// Median and spread of the times.
+  let time: String
+  /// The shell lines that do the same.
+  let tries: [String]
+
+  init(_ variant: VariantResult, number: Int, of result: RunResult, eventLimit: Int) {
+    name = variant.name
+    anchor = "variant-\(number)"
+    isHeld = variant.holds
+    why = variant.why.nonEmpty
+    differences =
+      variant.set.map { "set \($0)" } + variant.first.map { "first \($0)" }
+      + variant.then.map { "then \($0)" }
+    request = variant.requestSwift.joined(separator: "\n")
+    expectations = variant.expectations.map { expectation in
+      Expectation(
+        metric: expectation.metric, law: expectation.lawText, value: expectation.expectedText,
+        found: expectation.foundText, holds: expectation.holds,
+        mark: expectation.source.label, location: expectation.location.description)
+    }
+    steps = variant.steps.map(ReportVariant.step)
+    statements = variant.statements.prefix(ReportVariant.shapeLimit).map(ReportStatement.init)
+    let more = variant.statements.count - statements.count
+    moreStatements = more > 0 ? NumberText.counted(more, "shape") : nil
+    let shapes = Dictionary(
+      variant.statements.map { ($0.sql, $0.number) }, uniquingKeysWith: { first, _ in first })
+    kinds = variant.events.map { sample in
+      ReportEvents(sample, begin: variant.begin, shapes: shapes, limit: eventLimit)
+    }
+    stacks =
+      variant.stacks.isEmpty
+      ? nil
+      : Stacks(
+        list: variant.stacks.map { stack in
+          Stack(
+            head: "\(NumberText.grouped(stack.count)) × \(stack.kind.groupWord ?? "") "
+              + stack.subject,
+            frames: stack.frames.joined(separator: "\n"))
+        })
+    time = variant.spread.text
+    tries = variant.steps.map(\.text) + ["last"]
+  }
+
+  private static func step(_ step: StepResult) -> Step {
+    let counters = step.costs.counters
+    return Step(
+      location: step.location.description, text: step.text, summary: step.summary,
+      selects: NumberText.grouped(counters.selects), rows: NumberText.grouped(counters.rows),
+      faults: "\(NumberText.grouped(counters.faults)) = \(NumberText.grouped(counters.hits))"
+        + " + \(NumberText.grouped(counters.misses))",
+      time: NumberText.time(step.costs.nanoseconds))
+  }
+}
+
+extension ExpectationResult {
+  /// The law as written; of a list of names, which stands beside it, only how it is meant.
+  fileprivate var lawText: String {
+    if case .names = expected { return "exactly" }
+    return law
+  }
+}

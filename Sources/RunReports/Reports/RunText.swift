@@ -1,0 +1,62 @@
+package import Profiling
+import StatementAnalysis
+import WorkbenchText
+
+/// A run's result as a person reads it in a terminal: did it hold, what was missed, which way costs what.
+package enum RunText {
+  /// The whole of it, without ends of line.
+  package static func lines(_ result: RunResult) -> [String] {
+    let chapter = result.chapter.map { "   chapter \($0)" } ?? ""
+    let data = result.data.map { "\($0.name) \(NumberText.grouped($0.count))" }
+      .joined(separator: ", ")
+    return [
+      "\(result.scenario)\(chapter)   \(result.holds ? "✓" : "✗") \(result.verdict)",
+      "\(data) · seed \(result.seed) · scale \(result.scale) · each variant cold",
+    ] + missed(result) + [""] + table(result)
+  }
+
+  /// What was missed: expected, found, and the events behind the difference; empty when all held.
+  package static func missed(_ result: RunResult) -> [String] {
+    ReportMiss.all(of: result).flatMap { miss in
+      let lines = miss.lines.map { line in
+        let law = line.law.map { " (\($0))" } ?? ""
+        return "✗ \(miss.variant) · \(line.metric)   expected \(line.expected)\(law)"
+          + "   found \(line.found)   \(line.location)"
+      }
+      return [""] + lines + miss.differences.map { "    \($0)" }
+    }
+  }
+
+  /// Every variant's statements by shape: count, rows, SQLite's work, plan and verdict.
+  package static func plans(_ result: RunResult) -> [String] {
+    result.variants.flatMap { variant in
+      ["", variant.name] + variant.statements.flatMap { PlanText.lines($0).map { "  \($0)" } }
+    }
+  }
+
+  private static func table(_ result: RunResult) -> [String] {
+    let table = ReportTable(result)
+    let rows = table.rows.map { row in
+      (
+        name: "\(row.holds ? "✓" : "✗") \(row.name)", findings: row.findings.map { "▲\($0)" } ?? "",
+        cells: [row.text] + row.cells.map(\.text)
+      )
+    }
+    let headings = [table.leadHeading] + table.headings.map(\.text)
+    let name = rows.map(\.name.count).max() ?? 0
+    let findings = rows.map(\.findings.count).max() ?? 0
+    let widths = headings.indices.map { column in
+      max(headings[column].count, rows.map { $0.cells[column].count }.max() ?? 0)
+    }
+    func line(_ name: String, _ cells: [String]) -> String {
+      name + zip(cells, widths).map { "   " + NumberText.right($0, $1) }.joined()
+    }
+    let indent = String(repeating: " ", count: name + findings + (findings > 0 ? 1 : 0))
+    let body = rows.map { row in
+      let mark = findings > 0 ? " " + NumberText.left(row.findings, findings) : ""
+      return line(NumberText.left(row.name, name) + mark, row.cells)
+    }
+    let legend = (findings > 0 ? "▲ findings · " : "") + "* this machine; never a gate"
+    return [line(indent, headings)] + body + [legend]
+  }
+}

@@ -1,0 +1,184 @@
+import OpenCoreData
+import WorkbenchText
+
+/// Reads the value of one option by the option's kind.
+struct OptionReader {
+  let key: Word
+  let value: StepForm.Value
+
+  /// The option, and the words of its value.
+  func option(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
+    switch word.kind {
+    case .predicate(let make):
+      let format = try single("a predicate")
+      return (make(format.text), [format])
+    case .sortKeys(let make):
+      let words = try list("keys")
+      return (make(try words.mapWords(sortKey)), words)
+    case .keyPaths(let make):
+      let words = try list("key paths")
+      return (make(words.map(\.text)), words)
+    case .columns(let make):
+      let words = try list("key paths")
+      let columns = try words.mapWords { word throws(LanguageProblem) in try FetchColumn(word) }
+      return (make(columns), words)
+    case .number(let make): return (make(try expression()), try list("a number"))
+    case .seconds(let make): return (make(try seconds()), try list("seconds"))
+    case .flag(let make): return (make(try flag()), try list("yes or no"))
+    case .choice(let choices, let make):
+      return try chosen(among: choices, make)
+    case .assignments(let make):
+      let pairs = try pairs()
+      let assignments = pairs.map { Assignment(key: $0.key.text, value: $0.value.text) }
+      return (make(assignments), pairs.flatMap { [$0.key, $0.value] })
+    case .name(let make):
+      let name = try name()
+      return (make(name.text), [name])
+    case .text(let make):
+      let text = try single("a value")
+      return (make(text.text), [text])
+    }
+  }
+
+  /// A number as an expression.
+  func expression() throws(LanguageProblem) -> StepNumber {
+    let word = try single("a number")
+    // What is a number for everybody else is no expression that went wrong.
+    guard Double(word.text) == nil else {
+      _ = try number()
+      return try number(CountExpression(word))
+    }
+    return try number(CountExpression(word))
+  }
+
+  private func number(_ expression: CountExpression) throws(LanguageProblem) -> StepNumber {
+    do {
+      return try StepNumber(
+        expression, upTo: OptionWord(rawValue: key.text)?.greatestNumber ?? InputLimits.value)
+    } catch {
+      throw LanguageProblem(
+        "`\(key.text)` has no number: \(error.message)", at: error.place,
+        nextStep: "write for example `\(example)`")
+    }
+  }
+
+  /// A whole number, not negative.
+  func number() throws(LanguageProblem) -> Int {
+    let word = try single("a number")
+    guard let number = Int(word.text), number >= 0, !word.text.hasPrefix("+") else {
+      throw LanguageProblem(
+        "`\(key.text)` needs a whole number, not `\(word.text)`", at: word.place,
+        nextStep: "write for example `\(example)`")
+    }
+    return number
+  }
+
+  /// Seconds, negative or broken as they may be.
+  private func seconds() throws(LanguageProblem) -> Double {
+    let word = try single("seconds")
+    guard let seconds = Double(word.text), abs(seconds) <= InputLimits.seconds else {
+      throw LanguageProblem(
+        "`\(key.text)` needs a number of seconds, up to "
+          + "\(NumberText.grouped(Int(InputLimits.seconds))), not `\(word.text)`", at: word.place,
+        nextStep: "write for example `\(example)`")
+    }
+    return seconds
+  }
+
+  /// A name.
+  func name() throws(LanguageProblem) -> Word {
+    let word = try single("a name")
+    guard word.isName else {
+      throw LanguageProblem(
+        "`\(word.text)` is no name", at: word.place,
+        nextStep: "begin with a letter and go on with letters, digits, `_` or `-`")
+    }
+    guard !LineWords.keywords.contains(word.text) else {
+      throw LanguageProblem(
+        "`\(word.text)` is a word of the language and cannot be a name", at: word.place,
+        nextStep: "choose another name")
+    }
+    return word
+  }
+
+  private func flag() throws(LanguageProblem) -> Bool {
+    let word = try single("yes or no")
+    guard let flag = Flag.value(of: word.text) else {
+      throw LanguageProblem(
+        "`\(key.text)` needs yes or no, not `\(word.text)`", at: word.place,
+        didYouMean: NearestName.of(word.text, among: ["yes", "no"]),
+        nextStep: "write for example `\(example)`")
+    }
+    return flag
+  }
+
+  /// The option that one of a few words makes.
+  private func chosen(
+    among choices: [String], _ make: (String) -> StepOption?
+  ) throws(LanguageProblem) -> (StepOption, [Word]) {
+    let list = ModelNames.list(choices)
+    let word = try single("one of \(list)")
+    guard let option = make(word.text) else {
+      throw LanguageProblem(
+        "`\(key.text)` cannot be `\(word.text)`", at: word.place,
+        didYouMean: NearestName.of(word.text, among: choices),
+        nextStep: "write one of: \(list)")
+    }
+    return (option, [word])
+  }
+
+  private func sortKey(_ word: Word) throws(LanguageProblem) -> SortKey {
+    guard let key = SortKey(word.text) else {
+      throw LanguageProblem(
+        "`\(word.text)` names no key", at: word.place,
+        nextStep: "write for example `sort date-`, with `-` for descending")
+    }
+    return key
+  }
+
+  private func pairs() throws(LanguageProblem) -> [StepForm.Pair] {
+    if case .pairs(let pairs) = value, !pairs.isEmpty {
+      return pairs
+    }
+    throw missing("a key and a value")
+  }
+
+  private func single(_ wanted: String) throws(LanguageProblem) -> Word {
+    let words = try list(wanted)
+    guard words.count == 1 else {
+      throw LanguageProblem(
+        "`\(key.text)` takes one value", at: words[1].place,
+        nextStep: "write for example `\(example)`")
+    }
+    return words[0]
+  }
+
+  private func list(_ wanted: String) throws(LanguageProblem) -> [Word] {
+    if case .words(let words) = value, !words.isEmpty {
+      return words
+    }
+    throw missing(wanted)
+  }
+
+  private func missing(_ wanted: String) -> LanguageProblem {
+    LanguageProblem(
+      "`\(key.text)` needs \(wanted)", at: key.place, nextStep: "write for example `\(example)`")
+  }
+
+  private var example: String {
+    OptionWord(rawValue: key.text)?.example ?? (key.text == "as" ? "as moods" : "\(key.text) 20")
+  }
+}
+
+extension [Word] {
+  /// `map` whose body may throw a problem and nothing else.
+  fileprivate func mapWords<Value>(
+    _ body: (Word) throws(LanguageProblem) -> Value
+  ) throws(LanguageProblem) -> [Value] {
+    var values = [Value]()
+    for word in self {
+      values.append(try body(word))
+    }
+    return values
+  }
+}

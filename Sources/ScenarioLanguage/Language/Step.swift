@@ -1,0 +1,111 @@
+package import ProfileEvents
+package import WorkbenchText
+
+/// One thing to do: verb, subject, options.
+///
+/// One step is one `perform` block. Made by `ShellLine` from a line and by `ScenarioReader` from YAML. Two steps are equal when they ask
+/// for the same, wherever they were written.
+package struct Step: Sendable {
+  package var verb: Verb
+  /// The entity or the result's name; empty for verbs without a subject.
+  package var subject: String
+  /// At most one of a word, in the order of `OptionWord`.
+  package var options: [StepOption]
+  /// The name under which the result is held.
+  package var name: String?
+  /// The key paths that `touch` reads, or that `walk` goes through.
+  package var reads: [String]
+  /// The error code the step must fail with.
+  package var fails: Int?
+  /// What the step alone must have cost.
+  package var expect: ExpectBlock?
+  /// The call site of every event the step causes.
+  package var location: CallSite
+  /// Where its words were written.
+  package var places: StepPlaces
+
+  package init(
+    verb: Verb, subject: String = "", options: [StepOption] = [], name: String? = nil,
+    reads: [String] = [], fails: Int? = nil, expect: ExpectBlock? = nil, location: CallSite,
+    places: StepPlaces? = nil
+  ) {
+    self.verb = verb
+    self.subject = subject
+    self.options = options
+    self.name = name
+    self.reads = reads
+    self.fails = fails
+    self.expect = expect
+    self.location = location
+    self.places =
+      places ?? StepPlaces(verb: SourcePlace(line: max(1, location.line), column: 1))
+    sortOptions()
+  }
+
+  /// The option of a word, if it was written.
+  package func option(_ word: OptionWord) -> StepOption? {
+    options.first { $0.word == word }
+  }
+
+  /// Adds an option or replaces the one of the same word.
+  package mutating func setOption(_ option: StepOption, words: [Word] = []) {
+    options.removeAll { $0.word == option.word }
+    options.append(option)
+    places.options[option.word] = words
+    sortOptions()
+  }
+
+  /// The step as one shell line; reading it gives an equal step.
+  package var text: String {
+    var parts = [verb.rawValue]
+    if verb.subject != .none {
+      parts.append(verb.subject == .text ? subjectText : LineWords.plain(subject))
+    }
+    // A property of the name of YAML's word would be taken for that word.
+    if let first = reads.first, first == verb.pathsKey { parts.append(first) }
+    parts += reads.map(LineWords.plain)
+    parts += options.map { "\($0.word.rawValue) \($0.valueText)" }
+    if let name {
+      parts.append("as \(name)")
+    }
+    if let fails {
+      parts.append("fails \(fails)")
+    }
+    return parts.joined(separator: " ")
+  }
+
+  /// The name under which `set` and scopes know the step.
+  package var label: String? { name ?? (verb == .context ? subject : nil) }
+
+  /// The `result` option; objects when it was not written.
+  package var resultKind: ResultKind {
+    if case .result(let kind)? = option(.result) { return kind }
+    return .objects
+  }
+
+  /// The key path in front of `.@count`; nil for any other.
+  package static func countedPath(_ keyPath: String) -> String? {
+    let ending = ".@count"
+    return keyPath.hasSuffix(ending) ? String(keyPath.dropLast(ending.count)) : nil
+  }
+
+  private var subjectText: String {
+    verb == .sql ? LineWords.quoted(subject) : LineWords.plain(subject)
+  }
+
+  private mutating func sortOptions() {
+    let order = OptionWord.allCases
+    options.sort { first, second in
+      (order.firstIndex(of: first.word) ?? 0) < (order.firstIndex(of: second.word) ?? 0)
+    }
+  }
+}
+
+extension Step: Equatable {
+  package static func == (first: Step, second: Step) -> Bool {
+    first.verb == second.verb && first.subject == second.subject
+      && first.options == second.options && first.name == second.name
+      && first.reads == second.reads && first.fails == second.fails
+      && first.expect == second.expect
+  }
+}

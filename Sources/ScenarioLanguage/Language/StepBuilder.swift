@@ -1,0 +1,147 @@
+import OpenCoreData
+import ProfileEvents
+import SQLiteDriver
+import WorkbenchText
+
+/// Makes a step of words: the one place that knows which verb takes what.
+struct StepBuilder {
+  private let form: StepForm
+  private let otherVerbs: [String]
+
+  /// - Parameter otherVerbs: more words to propose when the verb is unknown, such as shell commands.
+  init(_ form: StepForm, otherVerbs: [String] = []) {
+    self.form = form
+    self.otherVerbs = otherVerbs
+  }
+
+  /// The step.
+  ///
+  /// - Throws: the first problem, in the order of writing.
+  func step(at location: CallSite) throws(LanguageProblem) -> Step {
+    let verb = try verb()
+    var places = StepPlaces(verb: form.verb.place)
+    let subject = try subject(of: verb)
+    places.subject = form.subject?.place
+    try checkReads(of: verb)
+    places.reads = form.reads.map(\.place)
+
+    var step = Step(
+      verb: verb, subject: subject, reads: form.reads.map(\.text), location: location,
+      places: places)
+    var seen = Set<String>()
+    for entry in form.entries {
+      guard seen.insert(entry.key.text).inserted else {
+        throw LanguageProblem(
+          "`\(entry.key.text)` is written twice", at: entry.key.place, nextStep: "keep one of them")
+      }
+      try add(entry, to: &step)
+    }
+    try checkComplete(step)
+    return step
+  }
+
+  private func verb() throws(LanguageProblem) -> Verb {
+    let word = form.verb
+    guard let verb = Verb(rawValue: word.text), !word.isQuoted else {
+      let verbs = Verb.allCases.map(\.rawValue)
+      throw LanguageProblem(
+        "unknown verb `\(word.text)`", at: word.place,
+        didYouMean: NearestName.of(word.text, among: verbs + otherVerbs),
+        nextStep: "begin with one of: \(ModelNames.list(verbs))")
+    }
+    return verb
+  }
+
+  private func subject(of verb: Verb) throws(LanguageProblem) -> String {
+    if let subject = form.subject {
+      guard verb.subject != .none else {
+        throw LanguageProblem(
+          "`\(verb.rawValue)` takes no subject", at: subject.place,
+          nextStep: "write `\(verb.usage)`")
+      }
+      try check(subject, of: verb)
+      return subject.text
+    }
+    let wanted: String
+    switch verb.subject {
+    case .none: return ""
+    case .entity: wanted = "the name of an entity"
+    case .result: wanted = "the name of a result"
+    case .context: wanted = "the name of a context"
+    case .text: wanted = verb == .sql ? "a statement in quotes" : "the name of a pragma"
+    }
+    throw LanguageProblem(
+      "`\(verb.rawValue)` needs \(wanted)", at: form.verb.place, nextStep: "write `\(verb.usage)`")
+  }
+
+  /// Names that a step makes must be names, as those given with `as` are.
+  private func check(_ subject: Word, of verb: Verb) throws(LanguageProblem) {
+    switch verb {
+    case .context: _ = try OptionReader(key: form.verb, value: .words([subject])).name()
+    case .pragma where !subject.isName:
+      throw LanguageProblem(
+        "`\(subject.text)` is no name of a pragma", at: subject.place,
+        nextStep: "write `\(verb.usage)`, for example `pragma cache_size to 100`")
+    case .pragma where !Connection.allows(pragma: subject.text):
+      throw LanguageProblem(
+        "the pragma `\(subject.text)` can't be set", at: subject.place,
+        nextStep: "set one that concerns the store and doesn't lock it, such as `cache_size`")
+    case .sql where subject.text.allSatisfy(\.isWhitespace):
+      throw LanguageProblem(
+        "the statement is empty", at: subject.place, nextStep: "write `\(verb.usage)`")
+    default: break
+    }
+  }
+
+  private func checkReads(of verb: Verb) throws(LanguageProblem) {
+    guard verb.pathsKey == nil, let first = form.reads.first else { return }
+    throw LanguageProblem(
+      "`\(verb.rawValue)` reads no key paths", at: first.place, nextStep: "write `\(verb.usage)`")
+  }
+
+  private func checkComplete(_ step: Step) throws(LanguageProblem) {
+    guard let missing = step.verb.missing(from: step.words) else { return }
+    throw LanguageProblem(
+      "`\(step.verb.rawValue)` needs \(missing)", at: step.places.verb,
+      nextStep: "write `\(step.verb.usage)`")
+  }
+
+  private func add(_ entry: StepForm.Entry, to step: inout Step) throws(LanguageProblem) {
+    let reader = OptionReader(key: entry.key, value: entry.value)
+    switch entry.key.text {
+    case "as":
+      let word = try reader.name()
+      guard step.verb.named != nil else {
+        throw LanguageProblem(
+          "`\(step.verb.rawValue)` has no result to name", at: entry.key.place,
+          nextStep: "leave `as \(word.text)` out")
+      }
+      step.name = word.text
+      step.places.name = word.place
+    case "fails":
+      step.fails = try reader.number()
+    default:
+      let (option, words) = try StepBuilder.option(entry.key, entry.value, of: step.verb)
+      step.setOption(option, words: words)
+    }
+  }
+
+  /// One option of a verb, and the words of its value.
+  static func option(
+    _ key: Word, _ value: StepForm.Value, of verb: Verb
+  ) throws(LanguageProblem) -> (StepOption, [Word]) {
+    let words = verb.allOptions
+    guard let word = OptionWord(rawValue: key.text), words.contains(word) else {
+      let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
+      let known = (verb.pathsKey.map { [$0] } ?? []) + words.map(\.rawValue) + others
+      let belongsElsewhere = OptionWord(rawValue: key.text) != nil
+      throw LanguageProblem(
+        belongsElsewhere
+          ? "`\(verb.rawValue)` does not take `\(key.text)`" : "unknown option `\(key.text)`",
+        at: key.place,
+        didYouMean: belongsElsewhere ? nil : NearestName.of(key.text, among: known),
+        nextStep: "`\(verb.rawValue)` takes: \(known.joined(separator: ", "))")
+    }
+    return try OptionReader(key: key, value: value).option(word)
+  }
+}

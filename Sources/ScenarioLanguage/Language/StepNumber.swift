@@ -1,0 +1,115 @@
+import WorkbenchText
+
+/// The number of an option: an expression, and its value as soon as the rows are known.
+///
+/// A number without names has its value at once; any other gets it by `resolved(in:)`, before the step
+/// runs.
+package struct StepNumber: Sendable, Hashable {
+  /// What was written.
+  package let expression: CountExpression
+  /// The number; nil while the rows that the expression names are not known.
+  package let value: Int?
+  /// The largest value that it may have.
+  private let limit: Int
+
+  /// Takes an expression; its value when it needs no rows.
+  ///
+  /// - Parameter limit: the largest value that it may have.
+  /// - Throws: `LawError` when it needs none and has no value that is whole, not negative, and within the
+  ///   limit.
+  package init(_ expression: CountExpression, upTo limit: Int) throws(LawError) {
+    self.expression = expression
+    self.limit = limit
+    value =
+      expression.isConstant
+      ? try StepNumber.value(of: expression, in: LawScope(), upTo: limit) : nil
+  }
+
+  private init(_ expression: CountExpression, value: Int, limit: Int) {
+    self.expression = expression
+    self.value = value
+    self.limit = limit
+  }
+
+  /// The number with its value among so many rows.
+  ///
+  /// - Throws: `LawError` when the value is not whole, is negative, is beyond the limit, or cannot be had.
+  package func resolved(in scope: LawScope) throws(LawError) -> StepNumber {
+    StepNumber(
+      expression, value: try StepNumber.value(of: expression, in: scope, upTo: limit),
+      limit: limit)
+  }
+
+  /// As it is written on a shell line.
+  package var text: String {
+    let words = expression.text.split(whereSeparator: \.isWhitespace).map(String.init)
+    let text = words.joined(separator: " ")
+    return words.contains(where: LineWords.keywords.contains) ? LineWords.quoted(text) : text
+  }
+
+  private static func value(
+    of expression: CountExpression, in scope: LawScope, upTo limit: Int
+  ) throws(LawError) -> Int {
+    let value = try expression.value(in: scope)
+    guard value >= 0 else {
+      throw LawError(
+        text: expression.text, message: "its value \(value) is below 0", place: expression.place)
+    }
+    guard value <= limit else {
+      throw LawError(
+        text: expression.text,
+        message: "its value \(value) is above the limit, \(NumberText.grouped(limit))",
+        place: expression.place)
+    }
+    return value
+  }
+}
+
+extension StepNumber {
+  /// Numbers are equal when their expressions are, whether or not the rows are known.
+  package static func == (first: StepNumber, second: StepNumber) -> Bool {
+    first.expression == second.expression
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(expression)
+  }
+}
+
+extension StepOption {
+  /// The number of `limit`, `offset`, `batch`, `times` and `every`; nil for any other option.
+  package var number: StepNumber? {
+    switch self {
+    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
+      .every(let number):
+      number
+    case .predicate, .sort, .prefetch, .values, .faults, .pending, .subentities, .result, .columns,
+      .group, .having, .distinct, .assignments, .keep, .removals, .array, .redo, .parent, .queue,
+      .coordinator, .policy, .merges, .staleness, .undoable, .retains, .remote, .keys, .remove,
+      .to, .context:
+      nil
+    }
+  }
+
+  /// The option with another number; an option without a number stays as it is.
+  fileprivate func replacing(number: StepNumber) -> StepOption {
+    if case .number(let make) = word.kind { make(number) } else { self }
+  }
+}
+
+extension Step {
+  /// The value of a `limit`, `offset`, `batch`, `times` or `every` option.
+  package func number(of word: OptionWord) -> Int? { option(word)?.number?.value }
+
+  /// The step with the values of its numbers.
+  ///
+  /// - Throws: `LawError` for the first that has none.
+  package func resolved(in scope: LawScope) throws(LawError) -> Step {
+    var step = self
+    for (index, option) in options.enumerated() {
+      guard let number = option.number else { continue }
+      step.options[index] = option.replacing(number: try number.resolved(in: scope))
+    }
+    return step
+  }
+}

@@ -1,0 +1,151 @@
+import OpenCoreData
+import WorkbenchText
+internal import Yams
+
+/// Reads a scenario's `data`: counts and generators, or a store to copy.
+struct DataReader {
+  let document: YAMLDocument
+  let scopes: ScopeResolver
+  /// The folder relative paths are looked up in.
+  let folder: URL
+
+  /// The path of the store to copy, when `data` says so.
+  static func storePath(in entry: YAMLEntry, of document: YAMLDocument) -> (Word, YAMLEntry)? {
+    guard let mapping = entry.node.mapping else { return nil }
+    for (keyNode, value) in mapping {
+      guard let key = document.word(of: keyNode), key.text == "store" else { continue }
+      let entry = YAMLEntry(key: key, node: value, keyPath: "\(entry.keyPath).store")
+      return document.text(of: entry, wanted: "a path").map { ($0, entry) }
+    }
+    return nil
+  }
+
+  /// The plan; nil when the node is no map, which is noted.
+  func plan(of entry: YAMLEntry, copying store: URL?) -> DataPlan? {
+    guard
+      let entries = document.entries(
+        of: entry.node, at: entry.keyPath, known: nil, what: "`data`")
+    else { return nil }
+    var plan = DataPlan(source: store.map(DataPlan.Source.copied) ?? .generated([]))
+    var plans = [EntityPlan]()
+    for entry in entries {
+      switch entry.key.text {
+      case "seed": plan.seed = document.number(of: entry).map(UInt64.init) ?? plan.seed
+      case "store": break
+      default:
+        if store != nil {
+          document.report(
+            LanguageProblem(
+              "a copied store has its own rows", at: entry.key.place,
+              nextStep: "leave `\(entry.key.text)` out, or `store`"), at: entry.keyPath)
+        } else if let entityPlan = entityPlan(of: entry, above: plans.map(\.entity)) {
+          plans.append(entityPlan)
+        }
+      }
+    }
+    if store == nil { plan.source = .generated(plans) }
+    return plan
+  }
+
+  /// - Parameter above: the entities whose rows a count may use.
+  private func entityPlan(of entry: YAMLEntry, above: [String]) -> EntityPlan? {
+    guard let entity = entity(of: entry) else { return nil }
+    guard
+      let entries = document.entries(
+        of: entry.node, at: entry.keyPath, known: nil, what: "an entity's data")
+    else { return nil }
+    var count: CountExpression?
+    var hasCount = false
+    var properties = [EntityPlan.Property]()
+    for entry in entries {
+      if entry.key.text == "count" {
+        hasCount = true
+        count = expression(of: entry, above: above)
+      } else if let generator = generator(of: entry, for: entity) {
+        properties.append(EntityPlan.Property(name: entry.key.text, generator: generator))
+      }
+    }
+    guard let count else {
+      if !hasCount {
+        document.report(
+          LanguageProblem(
+            "`\(entry.key.text)` has no count", at: entry.key.place,
+            nextStep: "write `{count: 60}`"), at: entry.keyPath)
+      }
+      return nil
+    }
+    return EntityPlan(entity: entry.key.text, count: count, properties: properties)
+  }
+
+  private func entity(of entry: YAMLEntry) -> NSEntityDescription? {
+    document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+      let key = entry.key
+      guard let entity = scopes.names.model.entitiesByName[key.text] else {
+        let known = scopes.names.entities
+        throw LanguageProblem(
+          "the model has no entity `\(key.text)`", at: key.place,
+          didYouMean: NearestName.of(key.text, among: known + ["seed", "store"]),
+          nextStep: "its entities are: \(ModelNames.list(known))")
+      }
+      guard !entity.isAbstract else {
+        throw LanguageProblem(
+          "`\(key.text)` is abstract and has no rows of its own", at: key.place,
+          nextStep: "write the counts of its sub-entities")
+      }
+      return entity
+    }
+  }
+
+  private func expression(of entry: YAMLEntry, above: [String]) -> CountExpression? {
+    guard let word = document.text(of: entry, wanted: "a number such as `5000 * scale`") else {
+      return nil
+    }
+    return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+      let expression = try CountExpression(word)
+      for name in expression.names {
+        try scopes.check(name)
+        guard above.contains(name.text) else {
+          throw LanguageProblem(
+            "nothing above says how many rows `\(name.text)` has", at: name.place,
+            nextStep: "a count may use the entities written before it: \(ModelNames.list(above))")
+        }
+      }
+      return expression
+    }
+  }
+
+  private func generator(
+    of entry: YAMLEntry, for entity: NSEntityDescription
+  ) -> Generator? {
+    document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+      let property = try scopes.names.property(entry.key.text, of: entity, at: entry.key.place)
+      let generator = try Generator(
+        try words(of: entry), at: document.place(of: entry.node))
+      try GeneratorCheck(property: property, entry: entry.key).check(
+        generator, at: document.place(of: entry.node))
+      return generator
+    }
+  }
+
+  /// `one of [a, b]` as one text, or as the map `{one of: [a, b]}`.
+  private func words(of entry: YAMLEntry) throws(LanguageProblem) -> [Word] {
+    if let mapping = entry.node.mapping, let first = mapping.first,
+      let key = document.word(of: first.key)
+    {
+      let values = YAMLEntry(key: key, node: first.value, keyPath: entry.keyPath)
+      return try DataReader.words(key) + (try document.words(of: values, splitting: false))
+    }
+    guard let word = document.text(of: entry, wanted: "a generator") else {
+      throw LanguageProblem(
+        "a generator is missing", at: entry.key.place,
+        nextStep: "write one of: \(Generator.usage)")
+    }
+    return try DataReader.words(word)
+  }
+
+  private static func words(_ word: Word) throws(LanguageProblem) -> [Word] {
+    try LineWords.tokens(of: word.text, startingAt: word.place(at: 0)).compactMap { token in
+      if case .word(let word) = token { word } else { nil }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import OpenCoreData
+import WorkbenchText
+internal import Yams
+
+/// Finds the model of a scenario: under `Models/` beside the file or in the folder above it, at a path,
+/// or in the copied store.
+struct ModelLookup {
+  /// What was found.
+  struct Found {
+    let model: NSManagedObjectModel
+    /// Nil when the model came out of the store.
+    let url: URL?
+    /// The store to copy, if the data says so.
+    let store: URL?
+  }
+
+  let document: YAMLDocument
+  /// The folder of the scenario file.
+  let folder: URL
+
+  private static let extensions = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+
+  /// The model; nil when there is none, which is noted.
+  func model(named entry: YAMLEntry?, data: YAMLEntry?) -> Found? {
+    let store = data.flatMap { DataReader.storePath(in: $0, of: document) }.flatMap(storeURL)
+    if let entry {
+      guard let name = document.text(of: entry, wanted: "a model's name or path") else {
+        return nil
+      }
+      guard let url = url(of: name.text) else {
+        document.report(missing(name), at: entry.keyPath)
+        return nil
+      }
+      return read(url, entry: entry, name: name, store: store)
+    }
+    guard let data, let store else {
+      document.report(
+        LanguageProblem(
+          "the scenario has no `model`", at: SourcePlace(line: 1, column: 1),
+          nextStep: "write `model: NAME`, with NAME.xcdatamodel under Models/ beside this file"),
+        at: "model")
+      return nil
+    }
+    return read(store, data: data)
+  }
+
+  private func storeURL(_ word: Word, _ entry: YAMLEntry) -> URL? {
+    let url = URL(fileURLWithPath: word.text, relativeTo: folder)
+    guard FileManager.default.fileExists(atPath: url.path) else {
+      document.report(
+        LanguageProblem(
+          "there is no file `\(word.text)`", at: word.place,
+          nextStep: "write its path from the scenario's folder, \(folder.path)"), at: entry.keyPath)
+      return nil
+    }
+    return url
+  }
+
+  private func read(_ url: URL, entry: YAMLEntry, name: Word, store: URL?) -> Found? {
+    do {
+      return Found(model: try ModelFile.read(url), url: url, store: store)
+    } catch {
+      document.report(
+        LanguageProblem(
+          "the model \(url.lastPathComponent) cannot be read: \(error)", at: name.place,
+          nextStep: "open it in Xcode, or run `cdprof inspect` on a store made with it"),
+        at: entry.keyPath)
+      return nil
+    }
+  }
+
+  private func read(_ store: URL, data: YAMLEntry) -> Found? {
+    do {
+      return Found(model: try ModelFile.read(store), url: nil, store: store)
+    } catch {
+      document.report(
+        LanguageProblem(
+          "no model can be read out of \(store.lastPathComponent): \(error)", at: data.key.place,
+          nextStep: "name one with `model:`"), at: data.keyPath)
+      return nil
+    }
+  }
+
+  private func url(of name: String) -> URL? {
+    candidates(for: name).first { FileManager.default.fileExists(atPath: $0.path) }
+  }
+
+  private func candidates(for name: String) -> [URL] {
+    let given = URL(fileURLWithPath: name, relativeTo: folder).standardizedFileURL
+    if ModelLookup.extensions.contains(given.pathExtension) { return [given] }
+    return ModelLookup.extensions.flatMap { suffix in
+      modelFolders.map { $0.appendingPathComponent("\(name).\(suffix)") }
+        + [given.appendingPathExtension(suffix)]
+    }
+  }
+
+  /// Where models are kept: scenarios of one subject may share a folder, and all folders their models.
+  private var modelFolders: [URL] {
+    [folder, folder.appendingPathComponent("..", isDirectory: true).standardizedFileURL]
+      .map { $0.appendingPathComponent("Models", isDirectory: true) }
+  }
+
+  private func missing(_ name: Word) -> LanguageProblem {
+    let models = folder.appendingPathComponent("Models", isDirectory: true)
+    let files = modelFolders.flatMap {
+      (try? FileManager.default.contentsOfDirectory(atPath: $0.path)) ?? []
+    }
+    let known = Set(
+      files.map { URL(fileURLWithPath: $0) }
+        .filter { ModelLookup.extensions.contains($0.pathExtension) }
+        .map { $0.deletingPathExtension().lastPathComponent }
+    ).sorted()
+    return LanguageProblem(
+      "there is no model `\(name.text)`", at: name.place,
+      didYouMean: NearestName.of(name.text, among: known),
+      nextStep: known.isEmpty
+        ? "put \(name.text).xcdatamodel under \(models.path), or write a path"
+        : "under Models/ are: \(known.joined(separator: ", "))")
+  }
+}

@@ -1,0 +1,198 @@
+import OpenCoreData
+import WorkbenchText
+internal import Yams
+
+/// Puts a scenario together from the entries of its root.
+struct ScenarioAssembly {
+  let document: YAMLDocument
+  /// The scenario file; models and stores are looked up from its folder.
+  let url: URL
+
+  /// The scenario; nil when its root or its model cannot be read, which is noted.
+  func scenario(of root: Node) -> Scenario? {
+    guard
+      let list = document.entries(
+        of: root, at: "", known: ScenarioReader.keys, what: "a scenario")
+    else { return nil }
+    let entries = Dictionary(
+      list.map { ($0.key.text, $0) }, uniquingKeysWith: { first, _ in first })
+    for key in ["name", "steps"] where entries[key] == nil {
+      document.report(
+        LanguageProblem(
+          "the scenario has no `\(key)`", at: SourcePlace(line: 1, column: 1),
+          nextStep: "write `\(key):`"), at: key)
+    }
+    let source = entries["source"].flatMap(document.sourceMark) ?? .derived
+    let lookup = ModelLookup(document: document, folder: url.deletingLastPathComponent())
+    guard let found = lookup.model(named: entries["model"], data: entries["data"]) else {
+      return nil
+    }
+    let names = ModelNames(found.model)
+    let scopes = ScopeResolver(
+      names: names, stepNames: [], contextNames: [ContextShape.main] + contextNames(in: root))
+    let data = entries["data"].flatMap {
+      DataReader(document: document, scopes: scopes, folder: lookup.folder)
+        .plan(of: $0, copying: found.store)
+    }
+    let steps = StepReader(
+      document: document,
+      expects: ExpectReader(document: document, scopes: scopes, source: source))
+    let shared = entries["steps"].map(steps.steps) ?? []
+    let variants = VariantReader(
+      document: document, names: names, check: StepCheck(model: found.model), shared: shared,
+      source: source, steps: steps)
+    let name = entries["name"].flatMap(self.name) ?? ""
+    var scenario = Scenario(
+      name: name, file: url, path: document.file,
+      chapter: entries["chapter"].flatMap(document.number),
+      covers: entries["covers"].map { covers(of: $0, source: source) } ?? [],
+      story: entries["story"].flatMap { document.text(of: $0) }?.text ?? "",
+      modelName: entries["model"].flatMap { document.word(of: $0.node) }?.text,
+      modelURL: found.url, model: found.model,
+      data: data ?? DataPlan(source: .generated([])), steps: shared,
+      variants: self.variants(of: entries, reader: variants, named: name))
+    scenario.silence = entries["silence"].map { silence(of: $0, scopes: scopes) } ?? []
+    checkLaws(of: scenario)
+    IndexCheck(scenario).problems.forEach { document.report($0.problem, at: $0.keyPath) }
+    return scenario
+  }
+
+  /// The names of the contexts that any step makes, which the expectations of steps may use.
+  private func contextNames(in node: Node) -> [String] {
+    if let mapping = node.mapping {
+      return mapping.flatMap { key, value in
+        let isContext = document.word(of: key)?.text == Verb.context.rawValue
+        return isContext
+          ? document.word(of: value).map { [$0.text] } ?? [] : contextNames(in: value)
+      }
+    }
+    if let sequence = node.sequence { return sequence.flatMap(contextNames) }
+    let words = document.word(of: node)?.text.split(separator: " ").map(String.init) ?? []
+    return words.count > 1 && words[0] == Verb.context.rawValue ? [words[1]] : []
+  }
+
+  private func name(of entry: YAMLEntry) -> String? {
+    guard let word = document.text(of: entry) else { return nil }
+    if word.text.allSatisfy(\.isWhitespace) {
+      document.report(
+        LanguageProblem(
+          "the scenario's name is empty", at: word.place, nextStep: "write `name: …`"),
+        at: entry.keyPath)
+    }
+    return word.text
+  }
+
+  /// Works every law out at scale 1, as far as the rows are known before a store is opened.
+  private func checkLaws(of scenario: Scenario) {
+    guard case .generated(let plans) = scenario.data.source else { return }
+    // Without an entity that could not be read the rest would be blamed for its absence.
+    guard !document.diagnostics.contains(where: { $0.keyPath.hasPrefix("data") }) else { return }
+    let counts: [EntityCount]
+    do {
+      counts = try scenario.data.counts(scale: 1)
+    } catch {
+      report(error, keyPath: "data")
+      return
+    }
+    let check = DestinationCheck(plans: plans, counts: counts, model: scenario.model)
+    for problem in check.problems { document.report(problem, at: "data") }
+    let scope = LawScope(rows: EntityCount.totals(counts, in: scenario.model), scale: 1)
+    for expectation in scenario.expectations {
+      do {
+        _ = try expectation.law.bounds(in: scope)
+      } catch {
+        report(error, keyPath: expectation.metric.text)
+      }
+    }
+    checkNumbers(of: scenario, in: scope)
+  }
+
+  /// Works the numbers of all steps out, those that a variant sets among them; each is blamed once.
+  private func checkNumbers(of scenario: Scenario, in scope: LawScope) {
+    let steps = scenario.steps + scenario.variants.flatMap { $0.first + $0.then }
+    let numbers =
+      steps.flatMap(\.options).map { ($0, "steps") }
+      + scenario.variants.flatMap(\.set).map { ($0.option, "set.\($0.target)") }
+    for (option, keyPath) in numbers {
+      // A name that is no entity's was told where it stands.
+      guard option.number?.expression.names.allSatisfy({ scope.rows[$0.text] != nil }) ?? false
+      else { continue }
+      do {
+        _ = try option.number?.resolved(in: scope)
+      } catch {
+        report(error, keyPath: "\(keyPath).\(option.word.rawValue)")
+      }
+    }
+  }
+
+  private func report(_ error: LawError, keyPath: String) {
+    document.report(
+      LanguageProblem(
+        "`\(error.text)` has no value: \(error.message)", at: error.place,
+        nextStep: "numbers are worked out from the rows in `data` at every scale"), at: keyPath)
+  }
+
+  private func variants(
+    of entries: [String: YAMLEntry], reader: VariantReader, named name: String
+  ) -> [Variant] {
+    guard let entry = entries["variants"] else {
+      let line = entries["steps"]?.key.place.line ?? 1
+      return [reader.onlyVariant(named: name, expect: entries["expect"], line: line)]
+    }
+    if let expect = entries["expect"] {
+      document.report(
+        LanguageProblem(
+          "a scenario with variants expects in each of them", at: expect.key.place,
+          nextStep: "move `expect` into a variant"), at: expect.keyPath)
+    }
+    return reader.variants(of: entry)
+  }
+
+  /// Findings by their rule, or by rule and subject.
+  private func silence(of entry: YAMLEntry, scopes: ScopeResolver) -> [Silence] {
+    (document.list(of: entry, what: "findings") ?? []).compactMap { node, keyPath in
+      guard let word = document.word(of: node) else { return nil }
+      return document.noting(at: keyPath) { () throws(LanguageProblem) in
+        guard word.text.contains("(") else {
+          try scopes.check(rule: word)
+          return Silence(rule: word.text)
+        }
+        let finding = try FindingName(word)
+        try scopes.check(finding)
+        return Silence(rule: finding.rule.text, subject: finding.subject.text)
+      }
+    }
+  }
+
+  private func covers(of entry: YAMLEntry, source: SourceMark) -> [CatalogueReference] {
+    (document.list(of: entry, what: "catalogue ids") ?? []).compactMap { node, keyPath in
+      var mark = source
+      var word = document.word(of: node)
+      if let pair = node.mapping?.first, node.mapping?.count == 1,
+        let key = document.word(of: pair.key)
+      {
+        let entry = YAMLEntry(key: key, node: pair.value, keyPath: keyPath)
+        mark = document.sourceMark(of: entry) ?? source
+        word = key
+      }
+      guard let word, CatalogueReference.isID(word.text) else {
+        document.report(
+          LanguageProblem(
+            "this is no catalogue id", at: word?.place ?? document.place(of: node),
+            nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
+        )
+        return nil
+      }
+      return CatalogueReference(id: word.text, source: mark)
+    }
+  }
+}
+
+extension CatalogueReference {
+  /// How an id of the catalogue is formed, as a pattern: `S6.01`, `S15-10`, `S-C33`.
+  static let pattern = "S([0-9]+[.-][0-9]+b?|-[A-Z][0-9]+)"
+
+  fileprivate static func isID(_ text: String) -> Bool {
+    text.range(of: "^\(pattern)$", options: .regularExpression) != nil
+  }
+}

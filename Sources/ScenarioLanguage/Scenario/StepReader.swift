@@ -1,0 +1,112 @@
+import ProfileEvents
+import WorkbenchText
+internal import Yams
+
+/// Reads steps written in YAML: a map whose verb is the key of its subject, or one shell line.
+struct StepReader {
+  let document: YAMLDocument
+  /// Reads the steps' own expectations.
+  let expects: ExpectReader
+
+  /// The steps of a list; those that cannot be read are noted and left out.
+  func steps(of entry: YAMLEntry) -> [Step] {
+    (document.list(of: entry, what: "steps") ?? []).compactMap { node, keyPath in
+      step(of: node, at: keyPath)
+    }
+  }
+
+  private func step(of node: Node, at keyPath: String) -> Step? {
+    let place = document.place(of: node)
+    let location = CallSite(file: document.file, line: place.line)
+    if let word = document.word(of: node), !document.isEmpty(node) {
+      document.setKeyPath(keyPath, ofStepAt: word.place(at: 0))
+      return document.noting(at: keyPath) { () throws(LanguageProblem) in
+        let start = word.place(at: 0)
+        return try ShellLine.step(of: word.text, startingAt: start, location: location)
+      }
+    }
+    guard let entries = document.entries(of: node, at: keyPath, known: nil, what: "a step") else {
+      return nil
+    }
+    do {
+      var step = try StepBuilder(try form(of: entries, at: place)).step(at: location)
+      if let expect = entries.first(where: { $0.key.text == "expect" }) {
+        step.expect = expects.block(of: expect)
+      }
+      document.setKeyPath(keyPath, ofStepAt: step.places.verb)
+      return step
+    } catch {
+      document.report(error, at: self.keyPath(of: error.place, in: entries, or: keyPath))
+      let naming = entries.first { ["as", Verb.context.rawValue].contains($0.key.text) }
+      if let name = naming.flatMap({ document.word(of: $0.node) }) {
+        document.lostNames.insert(name.text)
+      }
+      return nil
+    }
+  }
+
+  private func form(
+    of entries: [YAMLEntry], at place: SourcePlace
+  ) throws(LanguageProblem) -> StepForm {
+    let verbs = entries.filter { Verb(rawValue: $0.key.text) != nil }
+    guard let verb = verbs.first ?? entries.first else {
+      throw LanguageProblem(
+        "a step is missing here", at: place,
+        nextStep: "write for example `{fetch: Mood, as: moods}`")
+    }
+    guard verbs.count < 2 else {
+      throw LanguageProblem(
+        "a step has one verb; `\(verbs[0].key.text)` and `\(verbs[1].key.text)` are two",
+        at: verbs[1].key.place, nextStep: "make two steps of it")
+    }
+    var form = StepForm(verb: verb.key)
+    if !document.isEmpty(verb.node) {
+      guard let subject = document.word(of: verb.node) else {
+        throw LanguageProblem(
+          "the subject of `\(verb.key.text)` is one word", at: document.place(of: verb.node),
+          nextStep: "write `\(verb.key.text): NAME`")
+      }
+      form.subject = subject
+    }
+    for entry in entries where entry.key != verb.key && entry.key.text != "expect" {
+      if entry.key.text == Verb(rawValue: verb.key.text)?.pathsKey {
+        form.reads = try document.words(of: entry, splitting: true)
+      } else {
+        form.entries.append(StepForm.Entry(key: entry.key, value: try value(of: entry)))
+      }
+    }
+    return form
+  }
+
+  /// The value of an option as words or pairs.
+  func value(of entry: YAMLEntry) throws(LanguageProblem) -> StepForm.Value {
+    if let mapping = entry.node.mapping {
+      var pairs = [StepForm.Pair]()
+      for (keyNode, valueNode) in mapping {
+        guard let key = document.word(of: keyNode), let value = document.word(of: valueNode) else {
+          throw LanguageProblem(
+            "a property's value is one word", at: document.place(of: valueNode),
+            nextStep: "write `KEY: VALUE`")
+        }
+        pairs.append(StepForm.Pair(key: key, value: value))
+      }
+      return .pairs(pairs)
+    }
+    let isList =
+      switch OptionWord(rawValue: entry.key.text)?.kind {
+      case .sortKeys, .keyPaths, .columns: true
+      default: false
+      }
+    return .words(try document.words(of: entry, splitting: isList))
+  }
+
+  /// The key path of the entry that holds a place.
+  private func keyPath(
+    of place: SourcePlace, in entries: [YAMLEntry], or whole: String
+  ) -> String {
+    let before = entries.filter {
+      ($0.key.place.line, $0.key.place.column) <= (place.line, place.column)
+    }
+    return before.last?.keyPath ?? whole
+  }
+}

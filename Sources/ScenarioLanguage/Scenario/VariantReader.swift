@@ -1,0 +1,164 @@
+import OpenCoreData
+import WorkbenchText
+internal import Yams
+
+/// Reads variants: what each changes of the shared steps, and what it must cost.
+struct VariantReader {
+  let document: YAMLDocument
+  let names: ModelNames
+  let check: StepCheck
+  /// The shared steps, without their own expectations.
+  let shared: [Step]
+  /// The mark of expectations that carry none.
+  let source: SourceMark
+  let steps: StepReader
+
+  static let keys = ["name", "why", "source", "set", "first", "then", "expect"]
+
+  /// The variants of a list; what is wrong with them is noted.
+  func variants(of entry: YAMLEntry) -> [Variant] {
+    let elements = document.list(of: entry, what: "variants") ?? []
+    if elements.isEmpty, entry.node.sequence != nil {
+      document.report(
+        LanguageProblem(
+          "there is no variant", at: entry.key.place,
+          nextStep: "write at least one: `- {name: plain, expect: {selects: 1}}`"),
+        at: entry.keyPath)
+    }
+    var seen = Set<String>()
+    return elements.compactMap { node, keyPath in
+      guard let variant = variant(of: node, at: keyPath) else { return nil }
+      if !seen.insert(variant.name).inserted {
+        document.report(
+          LanguageProblem(
+            "two variants are named `\(variant.name)`", at: document.place(of: node),
+            nextStep: "give each a name of its own"), at: keyPath)
+      }
+      return variant
+    }
+  }
+
+  /// The only variant of a scenario that has none: its shared steps as they are.
+  func onlyVariant(named name: String, expect entry: YAMLEntry?, line: Int) -> Variant {
+    var variant = Variant(name: name, expect: ExpectBlock(line: line), line: line)
+    checkSteps(of: variant)
+    if let entry, let block = expectReader(variant, source).block(of: entry) {
+      variant.expect = block
+    }
+    return variant
+  }
+
+  private func variant(of node: Node, at keyPath: String) -> Variant? {
+    guard
+      let entries = document.entries(
+        of: node, at: keyPath, known: VariantReader.keys, what: "a variant")
+    else { return nil }
+    let line = document.place(of: node).line
+    var variant = Variant(name: "", expect: ExpectBlock(line: line), line: line)
+    var source = source
+    var expect: YAMLEntry?
+    for entry in entries {
+      switch entry.key.text {
+      case "name": variant.name = document.text(of: entry)?.text ?? "?"
+      case "why": variant.why = (document.text(of: entry)?.text ?? "").trimmedLines
+      case "source": source = document.sourceMark(of: entry) ?? source
+      case "set": variant.set = settings(of: entry)
+      case "first": variant.first = steps.steps(of: entry)
+      case "then": variant.then = steps.steps(of: entry)
+      default: expect = entry
+      }
+    }
+    if variant.name.isEmpty {
+      document.report(
+        LanguageProblem(
+          "the variant has no name", at: document.place(of: node), nextStep: "write `name: …`"),
+        at: keyPath)
+    }
+    checkSteps(of: variant)
+    if let expect, let block = expectReader(variant, source).block(of: expect) {
+      variant.expect = block
+    }
+    return variant
+  }
+
+  private func expectReader(_ variant: Variant, _ source: SourceMark) -> ExpectReader {
+    let steps = variant.steps(sharing: shared)
+    let contexts = steps.filter { $0.verb == .context }.map(\.subject)
+    let scopes = ScopeResolver(
+      names: names, stepNames: steps.compactMap(\.name),
+      contextNames: [ContextShape.main] + contexts)
+    return ExpectReader(document: document, scopes: scopes, source: source)
+  }
+
+  private func checkSteps(of variant: Variant) {
+    var known = KnownNames()
+    for step in variant.steps(sharing: shared) {
+      guard !isLost(step, known) else { continue }
+      for problem in check.problems(of: step, known: known) {
+        document.report(problem, at: document.keyPath(of: step))
+      }
+      known = known.after(step)
+    }
+  }
+
+  /// Whether a step uses a name whose own step could not be read, so that it is not to blame.
+  private func isLost(_ step: Step, _ known: KnownNames) -> Bool {
+    let context = known.context(of: step)
+    let isWithoutContext =
+      known.contexts[context] == nil && document.lostNames.contains(context)
+    return isWithoutContext
+      || (step.verb.subject == .result && known.results[step.subject] == nil
+        && known.contexts[step.subject] == nil && document.lostNames.contains(step.subject))
+  }
+
+  private func settings(of entry: YAMLEntry) -> [Setting] {
+    let entries =
+      document.entries(of: entry.node, at: entry.keyPath, known: nil, what: "`set`") ?? []
+    return entries.compactMap { entry in
+      let target = entry.key.text.prefix { $0 != "." }
+      guard !document.lostNames.contains(String(target)) else { return nil }
+      return document.noting(at: entry.keyPath) { () throws(LanguageProblem) in
+        try setting(of: entry)
+      }
+    }
+  }
+
+  private func setting(of entry: YAMLEntry) throws(LanguageProblem) -> Setting {
+    let parts = entry.key.text.split(separator: ".", omittingEmptySubsequences: false)
+      .map(String.init)
+    guard parts.count == 2 else {
+      throw LanguageProblem(
+        "`set` changes an option of a named step", at: entry.key.place,
+        nextStep: "write `NAME.option: value`, for example `moods.values: no`")
+    }
+    guard let step = shared.first(where: { $0.label == parts[0] }) else {
+      let known = shared.compactMap(\.label)
+      throw LanguageProblem(
+        "no shared step is named `\(parts[0])`",
+        at: entry.key.place(at: 0, length: parts[0].count),
+        didYouMean: NearestName.of(parts[0], among: known),
+        nextStep: known.isEmpty
+          ? "name a step with `as`" : "the names are: \(known.joined(separator: ", "))")
+    }
+    let option = Word(
+      parts[1], at: entry.key.place(at: parts[0].count + 1, length: parts[1].count))
+    let value = try steps.value(of: entry)
+    let (read, words) = try StepBuilder.option(option, value, of: step.verb)
+    return Setting(target: parts[0], option: read, words: words)
+  }
+}
+
+extension String {
+  /// The lines of a folded or literal text as one, without blanks at its ends.
+  fileprivate var trimmedLines: String {
+    split(whereSeparator: \.isNewline).map { $0.trimmed }.joined(separator: " ")
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: String {
+    let start = drop(while: \.isWhitespace)
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...last])
+  }
+}

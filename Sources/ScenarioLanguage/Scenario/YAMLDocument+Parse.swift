@@ -1,0 +1,153 @@
+import Foundation
+import WorkbenchText
+internal import Yams
+
+extension YAMLDocument {
+  /// The root of the text's only document; nil when it is no YAML, which is noted.
+  func root(of text: String) -> Node? {
+    guard checkDepth(of: text), checkAliases(of: text) else { return nil }
+    do {
+      if let root = try Yams.compose(yaml: text) { return checkSize(of: root) ? root : nil }
+      report(
+        LanguageProblem(
+          "the file is empty", at: SourcePlace(line: 1, column: 1),
+          nextStep: "begin with `name:`"), at: "")
+    } catch let error as YamlError {
+      report(problem(error), at: "")
+    } catch {
+      report(
+        LanguageProblem(
+          "the file is no YAML: \(error)", at: SourcePlace(line: 1, column: 1),
+          nextStep: "write it as UTF-8 text"), at: "")
+    }
+    return nil
+  }
+
+  /// Counts brackets and indentation before anything recursive sees the text.
+  private func checkDepth(of text: String) -> Bool {
+    guard text.utf8.count <= YAMLDocument.maximumSize else {
+      report(
+        LanguageProblem(
+          "the file is longer than \(YAMLDocument.maximumSize) bytes",
+          at: SourcePlace(line: 1, column: 1), nextStep: "split it into several scenarios"),
+        at: "")
+      return false
+    }
+    var depth = 0
+    var line = 1
+    var dashes = 0
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\n"):
+        line += 1
+        dashes = 0
+      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(0, depth - 1)
+      case UInt8(ascii: "-"), UInt8(ascii: "?"): dashes += 1
+      default: break
+      }
+      guard depth <= YAMLDocument.maximumDepth, dashes <= 20 * YAMLDocument.maximumDepth else {
+        report(
+          LanguageProblem(
+            "this is nested too deeply", at: SourcePlace(line: line, column: 1),
+            nextStep: "look for a bracket that is never closed"), at: "")
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Counts uses of aliases before the text is composed: a key that's an alias is hashed with all that it
+  /// stands for, and aliases of aliases multiply.
+  ///
+  /// What merely looks like one, inside quotes or a block of text, counts as well if an anchor has its
+  /// name, so none is missed.
+  private func checkAliases(of text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    var anchors = Set<ArraySlice<UInt8>>()
+    var uses: [(name: ArraySlice<UInt8>, line: Int)] = []
+    var line = 1
+    for (index, byte) in bytes.enumerated() {
+      if byte == UInt8(ascii: "\n") { line += 1 }
+      guard byte == UInt8(ascii: "&") || byte == UInt8(ascii: "*") else { continue }
+      let name = bytes[(index + 1)...].prefix(while: YAMLDocument.isAnchorName)
+      guard !name.isEmpty else { continue }
+      if byte == UInt8(ascii: "&") { anchors.insert(name) } else { uses.append((name, line)) }
+    }
+    let aliases = uses.filter { anchors.contains($0.name) }
+    guard aliases.count > InputLimits.aliases else { return true }
+    report(
+      LanguageProblem(
+        "the file uses aliases (`*name`) more than \(InputLimits.aliases) times, the limit",
+        at: SourcePlace(line: aliases[InputLimits.aliases].line, column: 1),
+        nextStep: "write out what they stand for"), at: "")
+    return false
+  }
+
+  private static func isAnchorName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+
+  /// Counts values with aliases replaced by what they stand for, up to the limit.
+  private func checkSize(of root: Node) -> Bool {
+    var waiting = [root]
+    var count = 0
+    while let node = waiting.popLast() {
+      count += 1
+      guard count + waiting.count <= InputLimits.expandedValues else {
+        report(
+          LanguageProblem(
+            "the file has more than \(NumberText.grouped(InputLimits.expandedValues)) values, the "
+              + "limit; an alias counts as what it stands for",
+            at: place(of: node), nextStep: "split it into several scenarios"), at: "")
+        return false
+      }
+      if let mapping = node.mapping {
+        for (key, value) in mapping { waiting += [key, value] }
+      } else if let sequence = node.sequence {
+        waiting += Array(sequence)
+      }
+    }
+    return true
+  }
+
+  private func problem(_ error: YamlError) -> LanguageProblem {
+    switch error {
+    case .scanner(let context, let problem, let mark, _),
+      .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      let before = context.map { "\($0.text.trimmingCharacters(in: .whitespaces)), " } ?? ""
+      // What has no end is better shown where it begins.
+      let begin = problem.contains("end of stream") ? context?.mark : nil
+      return LanguageProblem(
+        "the file is no YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
+        nextStep: "look at this line and the one above it: indentation, quotes, brackets, `: `; "
+          + "inside of { } a value with a comma or a bracket needs quotes, \"one of [a, b]\"")
+    case .duplicatedKeysInMapping(let duplicates, let context):
+      let key = duplicates.first ?? ""
+      return LanguageProblem(
+        "`\(key)` is written more than once in one map",
+        at: place(context.mark, length: key.count), nextStep: "keep one of them")
+    case .reader(let problem, let offset, _, let yaml):
+      let bytes = yaml.utf8.prefix(offset ?? 0)
+      let line = bytes.count { $0 == UInt8(ascii: "\n") } + 1
+      let column =
+        String(
+          decoding: bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .last ?? bytes[...], as: UTF8.self
+        ).count + 1
+      return LanguageProblem(
+        "the file is no YAML: \(problem)", at: SourcePlace(line: line, column: column),
+        nextStep: "remove the character")
+    default:
+      return LanguageProblem(
+        "the file is no YAML: \(error)", at: SourcePlace(line: 1, column: 1),
+        nextStep: "write it as UTF-8 text")
+    }
+  }
+}

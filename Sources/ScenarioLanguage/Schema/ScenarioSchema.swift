@@ -1,0 +1,151 @@
+import ProfileEvents
+
+/// The JSON Schema of a scenario file, draft 2020-12, made of the same tables that read one.
+///
+/// It knows what can be known without a model: keys, verbs, options, metrics, the forms of their values.
+/// What it refuses the reader refuses too; names of entities and properties are the reader's alone.
+/// An editor's YAML server completes and checks with it.
+package enum ScenarioSchema {
+  /// The name of the published file.
+  package static let fileName = "scenario.schema.json"
+
+  /// The schema as a JSON document.
+  package static var document: String { root.document }
+
+  /// The schema.
+  static var root: SchemaNode {
+    .pairs([
+      ("$schema", "https://json-schema.org/draft/2020-12/schema"),
+      ("title", "A scenario of cdprof"),
+      (
+        "description",
+        "Data, the steps of some work on Core Data, and variants of it with what each must cost."
+      ),
+      ("type", "object"),
+      ("properties", .pairs(keys)),
+      ("required", ["name", "steps"]),
+      (
+        "anyOf",
+        [
+          ["required": ["model"]],
+          ["required": ["data"], "properties": ["data": ["required": ["store"]]]],
+        ]
+      ),
+      ("not", ["required": ["variants", "expect"]]),
+      ("additionalProperties", false),
+      ("$defs", .pairs(definitions)),
+    ])
+  }
+
+  /// The keys of the file, in the order of `ScenarioReader.keys`.
+  private static var keys: [(String, SchemaNode)] {
+    ScenarioReader.keys.compactMap { key in value(ofKey: key).map { (key, $0) } }
+  }
+
+  private static func value(ofKey key: String) -> SchemaNode? {
+    switch key {
+    case "name": described("text", "The title of the report.")
+    case "chapter": described("number", "The chapter of the book.")
+    case "covers": covers
+    case "source": described("source", "The mark of whatever carries none of its own; derived.")
+    case "story": described("text", "What the reader should know before the table.")
+    case "model": described("text", "A name under Models/, or a path.")
+    case "data": data
+    case "steps": described("steps", "The work that all variants share.")
+    case "variants": variants
+    case "expect": described("expect", "What the steps must cost, without variants.")
+    case "silence": silence
+    default: nil
+    }
+  }
+
+  /// A definition with a sentence for the editor.
+  static func described(_ definition: String, _ sentence: String) -> SchemaNode {
+    SchemaNode.definition(definition).with([("description", .text(sentence))])
+  }
+
+  private static var covers: SchemaNode {
+    let pattern = SchemaNode.text("^\(CatalogueReference.pattern)$")
+    let marked: SchemaNode = [
+      "type": "object", "minProperties": 1, "maxProperties": 1,
+      "patternProperties": .pairs([
+        ("^\(CatalogueReference.pattern)$", .definition("source"))
+      ]),
+      "additionalProperties": false,
+    ]
+    return [
+      "description": "Ids of the catalogue whose numbers the expectations state.",
+      "type": "array", "items": ["anyOf": [["type": "string", "pattern": pattern], marked]],
+    ]
+  }
+
+  private static var silence: SchemaNode {
+    [
+      "description": "Findings that are known and meant: a rule, or a rule and its subject.",
+      "type": "array",
+      "items": ["type": "string", "pattern": .text("^\(rules)([(].+[)])?$")],
+    ]
+  }
+
+  private static var variants: SchemaNode {
+    [
+      "description": "The ways to do the work; each says only its difference.",
+      "type": "array", "minItems": 1,
+      "items": [
+        "type": "object",
+        "properties": .pairs(
+          VariantReader.keys.compactMap { key in value(ofVariantKey: key).map { (key, $0) } }),
+        "required": ["name"],
+        "additionalProperties": false,
+      ],
+    ]
+  }
+
+  private static func value(ofVariantKey key: String) -> SchemaNode? {
+    switch key {
+    case "name": described("text", "Its name in the table.")
+    case "why": described("text", "One sentence for the report.")
+    case "source": described("source", "The mark of its expectations.")
+    case "set": settings
+    case "first": described("steps", "Steps before the shared ones.")
+    case "then": described("steps", "Steps after the shared ones.")
+    case "expect": described("expect", "What it must cost.")
+    default: nil
+    }
+  }
+
+  /// The rules of findings as alternatives of a pattern.
+  static var rules: String {
+    "(\(RuleName.allCases.map(\.rawValue).joined(separator: "|")))"
+  }
+
+  private static var definitions: [(String, SchemaNode)] {
+    valueDefinitions + expectationDefinitions + dataDefinitions + stepDefinitions
+  }
+
+  /// Plain values.
+  private static var valueDefinitions: [(String, SchemaNode)] {
+    [
+      ("text", ["type": ["string", "number", "boolean"]]),
+      ("word", ["type": ["string", "number", "boolean", "null"]]),
+      (
+        "name",
+        [
+          "type": "string", "pattern": "^[\\p{L}_][\\p{L}\\p{N}_-]*$",
+          "not": ["enum": .texts(LineWords.keywords.sorted())],
+        ]
+      ),
+      ("number", ["type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9]+$"]),
+      ("seconds", ["type": ["number", "string"], "pattern": "^-?[0-9.]+$"]),
+      ("flag", ["enum": .array([true, false] + flagWords.map(SchemaNode.text))]),
+      ("source", ["enum": .texts(SourceMark.allCases.map(\.rawValue))]),
+    ]
+  }
+
+  /// Yes and no, as YAML 1.1 spells them.
+  private static var flagWords: [String] {
+    (Flag.affirmative + Flag.negative).flatMap { word in
+      [word, word.prefix(1).uppercased() + word.dropFirst(), word.uppercased()]
+    }
+  }
+}

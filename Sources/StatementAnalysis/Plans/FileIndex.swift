@@ -1,0 +1,63 @@
+package import OpenCoreData
+package import SQLiteDriver
+
+/// An index as the file has it.
+package struct FileIndex {
+  package struct Part: Equatable {
+    /// In upper case; empty for an expression.
+    package let column: String
+    let isDescending: Bool
+    let collation: String
+  }
+
+  package let name: String
+  /// In upper case.
+  package let table: String
+  package var parts: [Part]
+  package let isUnique: Bool
+  let isPartial: Bool
+  /// Whether a statement made it, and not a constraint of its table.
+  package let isExplicit: Bool
+
+  /// All indexes of a file.
+  ///
+  /// One statement.
+  package static func all(on connection: Connection) throws -> [FileIndex] {
+    var indexes: [FileIndex] = []
+    for row in try connection.values(
+      """
+      SELECT m.name, upper(m.tbl_name), l."unique", l.partial, l.origin, upper(i.name), i."desc", \
+      i.coll FROM sqlite_master m, pragma_index_list(m.tbl_name) l, pragma_index_xinfo(m.name) i \
+      WHERE m.type = 'index' AND l.name = m.name AND i.key = 1 ORDER BY m.tbl_name, m.name, i.seqno
+      """)
+    {
+      guard case .text(let name) = row[0], case .text(let table) = row[1] else { continue }
+      var (column, collation) = ("", "BINARY")
+      if case .text(let name) = row[5] { column = name }
+      if case .text(let name) = row[7] { collation = name }
+      let part = Part(column: column, isDescending: row[6] == .integer(1), collation: collation)
+      if indexes.last?.name == name {
+        indexes[indexes.count - 1].parts.append(part)
+      } else {
+        indexes.append(
+          FileIndex(
+            name: name, table: table, parts: [part], isUnique: row[2] == .integer(1),
+            isPartial: row[3] == .integer(1), isExplicit: row[4] == .text("c")))
+      }
+    }
+    return indexes
+  }
+
+  /// Whether it serves as the index that a model asks for, whatever its name.
+  package func serves(_ wanted: SchemaIndex) -> Bool {
+    table == wanted.table.uppercased() && isPartial == (wanted.condition != nil)
+      && (isUnique || !wanted.isUnique)
+      && parts.map(\.column) == wanted.parts.map { $0.column.uppercased() }
+  }
+
+  /// Whether it does all that another index can do for a search.
+  package func covers(_ other: FileIndex) -> Bool {
+    table == other.table && !isPartial && !other.isPartial && parts.starts(with: other.parts)
+      && !other.parts.contains { $0.column.isEmpty }
+  }
+}

@@ -1,0 +1,227 @@
+package import SQLiteDriver
+import WorkbenchText
+
+/// What a query plan means for the cost of a statement.
+package struct PlanVerdict: Sendable, Equatable {
+  /// From best to worst.
+  package enum Rating: String, Sendable, Comparable {
+    /// No table is searched: what an INSERT of values does.
+    case unsearched
+    case keyLookup
+    case indexSearch
+    case partialIndex
+    case entityIndex
+    case scan
+    case scanAndSort
+    case filteringScan
+    case automaticIndex
+
+    package static func < (one: Rating, other: Rating) -> Bool { one.rank < other.rank }
+
+    private var rank: Int {
+      switch self {
+      case .unsearched: 0
+      case .keyLookup: 1
+      case .indexSearch: 2
+      case .partialIndex: 3
+      case .entityIndex: 4
+      case .scan: 5
+      case .scanAndSort: 6
+      case .filteringScan: 7
+      case .automaticIndex: 8
+      }
+    }
+  }
+
+  /// What a statement does to the rows that its plan finds.
+  private enum Deed: String {
+    case insert = "INSERT"
+    case update = "UPDATE"
+    case delete = "DELETE"
+
+    /// Nil for a statement that changes no row.
+    init?(_ sql: String) {
+      self.init(rawValue: sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased())
+    }
+
+    /// `Updates`, to begin a sentence with.
+    var verb: String { rawValue.prefix(1) + rawValue.dropFirst().lowercased() + "s" }
+  }
+
+  package let rating: Rating
+  /// What the plan hides, in plan order.
+  package let remarks: [PlanRemark]
+  private let count: Int
+  /// Nil for a statement that only reads.
+  private let deed: Deed?
+  private let index: String?
+  private let sorts: Bool
+  /// Whether the statement stops before the last row.
+  private let isLimited: Bool
+  /// Whether the condition compares no column, only what functions make of columns.
+  private let isOfFunctions: Bool
+
+  /// Reads a plan that was printed.
+  ///
+  /// - Parameters:
+  ///   - sql: The statement, which says whether a scan filters or was asked for.
+  ///   - lines: The plan, as `EXPLAIN QUERY PLAN` draws it or without its tree.
+  ///   - count: How often the statement ran.
+  package init(sql: String = "", lines: [String], count: Int) {
+    let drawn = lines.map { line in
+      QueryPlan(lines: [line]).roots.isEmpty && !line.contains("--") ? "|--\(line)" : line
+    }
+    self.init(sql: sql, plan: QueryPlan(lines: drawn), count: count)
+  }
+
+  /// Reads a plan.
+  ///
+  /// - Parameter count: How often the statement ran.
+  package init(sql: String = "", plan: QueryPlan, count: Int) {
+    self.count = count
+    deed = Deed(sql)
+    remarks = PlanRemark.all(in: plan, of: sql)
+    sorts = plan.usesTempBTree
+    isLimited = sql.contains(" LIMIT ")
+    isOfFunctions = PlanVerdict.comparesFunctionsAlone(sql)
+    let entity = remarks.lazy.compactMap { remark in
+      if case .entityIndex(let name) = remark { name } else { nil }
+    }.first
+    index = entity ?? plan.indexes.first
+    if plan.usesAutomaticIndex {
+      rating = .automaticIndex
+    } else if remarks.contains(where: \.isFullScan) {
+      let filters = sql.contains(" WHERE ")
+      rating = filters ? .filteringScan : sorts ? .scanAndSort : .scan
+    } else if entity != nil {
+      rating = .entityIndex
+    } else if plan.isFullScan {
+      rating = .partialIndex
+    } else {
+      let searches = plan.nodes.contains { $0.detail.hasPrefix("SEARCH ") }
+      rating = !plan.indexes.isEmpty ? .indexSearch : searches ? .keyLookup : .unsearched
+    }
+  }
+
+  /// The verdict in a sentence or two.
+  package var sentence: String {
+    let hidden = remarks.filter { !isSaid($0) }.map(\.sentence)
+    return ([judgement] + hidden).joined(separator: " ")
+  }
+
+  private var judgement: String {
+    deed.flatMap(changing) ?? reading
+  }
+
+  /// The sentence for a statement that changes rows; nil where that for reading is true of it too.
+  private func changing(_ deed: Deed) -> String? {
+    let often =
+      count >= StatementShape.fewestRepeats
+      ? " The cost is running it \(NumberText.grouped(count)) times." : ""
+    switch (rating, deed) {
+    case (.unsearched, .insert):
+      return "Inserts without a search; every index of the table is written too." + often
+    case (.unsearched, _): return "\(deed.verb) without a search." + often
+    case (.keyLookup, .insert):
+      return "Inserts; its triggers or its SELECT find rows by primary key." + often
+    case (.keyLookup, .update):
+      return "Updates the row found by primary key, and the indexes of the columns that change."
+        + often
+    case (.keyLookup, .delete):
+      return "Deletes the row found by primary key, and its entry in every index." + often
+    case (.scan, .update), (.scan, .delete):
+      return "\(deed.verb) every row, as requested: nothing filters."
+    case (.filteringScan, .update), (.filteringScan, .delete):
+      return isOfFunctions
+        ? "Reads every row to find those that it \(deed.verb.lowercased()); the condition is a "
+          + "function, which no index answers."
+        : "Reads every row to find those that it \(deed.verb.lowercased()); an index on the "
+          + "compared columns would help."
+    case (.indexSearch, .update), (.indexSearch, .delete):
+      return "\(deed.verb) the rows found through \(index ?? "an index")."
+    default: return nil
+    }
+  }
+
+  private var reading: String {
+    switch rating {
+    case .unsearched: "Searches no table."
+    case .keyLookup where count >= StatementShape.fewestRepeats:
+      "The best plan there is, and no index can help: one of these is cheap, "
+        + "\(NumberText.grouped(count)) of them are the cost."
+    case .keyLookup:
+      "The best plan there is: rows looked up by primary key." + sorting
+    case .indexSearch:
+      "Finds its rows through \(index ?? "an index")." + sorting
+    case .partialIndex: remarks.first(where: \.isPartialScan).map { $0.sentence + sorting } ?? ""
+    case .entityIndex:
+      "Goes through \(index ?? "an index"), which finds every row of the entity and checks the "
+        + "condition on each; an index on the compared columns would help." + sorting
+    case .scan where isLimited:
+      "Reads rows one after the other\(index.map { ", by \($0)" } ?? ""), and stops at the limit."
+    case .scan:
+      "Reads every row\(index.map { ", by \($0)" } ?? ""), as asked: nothing filters."
+    case .scanAndSort:
+      "Reads every row, as asked, and sorts them; an index on the sort keys would save the sorting."
+    case .filteringScan where isOfFunctions:
+      "Reads every row to keep some of them; the condition is a function, which no index answers."
+        + sorting
+    case .filteringScan:
+      "Reads every row to keep some of them; an index on the compared columns would help." + sorting
+    case .automaticIndex:
+      "SQLite builds an index for this one statement each time it runs; a lasting one would help."
+    }
+  }
+
+  /// The verdict as half a sentence, to stand behind a number.
+  package var phrase: String {
+    switch rating {
+    case .unsearched: "the plan searches no table"
+    case .keyLookup where count >= StatementShape.fewestRepeats:
+      "the plan is perfect (primary key), the number is the cost"
+    case .keyLookup: "the plan is perfect (primary key)"
+    case .indexSearch: "the plan uses \(index ?? "an index")"
+    case .partialIndex: "the plan reads every entry of \(index ?? "a partial index")"
+    case .entityIndex: "the plan reads every row of the entity"
+    case .scan where isLimited: "the plan reads rows in their order, up to the limit"
+    case .scan: "the plan reads every row, as asked"
+    case .scanAndSort: "the plan reads every row and sorts them"
+    case .filteringScan: "the plan reads every row to keep some"
+    case .automaticIndex: "the plan builds an index each time"
+    }
+  }
+
+  /// Whether what stands behind WHERE has calls of Core Data's functions and no column beside them.
+  private static func comparesFunctionsAlone(_ sql: String) -> Bool {
+    guard let start = sql.firstRange(of: " WHERE ")?.upperBound else { return false }
+    let rest = sql[start...]
+    let ends = [" ORDER BY ", " GROUP BY ", " LIMIT "].compactMap { rest.firstRange(of: $0) }
+    let condition = rest[..<(ends.map(\.lowerBound).min() ?? rest.endIndex)]
+    let others = condition.replacing(/NSCoreData\w*\([^()]*\)/, with: "")
+    return others != condition && !others.contains(/\bt\d+\.Z/)
+  }
+
+  private var sorting: String { sorts ? " Then sorts what it found." : "" }
+
+  /// Whether the judgement itself says what the remark says.
+  private func isSaid(_ remark: PlanRemark) -> Bool {
+    switch remark {
+    case .fullScan(_, let index): rating == .scan || index == nil && rating <= .filteringScan
+    case .tempBTree(let purpose): purpose == "ORDER BY" && rating != .automaticIndex
+    case .automaticIndex: true
+    case .entityIndex: rating == .entityIndex
+    case .partialScan: rating == .partialIndex && remark == remarks.first(where: \.isPartialScan)
+    case .correlatedSubquery, .multiIndexOr: false
+    }
+  }
+}
+
+extension PlanRemark {
+  fileprivate var isFullScan: Bool {
+    if case .fullScan = self { true } else { false }
+  }
+
+  fileprivate var isPartialScan: Bool {
+    if case .partialScan = self { true } else { false }
+  }
+}

@@ -1,0 +1,93 @@
+import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// History that does not fit the rows or itself.
+struct HistoryRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    guard store.tables.contains(HistoryTables.changes),
+      store.tables.contains(HistoryTables.transactions)
+    else { return [] }
+    return try loose(store) + strings(store) + outOfStep(store)
+  }
+
+  /// Changes without a transaction, of an unknown entity or of an unknown kind.
+  private func loose(_ store: ExaminedStore) throws -> [DoctorFinding] {
+    let known = store.mapping.entities.map { String($0.number) }.joined(separator: ", ")
+    let checks = [
+      (
+        "ZTRANSACTIONID IS NULL OR ZTRANSACTIONID NOT IN (SELECT Z_PK FROM ATRANSACTION)",
+        "of no transaction"
+      ),
+      ("ZENTITY IS NULL OR ZENTITY NOT IN (\(known))", "of an entity that the store does not have"),
+      (
+        "ZCHANGETYPE IS NULL OR ZCHANGETYPE NOT IN (0, 1, 2)",
+        "that are no insert, update or delete"
+      ),
+    ]
+    return try checks.compactMap { condition, words in
+      let rows = try store.keys("SELECT Z_PK FROM ACHANGE WHERE \(condition)")
+      return rows.count == 0
+        ? nil
+        : finding("the history has \(NumberText.counted(rows.count, "change")) \(words)", rows)
+    }
+  }
+
+  /// Transactions whose author, context, bundle or process is no known text.
+  private func strings(_ store: ExaminedStore) throws -> [DoctorFinding] {
+    guard store.tables.contains(HistoryTables.strings) else { return [] }
+    let rows = try store.connection.values(
+      "SELECT name FROM pragma_table_info('ATRANSACTION') "
+        + "WHERE name IN ('ZAUTHORTS', 'ZBUNDLEIDTS', 'ZCONTEXTNAMETS', 'ZPROCESSIDTS')")
+    let missing = rows.compactMap { row -> String? in
+      guard case .text(let name)? = row.first else { return nil }
+      return "(\(name) IS NOT NULL AND \(name) NOT IN (SELECT Z_PK FROM ATRANSACTIONSTRING))"
+    }
+    guard !missing.isEmpty else { return [] }
+    let found = try store.keys(
+      "SELECT Z_PK FROM ATRANSACTION WHERE \(missing.joined(separator: " OR "))")
+    return found.count == 0
+      ? []
+      : [
+        finding(
+          "\(NumberText.counted(found.count, "transaction")) of the history "
+            + "\(PluralForm.of(found.count, "names", "name")) a text that is not there", found)
+      ]
+  }
+
+  /// Objects of which the last change is a delete although they are there, or the other way round.
+  private func outOfStep(_ store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.roots.flatMap { root in
+      // SQLite takes the other columns from the row that has the greatest key.
+      let last =
+        "SELECT ZENTITYPK k, ZCHANGETYPE kind, MAX(Z_PK) FROM ACHANGE "
+        + "WHERE ZENTITY IN \(root.numberList) GROUP BY ZENTITYPK"
+      let table = SQLNames.quoted(root.table)
+      let alive = try store.keys(
+        "SELECT k FROM (\(last)) WHERE kind = 2 AND k IN (SELECT Z_PK FROM \(table))")
+      let gone = try store.keys(
+        "SELECT k FROM (\(last)) WHERE kind IN (0, 1) AND k NOT IN (SELECT Z_PK FROM \(table))")
+      return [
+        (alive, "the history says deleted, and which are there"),
+        (gone, "the history says inserted or updated, and which are not there"),
+      ].compactMap { rows, words -> DoctorFinding? in
+        guard rows.count > 0 else { return nil }
+        var found = finding(
+          "there \(PluralForm.of(rows.count, "is", "are")) \(NumberText.counted(rows.count, "object")) of "
+            + "\(root.name) that \(words)", rows)
+        found.entity = root.name
+        found.examples = store.uris(rows.keys, of: root.name)
+        return found
+      }
+    }
+  }
+
+  private func finding(_ message: String, _ rows: (count: Int, keys: [Int64])) -> DoctorFinding {
+    DoctorFinding(
+      .history, table: HistoryTables.changes, count: rows.count,
+      examples: rows.keys.map { "Z_PK \($0)" }, message,
+      nextStep:
+        "readers of the history should begin anew from the rows; delete the history before now"
+    )
+  }
+}

@@ -1,0 +1,181 @@
+package import Foundation
+import WorkbenchText
+
+/// An inspection as JSON: one object with sorted keys.
+package enum InspectionJSON {
+  /// The text, with an end of line.
+  package static func data(_ inspection: StoreInspection) throws -> Data {
+    try JSONOutput.lines(Document(inspection))
+  }
+
+  private struct Document: Encodable {
+    let store: String
+    let uuid: String
+    let model: Model
+    let framework: Framework
+    let entities: [Entity]
+    let strayRows: [StrayRows]
+    let indexes: [Index]
+    let sizes: Sizes
+    let spaces: [InspectedSpace]?
+    let externalFiles: InspectedExternalFiles
+    let history: InspectedHistory?
+    let metadata: [String: String]
+    let digests: [InspectedDigest]
+
+    init(_ inspection: StoreInspection) {
+      store = inspection.url.path
+      uuid = inspection.uuid
+      model = Model(inspection)
+      framework = Framework(inspection)
+      entities = inspection.entities.map { Entity($0, of: inspection) }
+      strayRows = inspection.strayRows
+      indexes = inspection.indexes.map(Index.init)
+      sizes = Sizes(inspection.files)
+      spaces = inspection.spaces
+      externalFiles = inspection.externalFiles
+      history = inspection.history
+      metadata = Dictionary(
+        inspection.metadata.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+      digests = inspection.digests
+    }
+  }
+
+  private struct Model: Encodable {
+    let source: String
+    let problem: String?
+    let identifiers: [String]
+    /// Whose formula the version hashes are made by.
+    let hashes: String
+
+    init(_ inspection: StoreInspection) {
+      source = inspection.modelSource.rawValue
+      problem = inspection.modelProblem
+      identifiers = inspection.modelIdentifiers
+      hashes = inspection.hasOwnDigests ? "cdprof" : "apple"
+    }
+  }
+
+  private struct Framework: Encodable {
+    let name: String
+    let version: Int?
+
+    init(_ inspection: StoreInspection) {
+      name = inspection.writer.name
+      version = inspection.frameworkVersion
+    }
+  }
+
+  private struct Entity: Encodable {
+    let name: String
+    let count: Int
+    let ownCount: Int
+    let isAbstract: Bool
+    let superentity: String?
+    let subentities: [String]
+    let table: String?
+    let className: String?
+    let attributes: [Attribute]
+    let relationships: [Relationship]
+    /// Whether the names and kinds of the properties are guesses.
+    let guessed: Bool
+
+    init(_ entity: InspectedEntity, of inspection: StoreInspection) {
+      name = entity.name
+      count = entity.count
+      ownCount = entity.ownCount
+      isAbstract = entity.isAbstract
+      superentity = entity.superentity
+      subentities = entity.subentities
+      table = entity.table
+      className = entity.className
+      attributes = entity.attributes.map(Attribute.init)
+      relationships = entity.relationships.map(Relationship.init)
+      guessed = inspection.modelSource == .schema
+    }
+  }
+
+  private struct Attribute: Encodable {
+    let name: String
+    let type: String
+    let isOptional: Bool
+    let isTransient: Bool
+    let isDerived: Bool
+
+    init(_ attribute: InspectedAttribute) {
+      name = attribute.name
+      type = attribute.type
+      isOptional = attribute.isOptional
+      isTransient = attribute.isTransient
+      isDerived = attribute.isDerived
+    }
+  }
+
+  private struct Relationship: Encodable {
+    let name: String
+    let destination: String?
+    let inverse: String?
+    let isToMany: Bool
+    let isOrdered: Bool
+    let isOptional: Bool
+    let deleteRule: String?
+    let spread: InspectedSpread?
+
+    init(_ relationship: InspectedRelationship) {
+      name = relationship.name
+      destination = relationship.destination
+      inverse = relationship.inverse
+      isToMany = relationship.isToMany
+      isOrdered = relationship.isOrdered
+      isOptional = relationship.isOptional
+      deleteRule = relationship.deleteRule
+      spread = relationship.spread
+    }
+  }
+
+  private struct Index: Encodable {
+    let name: String
+    let table: String
+    let columns: [String]
+    let isUnique: Bool
+    let isPartial: Bool
+
+    init(_ index: InspectedIndex) {
+      name = index.name
+      table = index.table
+      columns = index.columns
+      isUnique = index.isUnique
+      isPartial = index.isPartial
+    }
+  }
+
+  private struct Sizes: Encodable {
+    let fileBytes: Int64
+    let walBytes: Int64?
+    let walFrames: Int?
+    let pageSize: Int
+    let pages: Int
+    let freePages: Int
+    let readFrom: String
+
+    init(_ files: InspectedFiles) {
+      fileBytes = files.bytes
+      walBytes = files.logBytes
+      walFrames = files.logFrames
+      pageSize = files.pageSize
+      pages = files.pages
+      freePages = files.freePages
+      readFrom = files.reading.rawValue
+    }
+  }
+}
+
+extension InspectedMetadata.Writer {
+  /// The framework's name.
+  var name: String {
+    switch self {
+    case .apple: "Core Data"
+    case .other(let name): name
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import WorkbenchText
+
+/// An inspection as a person reads it in a terminal.
+package enum InspectionText {
+  /// The lines, without ends of line.
+  package static func lines(_ inspection: StoreInspection) -> [String] {
+    head(inspection) + [""] + table(inspection.entities) + notes(inspection)
+      + inspection.entities.flatMap(properties) + indexes(inspection.indexes)
+      + spaces(inspection) + [""] + files(inspection.files) + storage(inspection)
+      + ["", "Next: cdprof shell \(CommandWord.quoted(inspection.url.relativePath))"]
+  }
+
+  private static func head(_ inspection: StoreInspection) -> [String] {
+    var writer = inspection.writer.name
+    if inspection.writer == .apple { writer = "Apple's \(writer)" }
+    if let version = inspection.frameworkVersion { writer += ", framework version \(version)" }
+    let identifiers = inspection.modelIdentifiers.map { "\"\($0)\"" }.joined(separator: ", ")
+    let place =
+      switch inspection.modelSource {
+      case .cache: "carried by the store"
+      case .schema: inspection.modelProblem == nil ? "not in the store" : "damaged in the store"
+      }
+    return [
+      "\(inspection.url.lastPathComponent)   \(NumberText.counted(inspection.rowCount, "row"))",
+      "  written by   \(writer)",
+      "  model        \(identifiers.isEmpty ? "without identifier" : identifiers), \(place)",
+      "  hashes       \(inspection.hasOwnDigests ? "cdprof's own digests" : "Apple's")",
+      "  store UUID   \(inspection.uuid)",
+    ]
+  }
+
+  private static func table(_ entities: [InspectedEntity]) -> [String] {
+    let names = entities.map { String(repeating: "  ", count: $0.depth) + $0.name }
+    let name = max(8, names.map(\.count).max() ?? 0)
+    let count = max(6, entities.map { NumberText.grouped($0.count).count }.max() ?? 0)
+    func line(_ cells: (String, String, String, String)) -> String {
+      let line =
+        "  \(NumberText.left(cells.0, name))  \(NumberText.right(cells.1, count))  "
+        + "\(NumberText.right(cells.2, count))   \(cells.3)"
+      return String(line.reversed().drop { $0 == " " }.reversed())
+    }
+    let head = "Entities" + line(("", "rows", "own", "table")).dropFirst(8)
+    return [head]
+      + zip(names, entities).map { name, entity in
+        let table = entity.depth > 0 ? "" : entity.table ?? "(no table)"
+        let note = entity.isAbstract ? "   abstract" : ""
+        return line(
+          (
+            name, NumberText.grouped(entity.count), NumberText.grouped(entity.ownCount),
+            table + note
+          ))
+      }
+  }
+
+  private static func notes(_ inspection: StoreInspection) -> [String] {
+    guard inspection.modelSource == .schema else { return [] }
+    let reason =
+      inspection.modelProblem.map { "The model in the store cannot be read: \($0)" }
+      ?? "The store carries no model (Z_MODELCACHE)."
+    return [
+      "", reason,
+      "Entities and rows are exact. Names of properties are guesses, as columns are in capitals;",
+      "so is where relationships lead. Many-to-many ones are seen, one-to-many ones are not.",
+    ]
+  }
+
+  private static func properties(of entity: InspectedEntity) -> [String] {
+    guard !entity.attributes.isEmpty || !entity.relationships.isEmpty else { return [] }
+    let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+    let width = names.map(\.count).max() ?? 0
+    let parent = entity.superentity.map { ": \($0)" } ?? ""
+    return ["", entity.name + parent]
+      + entity.attributes.map { "  \(NumberText.left($0.name, width))   \($0.facts)" }
+      + entity.relationships.map { "  \(NumberText.left($0.name, width))   \($0.facts)" }
+  }
+
+  private static func indexes(_ indexes: [InspectedIndex]) -> [String] {
+    guard !indexes.isEmpty else { return ["", "No indexes"] }
+    let width = indexes.map(\.name.count).max() ?? 0
+    return ["", "Indexes"]
+      + indexes.map { index in
+        let notes = (index.isUnique ? "   unique" : "") + (index.isPartial ? "   some rows" : "")
+        return "  \(NumberText.left(index.name, width))   \(index.table) "
+          + "(\(index.columns.joined(separator: ", ")))\(notes)"
+      }
+  }
+
+  private static func files(_ files: InspectedFiles) -> [String] {
+    let log =
+      files.logBytes.map { bytes in
+        NumberText.counted(Int(clamping: bytes), "byte") + ", "
+          + NumberText.counted(files.logFrames ?? 0, "page")
+      } ?? "none"
+    var lines = [
+      "Sizes",
+      "  file              \(NumberText.counted(Int(clamping: files.bytes), "byte"))",
+      "  write-ahead log   \(log)",
+      "  pages             \(NumberText.grouped(files.pages)) of "
+        + "\(NumberText.grouped(files.pageSize)) bytes, \(NumberText.grouped(files.freePages)) free",
+    ]
+    if files.reading == .privateCopy {
+      lines.append(
+        "  A transaction was cut off; it was rolled back in a private copy, which was read instead."
+      )
+    }
+    return lines
+  }
+}
+
+extension InspectedAttribute {
+  /// `Date, optional`.
+  fileprivate var facts: String {
+    let notes = [
+      isOptional ? "optional" : nil, isTransient ? "transient" : nil, isDerived ? "derived" : nil,
+    ]
+    return ([type] + notes.compactMap(\.self)).joined(separator: ", ")
+  }
+}
+
+extension InspectedRelationship {
+  /// `to one Country, inverse moods, nullify`.
+  fileprivate var facts: String {
+    guard let destination else { return "a relationship to one object" }
+    let notes = [
+      inverse.map { "inverse \($0)" }, isOrdered ? "ordered" : nil, isOptional ? "optional" : nil,
+      deleteRule.map { "delete rule \($0.lowercased())" },
+      spread?.text(isToMany: isToMany),
+    ]
+    return (["to \(isToMany ? "many" : "one") \(destination)"] + notes.compactMap(\.self))
+      .joined(separator: ", ")
+  }
+}

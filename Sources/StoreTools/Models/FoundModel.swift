@@ -1,0 +1,80 @@
+package import Foundation
+package import OpenCoreData
+import WorkbenchText
+
+/// A model as it was found: in a document, compiled, in a store, or read off a store's tables.
+package struct FoundModel {
+  /// Where a model was found.
+  package enum Origin: String, Sendable {
+    case document
+    case compiled
+    /// The copy that a store carries.
+    case store
+    /// A store's tables alone: names and kinds of properties are guesses.
+    case tables
+  }
+
+  package let model: NSManagedObjectModel
+  package let url: URL
+  package let origin: Origin
+  /// The name of the version that was read; nil for a store.
+  package let version: String?
+  /// The names of all versions beside it; empty for a store.
+  package let versions: [String]
+  /// What is wrong with the model, of which the rest was read all the same; errors only if asked for.
+  package let problems: [ModelError]
+  /// Why the model that the store carries was not used; nil when it was, or when there is none.
+  package let storeProblem: String?
+
+  /// Reads a model of any form.
+  ///
+  /// - Parameters:
+  ///   - path: A `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`, a document's `contents`, or a
+  ///     store, which is only looked at.
+  ///   - version: The version of a model that has several; nil for the current one.
+  ///   - keepsGoing: Whether a document with mistakes is read as far as it goes.
+  /// - Throws: `InputRefusal` for what is missing or no store, `ModelErrors` of a model.
+  package init(path: String, version: String? = nil, keepsGoing: Bool = false) throws {
+    let url = URL(fileURLWithPath: path)
+    guard FileManager.default.fileExists(atPath: url.path) else {
+      throw InputRefusal(
+        kind: .missing, message: "there is no file or folder \(path)", nextStep: "check the path")
+    }
+    guard FileManager.default.isReadableFile(atPath: url.path) else {
+      throw InputRefusal(
+        kind: .missing, message: "\(path) cannot be read",
+        nextStep: "ask for permission to read it")
+    }
+    try InputRefusal.checkExists(path)
+    self.url = url
+    guard !ModelFile.isStore(url) else {
+      if let version {
+        throw InputRefusal(
+          kind: .unusable, message: "\(path) is a store and has no version \(version)",
+          nextStep: "leave --version out, or name the model's document")
+      }
+      try InputRefusal.check(url)
+      let read = try StoreModel.ofStore(at: url)
+      model = read.model
+      origin = read.isGuessed ? .tables : .store
+      storeProblem = read.problem
+      (self.version, versions) = (nil, [])
+      problems = model.problems
+      return
+    }
+    storeProblem = nil
+    versions = try NSManagedObjectModel.versions(of: url)
+    self.version =
+      try version.map { ($0 as NSString).deletingPathExtension }
+      ?? NSManagedObjectModel.currentVersion(of: url)
+    let file = try NSManagedObjectModel.file(of: url, version: version)
+    let isDocument = file.lastPathComponent == "contents"
+    origin = isDocument ? .document : .compiled
+    if keepsGoing, isDocument {
+      (model, problems) = try ModelDocument.readWithProblems(url: file)
+    } else {
+      model = try NSManagedObjectModel.read(contentsOf: file)
+      problems = model.problems
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package import OpenCoreData
+import WorkbenchText
+
+/// A model as a graph in the DOT language, which Graphviz draws.
+package enum ModelGraph {
+  /// One node for each entity with its attributes; one edge for each relationship and its inverse,
+  /// with how many there are at its ends; one with a hollow head from a sub-entity to its parent.
+  package static func lines(_ model: NSManagedObjectModel) -> [String] {
+    let entities = model.entityTree.map(\.entity)
+    return [
+      "digraph model {",
+      "  graph [rankdir=LR];",
+      "  node [shape=record, fontname=\"Helvetica\"];",
+      "  edge [fontname=\"Helvetica\", fontsize=10];",
+    ]
+      + entities.map(node)
+      + entities.compactMap { entity in
+        entity.superentity.map {
+          "  \(quoted(entity.name)) -> \(quoted($0.name)) [arrowhead=empty];"
+        }
+      }
+      + entities.flatMap(\.ownRelationships).compactMap(edge) + ["}"]
+  }
+
+  private static func node(_ entity: NSEntityDescription) -> String {
+    let attributes = entity.ownAttributes.map { attribute in
+      escaped("\(attribute.name): \(attribute.attributeType.documentName)")
+        + (attribute.isOptional ? "?" : "") + "\\l"
+    }
+    let name = escaped(entity.name ?? "") + (entity.isAbstract ? " (abstract)" : "")
+    return "  \(quoted(entity.name)) [label=\"{\(name)|\(attributes.joined())}\"];"
+  }
+
+  /// The edge of a relationship; of a pair the side that comes first by entity and name has it.
+  private static func edge(_ relationship: NSRelationshipDescription) -> String? {
+    guard let source = relationship.entity, let destination = relationship.destinationEntity else {
+      return nil
+    }
+    let head = count(relationship)
+    guard let inverse = relationship.inverseRelationship else {
+      return "  \(quoted(source.name)) -> \(quoted(destination.name)) "
+        + "[label=\"\(escaped(relationship.name))\", headlabel=\"\(head)\"];"
+    }
+    guard "\(relationship)" <= "\(inverse)" else { return nil }
+    let label =
+      inverse === relationship ? relationship.name : "\(relationship.name) / \(inverse.name)"
+    return "  \(quoted(source.name)) -> \(quoted(destination.name)) [dir=both, "
+      + "label=\"\(escaped(label))\", headlabel=\"\(head)\", taillabel=\"\(count(inverse))\"];"
+  }
+
+  private static func count(_ relationship: NSRelationshipDescription) -> String {
+    let least = max(relationship.minCount, relationship.isOptional ? 0 : 1)
+    guard relationship.isToMany else { return least == 0 ? "0..1" : "1" }
+    let most = relationship.maxCount == 0 ? "*" : "\(relationship.maxCount)"
+    return least == 0 && most == "*" ? "*" : "\(least)..\(most)"
+  }
+
+  private static func quoted(_ name: String?) -> String { "\"\(escaped(name ?? ""))\"" }
+
+  /// A text inside of quotes and of a record's label.
+  private static func escaped(_ text: String) -> String {
+    text.reduce(into: "") { result, character in
+      if "\\\"{}|<>".contains(character) { result.append("\\") }
+      result.append(character == "\n" ? " " : character)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// Looks for what is wrong with a model, and for what will be slow or large.
+package enum ModelRules {
+  private static var rules: [any ModelRule.Type] {
+    [
+      UnsoundModelRule.self,
+      DoubtfulPartRule.self,
+      UnusableTextRule.self,
+      DanglingDestinationRule.self,
+      MissingInverseRule.self,
+      PrefixIndexRule.self,
+      OneWayJoinTableRule.self,
+      WideHierarchyRule.self,
+      LargeInlineBinaryRule.self,
+    ]
+  }
+
+  /// The names of the rules, in the order in which they are applied.
+  package static var ruleNames: [String] { rules.map { $0.name } }
+
+  /// Applies all rules.
+  ///
+  /// Cost: linear in the model, which needs no tables; with a store one COUNT a hierarchy and one SELECT
+  /// for each attribute of bytes. The store is opened read-only.
+  /// - Returns: What was found, rule by rule.
+  /// - Throws: `InputRefusal` for a store that is damaged.
+  package static func findings(in found: FoundModel) throws -> [ModelFinding] {
+    guard found.origin == .store || found.origin == .tables else {
+      return try findings(
+        in: CheckedModel(
+          model: found.model, problems: found.problems, schema: nil, isGuessed: false, store: nil))
+    }
+    do {
+      let connection = try Connection(path: found.url.path, access: .looking)
+      defer { connection.close() }
+      return try findings(
+        in: CheckedModel(
+          model: found.model, problems: found.problems,
+          schema: try InspectedSchema(reading: connection), isGuessed: found.origin == .tables,
+          store: connection))
+    } catch let error as SQLiteError {
+      throw InputRefusal(error, path: found.url.relativePath)
+    }
+  }
+
+  private static func findings(in checked: CheckedModel) throws -> [ModelFinding] {
+    try rules.flatMap { try $0.init().findings(in: checked) }
+  }
+}

@@ -1,0 +1,70 @@
+import OpenCoreData
+import WorkbenchText
+
+/// A model as text for people.
+package enum ModelText {
+  /// Where it was found, then each entity with its properties, indexes and constraints.
+  package static func lines(_ found: FoundModel) -> [String] {
+    let tree = found.model.entityTree
+    return head(found) + tree.flatMap { lines(of: $0.entity, depth: $0.depth, found) }
+      + end(found.model)
+  }
+
+  private static func head(_ found: FoundModel) -> [String] {
+    let model = found.model
+    let identifiers = model.versionIdentifiers.map { "\($0)" }.filter { !$0.isEmpty }.sorted()
+    let count = NumberText.counted(model.entities.count, "entity", "entities")
+    var first = "\(found.url.lastPathComponent)   \(count)"
+    if let version = found.version, found.versions.count > 1 {
+      first += ", version \(version) of \(found.versions.count)"
+    }
+    var lines = [first]
+    let place =
+      switch found.origin {
+      case .document: "a document"
+      case .compiled: "a compiled model"
+      case .store: "the model that the store carries"
+      case .tables: "read off the store's tables"
+      }
+    lines.append("  read from     \(place)")
+    if !identifiers.isEmpty {
+      lines.append("  identifiers   \(identifiers.joined(separator: ", "))")
+    }
+    if found.versions.count > 1 {
+      lines.append("  versions      \(found.versions.joined(separator: ", "))")
+    }
+    guard found.origin == .tables else { return lines }
+    let reason =
+      found.storeProblem.map { "The model in the store cannot be read: \($0)" }
+      ?? "The store carries no model (Z_MODELCACHE)."
+    return lines + [
+      reason,
+      "Entities are exact. Names of properties are guesses, as columns are in capitals; so are",
+      "destinations. Of to-many relationships only those with a table of their own are seen.",
+    ]
+  }
+
+  private static func lines(
+    of entity: NSEntityDescription, depth: Int, _ found: FoundModel
+  ) -> [String] {
+    let note = found.origin == .tables ? ", guessed" : ""
+    let blanks = String(repeating: "  ", count: depth)
+    let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
+    let width = own.map(\.name.count).max() ?? 0
+    let heading = entity.outline[0].dropFirst("entity ".count)
+    return ["", blanks + heading]
+      + own.map { property in
+        "\(blanks)  \(NumberText.left(property.name, width))   "
+          + property.facts.joined(separator: ", ") + note
+      }
+      + entity.outline.dropFirst(1 + own.count).map { blanks + $0 }
+  }
+
+  /// Configurations and fetch requests.
+  private static func end(_ model: NSManagedObjectModel) -> [String] {
+    let lines = model.outline.filter {
+      $0.hasPrefix("configuration ") || $0.hasPrefix("fetch request ")
+    }
+    return lines.isEmpty ? [] : [""] + lines
+  }
+}

@@ -1,0 +1,80 @@
+import OpenCoreData
+import ScenarioLanguage
+import WorkbenchText
+
+/// The words behind a shell command.
+struct ShellArguments {
+  let words: [Word]
+
+  /// - Throws: a problem at a mark, or at the first word there are too many of.
+  init(_ tokens: [LineWords.Token], of command: ShellCommand) throws(LanguageProblem) {
+    var words: [Word] = []
+    for token in tokens {
+      guard case .word(let word) = token, words.count < command.maximumArguments else {
+        throw LanguageProblem(
+          command.maximumArguments == 0
+            ? "`\(command.rawValue)` stands alone" : "this is too much for `\(command.rawValue)`",
+          at: token.place, nextStep: "write `\(command.usage)`")
+      }
+      words.append(word)
+    }
+    self.words = words
+  }
+
+  /// The whole number of a word.
+  ///
+  /// - Throws: a problem at the word when it is none, or outside of the range.
+  static func number(
+    _ word: Word, in range: ClosedRange<Int>, of what: String, nextStep: String
+  ) throws(LanguageProblem) -> Int {
+    let text = word.text.hasPrefix("#") ? String(word.text.dropFirst()) : word.text
+    guard let number = Int(text), range.contains(number) else {
+      let known =
+        range.count == 1
+        ? "there is only \(range.lowerBound)"
+        : "they go from \(range.lowerBound) to \(range.upperBound)"
+      throw LanguageProblem(
+        "`\(word.text)` is none of the \(what): \(known)", at: word.place, nextStep: nextStep)
+    }
+    return number
+  }
+
+  /// The word that is one of a few.
+  ///
+  /// - Throws: a problem at the word when it is none of them.
+  static func choice(
+    _ word: Word, of known: [String], command: ShellCommand
+  ) throws(LanguageProblem) -> String {
+    guard known.contains(word.text) else {
+      throw LanguageProblem(
+        "`\(word.text)` means nothing to `\(command.rawValue)`", at: word.place,
+        didYouMean: NearestName.of(word.text, among: known), nextStep: "write `\(command.usage)`")
+    }
+    return word.text
+  }
+
+  /// The file a command needs.
+  ///
+  /// - Throws: a failure when none was written.
+  func file(for command: ShellCommand) throws(CommandFailure) -> Word {
+    guard let word = words.first else {
+      throw CommandFailure("no file is named", nextStep: "write `\(command.usage)`")
+    }
+    return word
+  }
+}
+
+extension ShellCommand {
+  /// How many words may follow it.
+  fileprivate var maximumArguments: Int {
+    switch self {
+    case .open: 4
+    case .diff, .output: 2
+    case .use, .close, .explain, .advise, .stack, .saveScenario, .saveStore, .report, .entities,
+      .sql,
+      .record, .mode, .pager, .source, .help:
+      1
+    case .stores, .last, .findings, .stats, .reset, .sqlite, .quit: 0
+    }
+  }
+}

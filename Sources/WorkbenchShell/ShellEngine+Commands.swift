@@ -1,0 +1,196 @@
+import OpenCoreData
+import ProfileEvents
+import Profiling
+import ScenarioLanguage
+import StatementAnalysis
+import StoreTools
+import WorkbenchText
+
+extension ShellEngine {
+  /// Runs a command.
+  func run(_ command: ShellCommand, _ arguments: ShellArguments) throws -> ShellAnswer {
+    switch command {
+    case .open: try open(arguments)
+    case .use: try use(arguments)
+    case .stores: stores()
+    case .close: try close(arguments)
+    case .last: try last()
+    case .explain: try explain(arguments)
+    case .advise: try advise(arguments)
+    case .stack: try stack(arguments)
+    case .findings: findings()
+    case .stats: try stats()
+    case .reset: try reset()
+    case .diff: try diff(arguments)
+    case .saveScenario: try saveScenario(arguments)
+    case .saveStore: try saveStore(arguments)
+    case .report: try report(arguments)
+    case .entities: try entities(arguments)
+    // Its line is not cut into words; see `query(in:)`.
+    case .sqlite: throw CommandFailure("no query is written", nextStep: "write `\(command.usage)`")
+    case .sql: try setSQLLevel(arguments)
+    case .record: try setRecording(arguments)
+    case .mode: try setMode(arguments)
+    case .output: try setOutput(arguments)
+    case .pager: try setPager(arguments)
+    case .source: try source(arguments)
+    case .help: try help(arguments)
+    case .quit: ShellAnswer(ends: true)
+    }
+  }
+
+  /// What the last step did, alike events together, numbered over the whole try.
+  private func last() throws -> ShellAnswer {
+    _ = try openSession()
+    let current = current
+    guard let step = current.results.last else {
+      throw CommandFailure(
+        "no step has run in this try", nextStep: "run one: `\(Verb.fetch.usage)`")
+    }
+    let groups = Array(current.groups[current.lastGroups])
+    let table = ShellTable(
+      ["number", "count", "what", "subject", "source", "rows", "nanoseconds", "sql"],
+      groups.map { group in
+        [
+          .number(group.number), .number(group.count), .text(group.word), .text(group.subject),
+          group.sourceWord.isEmpty ? .null : .text(group.sourceWord), .number(group.rows),
+          .time(group.nanoseconds), group.sql.map(ShellTable.Cell.text) ?? .null,
+        ]
+      })
+    guard !groups.isEmpty else {
+      return ShellAnswer(
+        ["  no fetch, fault, save or statement: `\(step.text)` did it in memory"], table: table)
+    }
+    return ShellAnswer(EventGroup.lines(groups), table: table)
+  }
+
+  /// The plan of a group's statement, with the verdict that follows from plan and count.
+  private func explain(_ arguments: ShellArguments) throws -> ShellAnswer {
+    let session = try openSession()
+    let group: EventGroup
+    if let word = arguments.words.first {
+      group = try self.group(word)
+    } else {
+      guard let only = current.groups.last(where: { $0.sql != nil }) else {
+        throw CommandFailure(
+          "no statement has run in this try", nextStep: "run a step, then `last`")
+      }
+      group = only
+    }
+    guard let sql = group.sql else {
+      let how = group.source == .rowCache ? ": the row cache had the rows" : ""
+      return ShellAnswer("  #\(group.number) ran no statement\(how)")
+    }
+    let reader = try PlanReader(
+      storeURL: session.storeURL, isOpenElsewhere: !session.isReadOnly)
+    let binds = session.recording.statementShapes.first { $0.sql == sql }?.binds
+    let lines = reader.lines(of: sql, binds: binds)
+    guard !lines.isEmpty else {
+      return ShellAnswer("  no plan: the statement looks nothing up")
+    }
+    guard lines.first?.hasPrefix("no plan") == false else {
+      // The reason stands on the first line; the statement is on `last` already.
+      let reason = lines.first?.split(separator: "\n").first.map(String.init)
+      throw CommandFailure(
+        reason ?? "no plan", nextStep: "SQLite alone cannot explain this statement")
+    }
+    let verdict = PlanVerdict(sql: sql, lines: lines, count: group.count)
+    let facts =
+      PlanText.work(group.work, runs: group.count)
+      + [reader.estimate(of: sql, binds: binds)?.description].compactMap { $0 }
+    let plan =
+      ShellEngine.untreed(lines) + [verdict.sentence]
+      + (facts.isEmpty ? [] : [facts.joined(separator: " · ")])
+    return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
+  }
+
+  /// What a number of `last` stands for.
+  ///
+  /// - Throws: a problem at the word when nothing has it.
+  func group(_ word: Word) throws -> EventGroup {
+    let groups = current.groups
+    guard let last = groups.last else {
+      throw CommandFailure("nothing has run in this try", nextStep: "run a step, then `last`")
+    }
+    let number = try ShellArguments.number(
+      word, in: 1...last.number, of: "numbers of this try",
+      nextStep: "`last` shows those of the last step")
+    return groups[number - 1]
+  }
+
+  /// What `cdprof predicate` says of a fetch's predicate, without the SQL that `last` shows.
+  private func explainedPredicate(of group: EventGroup, in session: Session) -> [String] {
+    guard group.word == "fetch" || group.word == "count",
+      let place = current.results.firstIndex(where: { result in
+        result.groups.contains { $0.number == group.number }
+      }), let step = current.steps.first(where: { $0.text == current.results[place].text }),
+      case .predicate(let format)? = step.option(.predicate),
+      let explanation = try? PredicateExplanation(
+        format, entity: step.subject, model: session.model)
+    else { return [] }
+    return PredicateText.lines(explanation, [.format, .tree, .binds])
+  }
+
+  /// A plan of one line without the branch in front of it.
+  private static func untreed(_ lines: [String]) -> [String] {
+    guard lines.count == 1, let line = lines.first, line.hasPrefix("`--") else { return lines }
+    return [String(line.dropFirst(3))]
+  }
+
+  private func findings() -> ShellAnswer {
+    let found = desk?.found ?? FindingSearch.Found()
+    let findings = found.findings
+    let table = ShellTable(
+      ["name", "count", "what", "line", "now", "cure", "step"],
+      findings.map { finding in
+        [
+          .text(finding.name), .number(finding.count), .text(finding.what),
+          finding.callSite.map { .number($0.line) } ?? .null,
+          finding.cure.now.map(ShellTable.Cell.text) ?? .null, .text(finding.cure.text),
+          finding.cure.step.map(ShellTable.Cell.text) ?? .null,
+        ]
+      })
+    let silenced = found.silencedNames
+    let note =
+      silenced.isEmpty
+      ? [] : ["  suppressed by the scenario: \(silenced.joined(separator: ", "))"]
+    guard !findings.isEmpty else {
+      return ShellAnswer(["  none in this try"] + note, table: table)
+    }
+    let lines = findings.flatMap { finding in
+      let place = finding.callSite.map { " from line \($0.line)" } ?? ""
+      var lines = [
+        "  ! \(finding.name): \(finding.counted)\(place)"
+      ]
+      if let now = finding.cure.now { lines.append("      now   \(now)") }
+      lines.append("      cure  \(finding.cure.text)")
+      if let step = finding.cure.step { lines.append("      try   \(step)") }
+      return lines
+    }
+    return ShellAnswer(lines + note, table: table)
+  }
+
+  private func stats() throws -> ShellAnswer {
+    let session = try openSession()
+    let current = current
+    let gauges = session.gauges.merging(try session.pages()) { $1 }
+    let steps = NumberText.counted(current.results.count, "step")
+    var lines = ["  \(current.name), \(steps)"]
+    var rows: [[ShellTable.Cell]] = []
+    for metric in Metric.allCases where metric != .time {
+      let value =
+        current.costs.counters[metric] ?? current.uncounted[metric]
+        ?? gauges[ScopedMetric(metric)] ?? 0
+      rows.append([.text(metric.rawValue), .number(value)])
+      lines.append(
+        "  " + NumberText.left(metric.rawValue, 12) + NumberText.right(value, 9))
+    }
+    let time = current.costs.nanoseconds
+    rows.append([.text("nanoseconds"), .time(time)])
+    lines.append(
+      "  " + NumberText.left(Metric.time.rawValue, 12)
+        + NumberText.right(NumberText.time(time), 9)
+        + "   (this machine; never a gate)")
+    return ShellAnswer(lines, table: ShellTable(["metric", "value"], rows))
+  }
+}

@@ -1,0 +1,78 @@
+import OpenCoreData
+import Profiling
+import ScenarioLanguage
+import WorkbenchText
+
+extension ShellEngine {
+  /// Writes the tries as a scenario whose expectations are what was measured.
+  ///
+  /// The text is read back and run before the file is written.
+  /// Cost: that of a run, with a copy of the data for each try.
+  func saveScenario(_ arguments: ShellArguments) throws -> ShellAnswer {
+    let word = try arguments.file(for: .saveScenario)
+    let tries = try triesSoFar().filter { !$0.wasInterrupted }
+    guard !tries.isEmpty, let workspace else {
+      throw CommandFailure(
+        "nothing has run yet that can run again", nextStep: "run some steps, then save them")
+    }
+    guard !workspace.wasChanged else {
+      throw CommandFailure(
+        "the store was changed in place, so its tries cannot run again on the same data",
+        nextStep: "open it with `write` in place of `in-place`, and do it there")
+    }
+    let file = URL(fileURLWithPath: word.text)
+    guard ["yml", "yaml"].contains(file.pathExtension.lowercased()) else {
+      throw LanguageProblem(
+        "a scenario's file ends in .yml", at: word.place,
+        nextStep: "write `save scenario \(word.text).yml`")
+    }
+    let path = try newFile(word)
+    var draft = workspace.draft(
+      named: file.deletingPathExtension().lastPathComponent, of: tries)
+    let folder = file.deletingLastPathComponent()
+    let scenario = try ScenarioReader.read(text: draft.yaml(in: folder), url: file, path: word.text)
+    try addFindings(ofRunning: scenario, to: &draft)
+    let text = draft.yaml(in: folder)
+    try OutputFile.write(Data(text.utf8), to: file, force: true)
+    written.insert(path)
+    return ShellAnswer(
+      "  \(word.text): \(NumberText.counted(draft.tries.count, "variant")), "
+        + "\(NumberText.counted(draft.expectationCount, "expectation")) as measured. "
+        + "Next: cdprof run \(LineWords.plain(word.text)) --report html")
+  }
+
+  /// Lets each try expect the findings that a run has: some tell of the whole of it, or try indexes, which a
+  /// shell does not do after each step.
+  private func addFindings(ofRunning scenario: Scenario, to draft: inout ScenarioDraft) throws {
+    let folder = try ScratchFolders.make()
+    defer { ScratchFolders.remove(folder) }
+    let result = try ScenarioRunner(scenario: scenario, outputDirectory: folder).run()
+    for (index, variant) in result.variants.enumerated() where index < draft.tries.count {
+      draft.tries[index].findings = variant.findings.map(\.name).reduce(into: []) {
+        if !$0.contains($1) { $0.append($1) }
+      }
+    }
+  }
+}
+
+extension ShellWorkspace {
+  /// The tries as a scenario on the same data.
+  fileprivate func draft(named name: String, of tries: [ShellTry]) -> ScenarioDraft {
+    let saved = tries.map { one in
+      SavedTry(
+        steps: one.steps, counters: one.costs.counters,
+        findings: one.findings.map(\.name).reduce(into: []) {
+          if !$0.contains($1) { $0.append($1) }
+        })
+    }
+    switch subject {
+    case .store(let url):
+      return ScenarioDraft(
+        name: name, modelURL: nil, data: DataPlan(source: .copied(url)), tries: saved)
+    case .scenario(let scenario):
+      return ScenarioDraft(
+        name: name, chapter: scenario.chapter, modelURL: scenario.modelURL, data: scenario.data,
+        tries: saved)
+    }
+  }
+}

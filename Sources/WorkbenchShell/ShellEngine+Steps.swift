@@ -1,0 +1,132 @@
+import OpenCoreData
+import ProfileEvents
+import Profiling
+import ScenarioLanguage
+import WorkbenchText
+
+extension ShellEngine {
+  /// Runs a line of the language and tells what it cost, and what it found.
+  func runStep(_ line: String, at place: CallSite) throws -> ShellAnswer {
+    try checkFirstWord(of: line)
+    let written = try ShellLine.parse(line, number: place.line, file: place.file)
+    guard let desk else {
+      _ = try openSession()
+      return ShellAnswer()
+    }
+    let step = try numbered(written, on: desk)
+    try checkWriting(step)
+    do {
+      let outcome =
+        if let cut = desk.session.cut(step) {
+          try interruption.cutting(cut) { try desk.session.run(step) }
+        } else {
+          try desk.session.run(step)
+        }
+      desk.note(step, summary: outcome.summary, outcome.recorded)
+      desk.current.steps.append(step)
+      desk.current.add(outcome.findings)
+      let found = FindingSearch.grouped(outcome.findings, silence: desk.workspace.silence)
+      var answer = ShellEngine.answer(step, outcome, found.findings)
+      if !outcome.holds { answer.failure = CommandFailure("the step did not fail as it was to") }
+      return answer
+    } catch let failure as StepFailure {
+      if let recorded = desk.session.lastStep {
+        desk.note(step, summary: "failed with \(failure.error.code)", recorded)
+      }
+      guard !StepInterruption.isBehind(failure.error) else {
+        desk.current.wasInterrupted = true
+        throw CommandFailure("`\(failure.step)` was interrupted; \(step.verb.remainder)")
+      }
+      var failed = step
+      failed.fails = failure.error.code
+      desk.current.steps.append(failed)
+      throw failure
+    }
+  }
+
+  /// The step with its numbers worked out from the rows of what is open.
+  private func numbered(_ step: Step, on desk: ShellDesk) throws -> Step {
+    // What is wrong with its names is told first.
+    for name in step.options.compactMap(\.number).flatMap(\.expression.names) {
+      try ModelNames(desk.workspace.model).checkRows(of: name)
+    }
+    do throws(LawError) {
+      return try step.resolved(in: desk.workspace.scope)
+    } catch {
+      throw LanguageProblem(
+        "`\(error.text)` has no value: \(error.message)", at: error.place,
+        nextStep: "`entities` shows the rows")
+    }
+  }
+
+  private static func answer(
+    _ step: Step, _ outcome: StepOutcome, _ findings: [Finding]
+  ) -> ShellAnswer {
+    let counters = outcome.costs.counters
+    let metrics =
+      [.selects, .rows, .faults, .hits, .misses, .saves, .inserts, .updates, .deletes]
+      as [Metric]
+    let table = ShellTable(
+      ["step", "summary"] + metrics.map(\.rawValue) + ["nanoseconds", "findings"],
+      [
+        [.text(step.text), .text(outcome.summary)]
+          + metrics.map { .number(counters[$0] ?? 0) }
+          + [
+            .time(outcome.costs.nanoseconds),
+            .text(findings.map(\.name).joined(separator: ", ")),
+          ]
+      ])
+    return ShellAnswer(
+      [outcome.costs.line(after: outcome.summary)] + findings.map(\.line), table: table)
+  }
+
+  /// The session, or what to do to have one.
+  func openSession() throws -> Session {
+    guard let session else {
+      throw CommandFailure(
+        "nothing is open",
+        nextStep: "open a store or a scenario first: `\(ShellCommand.open.usage)`")
+    }
+    return session
+  }
+
+  /// Knows more words than the language does, so that it speaks first.
+  private func checkFirstWord(of line: String) throws(LanguageProblem) {
+    let start = SourcePlace(line: lineNumber, column: 1)
+    guard case .word(let word)? = try LineWords.tokens(of: line, startingAt: start).first,
+      Verb(rawValue: word.text) == nil || word.isQuoted
+    else { return }
+    throw LanguageProblem(
+      "there is no command or verb `\(word.text)`", at: word.place,
+      didYouMean: NearestName.of(
+        word.text, among: ShellEngine.verbs.map(\.rawValue) + ShellCommand.words),
+      nextStep: "`help` lists them all")
+  }
+
+  private func checkWriting(_ step: Step) throws(LanguageProblem) {
+    guard workspace?.isReadOnly == true, step.verb.changesData else { return }
+    throw LanguageProblem(
+      "`\(step.verb.rawValue)` changes data, and a store is only looked at",
+      at: step.places.verb,
+      nextStep: "to work on a copy of it, type `open STORE write`, or begin with "
+        + "`cdprof shell STORE --write`")
+  }
+}
+
+extension ShellDesk {
+  /// Adds to the try what a step did.
+  fileprivate func note(_ step: Step, summary: String, _ recorded: RecordedStep) {
+    current.add(step, summary: summary, session.recording(of: recorded), recorded)
+    if current.results.last?.costs.counters.transactions ?? 0 > 0 { workspace.noteChange() }
+  }
+}
+
+extension Verb {
+  /// What an interrupted step leaves.
+  fileprivate var remainder: String {
+    switch self {
+    case .save, .batchInsert, .batchUpdate, .batchDelete: "nothing of it was written"
+    default: "what it did until then stays"
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package import Foundation
+import OpenCoreData
+
+/// Input that's read once, from start to end: a file, a pipe such as `<(…)`, or `-` for standard input.
+package enum InputFile {
+  /// The path of standard input.
+  package static let standardInput = "-"
+
+  /// Checks that a path could be read.
+  ///
+  /// - Throws: why it can't.
+  package static func check(_ path: String) throws(InputRefusal) {
+    guard path != standardInput else { return }
+    guard let mode = FileKind.mode(of: path, followingLinks: true),
+      !FileKind.isRegular(mode), !FileKind.isFolder(mode)
+    else { return try InputRefusal.checkFile(path) }
+    guard mode & S_IFMT != S_IFSOCK, access(path, R_OK) == 0 else {
+      throw refusal(path, mode & S_IFMT == S_IFSOCK ? ENXIO : errno)
+    }
+    guard ![S_IFCHR, S_IFBLK].contains(mode & S_IFMT) || isTerminal(path) else {
+      throw InputRefusal(
+        kind: .missing, message: "\(path) is a device, not a file or a pipe",
+        nextStep: "give a file, a pipe, or `\(standardInput)` for standard input")
+    }
+  }
+
+  /// Whether a device is a terminal, as `/dev/stdin` can be; other devices can be endless.
+  private static func isTerminal(_ path: String) -> Bool {
+    let file = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return isatty(file) != 0
+  }
+
+  /// Reads everything.
+  ///
+  /// - Parameters:
+  ///   - path: as it was given.
+  ///   - limit: in bytes; longer input is refused, and no more than that is kept in memory.
+  /// - Throws: why it can't be read.
+  package static func read(_ path: String, limit: Int) throws(InputRefusal) -> Data {
+    let file = try open(path)
+    defer { if file != STDIN_FILENO { close(file) } }
+    var data = Data()
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = piece.withUnsafeMutableBytes { Foundation.read(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw refusal(path, errno) }
+      guard count > 0 else { return data }
+      data.append(contentsOf: piece[..<count])
+      guard data.count <= limit else {
+        throw InputRefusal.tooLong(path, limit: limit)
+      }
+    }
+  }
+
+  /// Opens a file or pipe for reading; standard input has the descriptor 0, which must not be closed.
+  package static func open(_ path: String) throws(InputRefusal) -> Int32 {
+    guard path != standardInput else { return STDIN_FILENO }
+    try check(path)
+    let file = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw refusal(path, errno) }
+    return file
+  }
+
+  /// The file as messages name it.
+  package static func name(_ path: String) -> String {
+    path == standardInput ? "standard input" : path
+  }
+
+  /// Why a read or the opening of a file failed.
+  package static func refusal(_ path: String, _ code: Int32) -> InputRefusal {
+    InputRefusal(
+      kind: .missing, message: "\(name(path)) cannot be read: \(FileErrorText.words(code))",
+      nextStep: "check the path, and the permission to read it")
+  }
+}
+
+extension InputRefusal {
+  /// Input that's longer than a limit, in bytes.
+  package static func tooLong(_ path: String, limit: Int) -> InputRefusal {
+    InputRefusal(
+      kind: .unusable,
+      message:
+        "\(InputFile.name(path)) is longer than \(NumberText.grouped(limit)) bytes, the limit",
+      nextStep: "check that it is the file that was meant")
+  }
+}

@@ -1,0 +1,73 @@
+package import OpenCoreData
+package import SQLiteDriver
+
+/// What a store says of itself in `Z_METADATA`.
+package struct InspectedMetadata {
+  /// The framework that wrote the store.
+  package enum Writer: Sendable, Equatable {
+    case apple
+    case other(String)
+  }
+
+  package let uuid: String
+  package let writer: Writer
+  package let frameworkVersion: Int?
+  package let modelIdentifiers: [String]
+  package let hasOwnDigests: Bool
+  /// Version hashes by entity.
+  package let hashes: [String: Data]
+  /// The app's own keys and their values as texts, by key.
+  package let own: [(key: String, value: String)]
+
+  /// Reads the table.
+  ///
+  /// One statement.
+  /// - Throws: `InputRefusal` when it holds nothing that can be read; `SQLiteError`.
+  package init(reading connection: Connection, path: String) throws {
+    let row = try HousekeepingTables.row(
+      "SELECT Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
+    guard let row, case .text(let uuid)? = row.first else {
+      throw InputRefusal(
+        kind: .unusable,
+        message: "\(path) is damaged: its table Z_METADATA has no "
+          + (row == nil ? "row" : "UUID, of which the URIs of its objects are made"),
+        nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")
+    }
+    var values: [String: Any] = [:]
+    if case .blob(let bytes) = row[1] {
+      guard let list = PropertyList.read(bytes) as? [String: Any] else {
+        throw InputRefusal(
+          kind: .unusable,
+          message: "\(path) is damaged: the property list in Z_METADATA cannot be read",
+          nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")
+      }
+      values = list
+    }
+    self.uuid = uuid
+    writer = (values["cdprof.persistenceFramework"] as? String).map { .other($0) } ?? .apple
+    frameworkVersion = (values["NSPersistenceFrameworkVersion"] as? NSNumber)?.intValue
+    modelIdentifiers = (values["NSStoreModelVersionIdentifiers"] as? [String] ?? [])
+      .filter { !$0.isEmpty }
+    hasOwnDigests = values["cdprof.modelDigestFormula"] != nil
+    hashes = values["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
+    own = values.keys.filter { !Self.isFrameworks($0) }.sorted()
+      .map { ($0, Self.text(values[$0])) }
+  }
+
+  private static func isFrameworks(_ key: String) -> Bool {
+    ["NSStore", "NSPersistence", "_NSAutoVacuum", "cdprof."].contains { key.hasPrefix($0) }
+  }
+
+  /// A value in one line, of a container its size alone.
+  private static func text(_ value: Any?) -> String {
+    switch value {
+    case let text as String: String(text.prefix(120))
+    case let number as NSNumber: "\(number)"
+    case let date as Date: date.formatted(.iso8601)
+    case let data as Data: NumberText.counted(data.count, "byte")
+    case let list as [Any]: NumberText.counted(list.count, "element")
+    case let list as [String: Any]: NumberText.counted(list.count, "key")
+    default: "?"
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package import OpenCoreData
+
+/// Looks words up in a model and says what was probably meant when they are not there.
+package struct ModelNames: Sendable {
+  /// What is asked.
+  package let model: NSManagedObjectModel
+
+  package init(_ model: NSManagedObjectModel) {
+    self.model = model
+  }
+
+  /// The names of all entities, in alphabetical order.
+  package var entities: [String] {
+    model.entitiesByName.keys.sorted()
+  }
+
+  /// The entity of a name.
+  ///
+  /// - Throws: a problem at the place of the name when there is none.
+  package func entity(
+    _ name: String, at place: SourcePlace
+  ) throws(LanguageProblem) -> NSEntityDescription {
+    if let entity = model.entitiesByName[name] { return entity }
+    throw LanguageProblem(
+      "the model has no entity `\(name)`", at: place,
+      didYouMean: NearestName.of(name, among: entities),
+      nextStep: "its entities are: \(ModelNames.list(entities))")
+  }
+
+  /// The property at the end of a key path, and the relationships on the way to it.
+  ///
+  /// - Parameters:
+  ///   - keyPath: `date`, `country.continent.updatedAt`.
+  ///   - place: the place of its first character.
+  /// - Throws: a problem at the first part that is no property, or that cannot be followed.
+  package func resolve(
+    _ keyPath: String, from entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) -> ResolvedPath {
+    var path = ResolvedPath(steps: [], last: nil)
+    var owner = entity
+    var offset = 0
+    let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    for (index, part) in parts.enumerated() {
+      let partPlace = place.part(at: offset, length: part.count)
+      offset += part.count + 1
+      let property =
+        if let group = path.last as? NSCompositeAttributeDescription {
+          try element(part, of: group, at: partPlace)
+        } else {
+          try property(part, of: owner, at: partPlace)
+        }
+      path.last = property
+      guard index < parts.count - 1 else { break }
+      if property is NSCompositeAttributeDescription { continue }
+      guard let relationship = property as? NSRelationshipDescription,
+        let destination = relationship.destinationEntity
+      else {
+        throw LanguageProblem(
+          "`\(part)` is no relationship, so nothing can be read through it", at: partPlace,
+          nextStep: "end the key path here")
+      }
+      path.steps.append(relationship)
+      owner = destination
+    }
+    return path
+  }
+
+  /// A property of an entity, inherited ones included.
+  ///
+  /// - Throws: a problem at the place of the name when there is none.
+  package func property(
+    _ name: String, of entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) -> NSPropertyDescription {
+    if let property = entity.propertiesByName[name] { return property }
+    let known = entity.propertiesByName.keys.sorted()
+    throw LanguageProblem(
+      "\(entity.name ?? "the entity") has no property `\(name)`", at: place,
+      didYouMean: NearestName.of(name, among: known),
+      nextStep: "its properties are: \(ModelNames.list(known))")
+  }
+
+  /// An element of a composite attribute.
+  private func element(
+    _ name: String, of group: NSCompositeAttributeDescription, at place: SourcePlace
+  ) throws(LanguageProblem) -> NSPropertyDescription {
+    if let element = group.elements.first(where: { $0.name == name }) { return element }
+    let known = group.elements.map(\.name).sorted()
+    throw LanguageProblem(
+      "`\(group.name)` has no element `\(name)`", at: place,
+      didYouMean: NearestName.of(name, among: known),
+      nextStep: "its elements are: \(ModelNames.list(known))")
+  }
+
+  /// Words in a row, shortened when there are many.
+  package static func list(_ words: [String]) -> String {
+    guard !words.isEmpty else { return "none" }
+    let shown = words.prefix(24).joined(separator: ", ")
+    return words.count > 24 ? "\(shown) and \(words.count - 24) more" : shown
+  }
+}
