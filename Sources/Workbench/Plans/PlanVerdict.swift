@@ -175,6 +175,9 @@ package struct PlanVerdict: Sendable, Equatable {
   /// The verdict as half a sentence, to stand behind a number.
   package var phrase: String {
     switch rating {
+    case .keyLookup where deed == .insert: "the plan finds rows by primary key for its triggers"
+    case .keyLookup where deed != nil:
+      count == 1 ? "the row is found by primary key" : "each row is found by primary key"
     case .unsearched: "the plan searches no table"
     case .keyLookup where count >= FaultStorm.threshold:
       "the plan is perfect (primary key), the number is the cost"

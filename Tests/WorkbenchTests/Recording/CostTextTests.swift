@@ -122,6 +122,8 @@ import Workbench
   ])
   func writingStatementsAreDescribedAsSuch(sql: String, lines: [String], beginning: String) {
     for count in [1, 5_000] {
+      let phrase = PlanVerdict(sql: sql, lines: lines, count: count).phrase
+      #expect(!phrase.contains("perfect"), "\(phrase)")
       let sentence = PlanVerdict(sql: sql, lines: lines, count: count).sentence
       #expect(sentence.hasPrefix(beginning), "\(sentence)")
       #expect(!sentence.contains("best plan"))
