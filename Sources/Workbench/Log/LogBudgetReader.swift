@@ -39,7 +39,10 @@ package enum LogBudgetReader {
     LogBudget(
       path: scenario.path, model: scenario.model,
       sections: scenario.variants.map {
-        LogBudget.Section(name: $0.name, expect: $0.expect, line: $0.line)
+        LogBudget.Section(
+          name: $0.name, expect: $0.expect, line: $0.line,
+          judgedSteps: $0.steps(sharing: scenario.steps).filter { $0.expect != nil }
+            .map(\.text))
       },
       scope: LawScope(
         rows: DataPlan.totals(try scenario.data.counts(scale: scale), in: scenario.model),
@@ -156,6 +159,13 @@ package enum LogBudgetReader {
           reason, at: finding.rule.place,
           nextStep: "a budget may list fault-storm, fetch-loop, count-per-row, and "
             + "ineffective-prefetch"), at: "sections")
+    }
+    for plan in section.expect.plans {
+      document.report(
+        LanguageProblem(
+          LogJudge.noPlans, at: plan.place ?? SourcePlace(line: plan.line, column: 1),
+          nextStep: "leave `\(plan.text)` out; `cdprof run` judges the plans of a scenario"),
+        at: "sections")
     }
     for expectation in section.expect.expectations {
       if let reason = judge.untold(expectation, withHits: true) {
