@@ -31,6 +31,11 @@ extension LogBudget {
             + "ineffective-prefetch")
       }
     }
+    problems += block.plans.map { plan in
+      LanguageProblem(
+        LogJudge.noPlans, at: plan.place ?? SourcePlace(line: plan.line, column: 1),
+        nextStep: "leave `\(plan.text)` out; `cdprof run` judges the plans of a scenario")
+    }
     for expectation in block.expectations {
       if let reason = judge.untold(expectation, withHits: true) {
         problems.append(

@@ -53,10 +53,19 @@ package struct LogJudge {
       notJudged += (section.expect.findings?.names ?? []).compactMap { finding in
         untold(finding).map { "\(section.name) · \(finding.text): \($0)" }
       }
+      notJudged += section.expect.plans.map { plan in
+        "\(section.name) · \(plan.text): \(LogJudge.noPlans)"
+      }
+      notJudged += section.judgedSteps.map { step in
+        "\(section.name) · the expectations of `\(step)`: a log doesn't know steps"
+      }
     }
     if let result = storms(of: section, on: found) { results.append(result) }
     return results
   }
+
+  /// Why a log can't fulfill what is expected of query plans.
+  static let noPlans = "query plans aren't judged in a log"
 
   /// Why no log, or not this one, tells an expectation's number; nil when it does.
   func untold(_ expectation: Expectation, withHits hits: Bool) -> String? {

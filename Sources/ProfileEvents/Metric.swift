@@ -61,25 +61,6 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     }
   }
 
-  /// What one unit is, for tables and the documentation.
-  package var unit: String {
-    switch self {
-    case .fetches: "fetch requests"
-    case .saves: "saves"
-    case .selects, .inserts, .updates, .deletes: "statements"
-    case .transactions: "write transactions"
-    case .rows, .scanned: "rows"
-    case .sorts: "sorts"
-    case .calls: "calls"
-    case .vmsteps: "VM steps"
-    case .pageins, .pageouts, .filepages, .walpages, .freepages: "pages"
-    case .faults, .hits, .misses: "faults"
-    case .prefetches: "prefetches"
-    case .registered, .peak: "objects"
-    case .time: "nanoseconds"
-    }
-  }
-
   /// Whether two runs of the same work give the same number; only such metrics may be expected.
   package var isExact: Bool {
     self != .time

@@ -6,11 +6,12 @@ extension ShellEngine {
   /// All commands and verbs, or one of them in full.
   func help(_ arguments: ShellArguments) throws -> ShellAnswer {
     guard let word = arguments.words.first else { return ShellAnswer(overview) }
-    // `reset` and `sql` are commands here, whatever they are in a scenario.
+    // `reset` and `sql` are commands here, whatever they are in a scenario; `sql` is a step, too.
     if let command = ShellCommand.allCases.first(where: { $0.firstWord == word.text }),
       !command.rawValue.contains(" ")
     {
-      return ShellAnswer(lines(of: command))
+      let step = command == .sql ? [""] + lines(of: Verb.sql) : []
+      return ShellAnswer(lines(of: command) + step)
     }
     if let verb = Verb(rawValue: word.text) {
       let more =
@@ -50,11 +51,12 @@ extension ShellEngine {
 
   private func lines(of verb: Verb) -> [String] {
     let options = verb.allOptions
-    let width = options.map(\.example.count).max() ?? 0
+    let width = options.map { $0.example(of: verb).count }.max() ?? 0
     return ["  \(verb.usage)", "    \(verb.summary)"]
       + options.map { option in
         let property = verb.makesRequest ? option.requestProperty.map { " (\($0))" } ?? "" : ""
-        return "      \(NumberText.left(option.example, width))   \(option.summary)\(property)"
+        return "      \(NumberText.left(option.example(of: verb), width))   "
+          + option.summary(of: verb) + property
       }
   }
 

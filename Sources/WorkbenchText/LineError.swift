@@ -13,9 +13,6 @@ package struct LineError: Error, Sendable, CustomStringConvertible {
     self.line = line
   }
 
-  /// In characters, counted from 1.
-  package var column: Int { problem.place.column }
-
   /// The line, carets under the words, then the message and the next step.
   package var description: String {
     let excerpt = CaretExcerpt(line: line, place: problem.place)

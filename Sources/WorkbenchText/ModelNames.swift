@@ -65,6 +65,37 @@ package struct ModelNames: Sendable {
     return path
   }
 
+  /// `resolve` for a key path that is read, where a to-many relationship may be asked for its length.
+  ///
+  /// - Throws: as `resolve`; for `articles.count` and its like a problem that suggests `@count`.
+  func resolveRead(
+    _ keyPath: String, from entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) -> ResolvedPath {
+    do {
+      return try resolve(keyPath, from: entity, at: place)
+    } catch {
+      throw lengthProblem(keyPath, from: entity, at: place) ?? error
+    }
+  }
+
+  /// What to write for `articles.count` and other ways to ask a to-many relationship for its length;
+  /// nil when that isn't what the key path does.
+  private func lengthProblem(
+    _ keyPath: String, from entity: NSEntityDescription, at place: SourcePlace
+  ) -> LanguageProblem? {
+    guard let dot = keyPath.lastIndex(of: ".") else { return nil }
+    let owner = String(keyPath[..<dot])
+    let asked = String(keyPath[keyPath.index(after: dot)...])
+    guard asked.hasPrefix("@") || ["count", "size", "length"].contains(asked.lowercased()),
+      let last = try? resolve(owner, from: entity, at: place).last,
+      let relationship = last as? NSRelationshipDescription, relationship.isToMany
+    else { return nil }
+    return LanguageProblem(
+      "`\(asked)` isn't a property of \(relationship.destinationEntity?.name ?? "the destination")",
+      at: place.part(at: owner.count + 1, length: asked.count), didYouMean: "\(owner).@count",
+      nextStep: "the number of objects in a to-many relationship is `@count`")
+  }
+
   /// A property of an entity, inherited ones included.
   ///
   /// - Throws: a problem at the place of the name when there is none.

@@ -70,7 +70,7 @@ package struct PredicateCheck {
   /// - Throws: a problem at the first that the entity does not have.
   package func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
     for keyPath in PredicateCheck.keyPaths(of: predicate) where !computed.contains(keyPath) {
-      _ = try names.resolve(keyPath, from: entity, at: place(of: keyPath, in: word))
+      _ = try names.resolveRead(keyPath, from: entity, at: place(of: keyPath, in: word))
     }
   }
 

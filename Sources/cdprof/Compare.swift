@@ -29,7 +29,7 @@ struct Compare: Executable {
       What fails, with commas: more (a cost has grown), change (a count differs), findings (a new \
       one fires), missing (a variant is gone), none, or metrics that may not grow. \
       more,findings,missing if not given.
-      """, valueName: "words"), completion: .list(ComparisonGate.words))
+      """, valueName: "words"), completion: .words(ComparisonGate.words))
   var failOn: String?
 
   @ArgumentParser.Flag(help: "Print JSON.")

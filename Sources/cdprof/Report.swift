@@ -20,7 +20,7 @@ struct Report: Executable {
   @Option(
     help: ArgumentHelp(
       "The formats, with commas: \(ReportFormat.words).", valueName: "formats"),
-    completion: .list(ReportFormat.allCases.map(\.rawValue)))
+    completion: .words(ReportFormat.allCases.map(\.rawValue)))
   var report = ReportFormat.text.rawValue
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)

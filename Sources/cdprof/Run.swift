@@ -22,7 +22,7 @@ struct Run: Executable {
 
   @Option(
     help: ArgumentHelp("Write reports, with commas: \(ReportFormat.words).", valueName: "formats"),
-    completion: .list(ReportFormat.allCases.map(\.rawValue)))
+    completion: .words(ReportFormat.allCases.map(\.rawValue)))
   var report: String?
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
@@ -62,7 +62,7 @@ struct Run: Executable {
   @Option(
     help: ArgumentHelp(
       "End with 3 when a finding of these rules fired, listed or not; `any` for all.",
-      valueName: "rules"), completion: .list(FindingGate.words))
+      valueName: "rules"), completion: .words(FindingGate.words))
   var failOn: String?
 
   @Option(

@@ -283,6 +283,10 @@ struct ProgramTests {
     (["run", "--report", "html", "--out", "fol"], "folder"), (["run", "mo"], "mood.sqlite"),
     (["log", "--expect", "mo"], "mood.sqlite"), (["report", "--report", "js"], "json"),
     (["run", "--fail-on", "fetch-l"], "fetch-loop"), (["generate", "--style", "ext"], "extension"),
+    (["run", "--report", "html,js"], "html,json"),
+    (["compare", "--fail-on", "more,sel"], "more,selects"),
+    (["run", "--fail-on", "fault-storm,a"], "fault-storm,any"),
+    (["predicate", "--plan", "mo"], "mood.sqlite"),
   ])
   func bashCompletesFilesAndWords(words: [String], offered: String) throws {
     let script = try program.run(["--generate-completion-script", "bash"])
@@ -291,23 +295,13 @@ struct ProgramTests {
     _ = try program.folder.write("", to: "mood.sqlite")
     _ = try program.folder.write("", to: "folder/file.txt")
     let line = (["cdprof"] + words).joined(separator: " ")
-    let bash = Process()
-    bash.executableURL = URL(fileURLWithPath: "/bin/bash")
-    bash.currentDirectoryURL = program.folder.url
-    bash.arguments = [
-      "-c",
+    let reply = try program.bash(
       """
       source '\(file)'; COMP_WORDS=(\(line)); COMP_CWORD=\(words.count); COMP_LINE='\(line)'
       COMP_POINT=${#COMP_LINE}; $(complete -p cdprof | sed 's/.*-F \\([^ ]*\\).*/\\1/') cdprof \
         "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"; printf '%s\\n' "${COMPREPLY[@]}"
-      """,
-    ]
-    let output = Pipe()
-    bash.standardOutput = output
-    try bash.run()
-    let reply = String(
-      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    bash.waitUntilExit()
+      """
+    ).output
     #expect(reply.split(separator: "\n").contains { $0.hasPrefix(offered) }, "\(reply)")
   }
 }

@@ -198,7 +198,9 @@ struct EntityCheck {
         guard let property = element.property else { continue }
         let isComputed =
           (property as? NSExpressionDescription).map { !$0.isPlainName } ?? false
-        if !isComputed, entity.propertiesByName[property.name] !== property {
+        if !isComputed, entity.propertiesByName[property.name] !== property,
+          !entity.hasCompositeElement(at: property.name)
+        {
           reportUnknown(property.name, in: "index \(index.name)")
         }
       }

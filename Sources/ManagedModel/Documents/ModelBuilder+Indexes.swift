@@ -69,7 +69,7 @@ extension ModelBuilder {
   ) -> NSFetchIndexElementDescription? {
     let reader = reader(element, entity)
     let indexed: NSPropertyDescription
-    let path = reader.text("property").flatMap { isElement($0, of: entity) ? $0 : nil }
+    let path = reader.text("property").flatMap { entity.hasCompositeElement(at: $0) ? $0 : nil }
     if let text = path ?? (reader.text("property") == nil ? reader.text("expression") : nil) {
       guard let computed = computed(text, reader) else { return nil }
       indexed = computed
@@ -87,15 +87,6 @@ extension ModelBuilder {
     description.isAscending =
       reader.choice("order", [true, false]) { $0 ? "ascending" : "descending" } ?? true
     return description
-  }
-
-  /// Whether a name is the path of an element of a composite attribute.
-  private func isElement(_ path: String, of entity: NSEntityDescription) -> Bool {
-    guard let point = path.firstIndex(of: "."),
-      let composite = entity.attributesByName[String(path[..<point])]
-        as? NSCompositeAttributeDescription
-    else { return false }
-    return composite.leaves.contains { $0.name == path }
   }
 
   /// What an index over an expression covers; its name is the expression.

@@ -2,24 +2,6 @@
 package enum ModelDocument {
   private static let maximumSize = 64 << 20
 
-  /// Reads a model.
-  ///
-  /// Costs one read of the file and a pass over it; the model may be changed afterwards.
-  ///
-  /// - Parameters:
-  ///   - url: A `.xcdatamodeld` folder with versions, a `.xcdatamodel` folder, or the `contents`
-  ///     file of one.
-  ///   - version: The version of a `.xcdatamodeld` folder to read, with or without its extension;
-  ///     nil for the current one.
-  /// - Throws: Every error of the file, with line and column, or one error about the file.
-  package static func read(
-    url: URL, version: String? = nil
-  ) throws(ModelErrors) -> NSManagedObjectModel {
-    let contents = try ModelVersions(url).file(version: version)
-    return try read(
-      data: BoundedFile.read(contents, limit: maximumSize), file: contents.path)
-  }
-
   /// Reads a model as far as its document makes sense, with what is wrong with it.
   ///
   /// - Parameter url: A `.xcdatamodel` folder or the `contents` file of one.

@@ -21,16 +21,6 @@ extension NSAttributeType {
     }
   }
 
-  /// Finds the type with the name that a model document uses.
-  ///
-  /// - Parameter documentName: A name such as `Integer 16`. Case counts.
-  package init?(documentName: String) {
-    guard let type = Self.allCases.first(where: { $0.documentName == documentName }) else {
-      return nil
-    }
-    self = type
-  }
-
   /// The name of the class of the values in Apple's framework, such as `NSNumber`.
   ///
   /// It is nil for types whose class a model has to name itself.

@@ -20,14 +20,4 @@ public enum NSDeleteRule: UInt, Sendable, CaseIterable {
     case .denyDeleteRule: "Deny"
     }
   }
-
-  /// Finds the rule with the name that a model document uses.
-  ///
-  /// - Parameter documentName: A name such as `No Action`. Case counts.
-  package init?(documentName: String) {
-    guard let rule = Self.allCases.first(where: { $0.documentName == documentName }) else {
-      return nil
-    }
-    self = rule
-  }
 }

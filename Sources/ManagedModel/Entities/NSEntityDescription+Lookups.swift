@@ -35,6 +35,14 @@ extension NSEntityDescription {
   /// Kept until the entity changes.
   public var subentitiesByName: [String: NSEntityDescription] { lookups.subentitiesByName }
 
+  /// Whether a name such as `engine.power` is the path of an element of a composite attribute.
+  func hasCompositeElement(at path: String) -> Bool {
+    guard let point = path.firstIndex(of: "."),
+      let composite = attributesByName[String(path[..<point])] as? NSCompositeAttributeDescription
+    else { return false }
+    return composite.leaves.contains { $0.name == path }
+  }
+
   /// Whether this entity is the given one or below it in the hierarchy.
   ///
   /// Takes the same time at any depth.

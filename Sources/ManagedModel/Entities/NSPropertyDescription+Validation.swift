@@ -29,8 +29,9 @@ extension NSPropertyDescription {
     let warnings = warnings ?? []
     guard predicates.count == warnings.count else {
       preconditionFailure(
-        "The property \(name) has \(predicates.count) validation predicates and "
-          + "\(warnings.count) warnings. Give a warning for each.")
+        "The property \(name) has "
+          + "\(PluralForm.counted(predicates.count, "validation predicate")) and "
+          + "\(PluralForm.counted(warnings.count, "warning")). Give a warning for each.")
     }
     explicitValidation = (predicates, warnings)
   }

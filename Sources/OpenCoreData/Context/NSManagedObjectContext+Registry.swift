@@ -97,12 +97,6 @@ extension NSManagedObjectContext {
     return registry.count
   }
 
-  /// Starts counting peaks anew.
-  package final func resetPeaks() {
-    sweep()
-    registry.resetPeaks()
-  }
-
   /// The registered object of a key, or a new fault that is registered now.
   final func registered(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     if let object = registry.object(rootIndex: layout.rootIndex, key: key) { return object }

@@ -204,9 +204,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     return NSManagedObjectID(layout: layout, primaryKey: key, store: store)
   }
 
-  /// The store at the first place, when it has been added.
-  var firstStore: RowStore? { store(at: 0) }
-
   /// The store at a place, when it has been added.
   func store(at place: Int) -> RowStore? {
     stores.withLock { $0.store(at: place) }

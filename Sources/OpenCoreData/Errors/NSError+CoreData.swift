@@ -129,8 +129,8 @@ extension NSError {
   static func mergeConflicts(_ conflicts: [NSMergeConflict]) -> NSError {
     coreData(
       NSManagedObjectMergeError,
-      "\(conflicts.count) row(s) changed since they were read. Refresh the objects and save again, "
-        + "or give the context a merge policy.",
+      "\(PluralForm.counted(conflicts.count, "row")) changed in the store since the objects were read. "
+        + "Refresh the objects and save again, or give the context a merge policy.",
       [NSPersistentStoreSaveConflictsErrorKey: conflicts])
   }
 
@@ -138,7 +138,7 @@ extension NSError {
   static func constraintConflicts(_ conflicts: [NSConstraintConflict]) -> NSError {
     coreData(
       NSManagedObjectConstraintMergeError,
-      "\(conflicts.count) uniqueness constraint(s) would be broken, the first over "
+      "\(PluralForm.counted(conflicts.count, "uniqueness constraint")) would be broken, the first over "
         + "\(conflicts.first?.constraint.joined(separator: ", ") ?? ""). Change the values, or give the "
         + "context a merge policy.",
       [NSPersistentStoreSaveConflictsErrorKey: conflicts])

@@ -69,7 +69,9 @@ final class BatchedPages {
 
   /// The object at a position, its page loaded when it is not held.
   func object(at position: Int) throws -> NSManagedObject {
-    precondition(keys.indices.contains(position), "position \(position) of \(count) objects")
+    precondition(
+      keys.indices.contains(position),
+      "position \(position) of \(PluralForm.counted(count, "object"))")
     let number = position / pageSize
     let page = try self.page(number)
     return page[position - number * pageSize]

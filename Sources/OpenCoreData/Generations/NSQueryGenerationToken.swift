@@ -10,9 +10,6 @@ public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
   /// A state of each store; empty for the two that name no particular one.
   let generations: [StoreGeneration]
 
-  /// The state of the first store.
-  var generation: StoreGeneration? { generations.first }
-
   /// The newest state there is at the next read.
   public static let current = NSQueryGenerationToken([])
   /// Whatever is newest at each read.

@@ -1,10 +1,8 @@
 /// Rows and to-many keys of one query generation that the row cache does not have.
 struct PinnedRows {
   /// Each with one count.
-  private var rows: [RowKey: Row] = [:]
-  private var links: [RowKey: [String: [FetchedIdentity]]] = [:]
-
-  var isEmpty: Bool { rows.isEmpty && links.isEmpty }
+  private(set) var rows: [RowKey: Row] = [:]
+  private(set) var links: [RowKey: [String: [FetchedIdentity]]] = [:]
 
   /// The row of a key, without a count.
   func row(rootIndex: Int, key: Int64) -> Row? {

@@ -120,7 +120,7 @@ extension NSManagedObject {
             NSValidationRelationshipDeniedDeleteError, object: self, key: relationship.name,
             value: nil,
             message: "Items cannot be deleted from \(relationship.name): "
-              + "it still leads to \(remaining.count) object(s)."))
+              + "it still leads to \(PluralForm.counted(remaining.count, "object"))."))
       }
     }
     try NSError.throwValidation(failures)

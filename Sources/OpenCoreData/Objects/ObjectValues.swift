@@ -97,11 +97,6 @@ final class ObjectValues {
     changed.removeAll()
   }
 
-  /// Says that one value is the row's now.
-  func settle(_ index: Int) {
-    changed.remove(index)
-  }
-
   /// Takes a change back.
   func forget(_ index: Int) {
     checkPlace(index)

@@ -167,12 +167,15 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     if count < rule.least {
       throw NSError.validation(
         NSValidationRelationshipLacksMinimumCountError, object: object, key: key, value: value,
-        message: "\(key) leads to \(count) object(s), but needs at least \(rule.least).")
+        message: "\(key) leads to \(PluralForm.counted(count, "object")), but needs at least "
+          + "\(rule.least).")
     }
     if rule.most > 0, count > rule.most {
       throw NSError.validation(
         NSValidationRelationshipExceedsMaximumCountError, object: object, key: key, value: value,
-        message: "\(key) leads to \(count) object(s), but takes \(rule.most) at most.")
+        message:
+          "\(key) leads to \(PluralForm.counted(count, "object")), but takes \(rule.most) at "
+          + "most.")
     }
   }
 }

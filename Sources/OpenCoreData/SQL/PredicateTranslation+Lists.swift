@@ -14,7 +14,9 @@ extension PredicateTranslation {
     let bounds = try elements(of: right, at: site, rules)
     guard bounds.count == 2 else {
       throw TranslationError(
-        rules.piece, "BETWEEN takes a lower and an upper bound, not \(bounds.count) values.")
+        rules.piece,
+        "BETWEEN takes a lower and an upper bound, not "
+          + "\(PluralForm.counted(bounds.count, "value")).")
     }
     if case .constant = left {
       return .all([

@@ -10,10 +10,6 @@ struct FileSchema: Sendable {
   struct Table: Hashable, Sendable {
     let name: String
     let columns: [Column]
-
-    func column(_ name: String) -> Column? {
-      columns.first { $0.name.uppercased() == name }
-    }
   }
 
   struct NumberedEntity: Hashable, Sendable {
@@ -32,11 +28,9 @@ struct FileSchema: Sendable {
   let tables: [String: Table]
   let entities: [NumberedEntity]
 
-  init(tables: [String: Table], entities: [NumberedEntity]) {
-    self.tables = tables
-    self.entities = entities
-  }
+}
 
+extension FileSchema {
   /// Reads the schema.
   ///
   /// Two statements.

@@ -116,14 +116,8 @@ struct StoreMetadata: @unchecked Sendable {
   /// The stored hash of each entity by name, whoever's formula it is.
   var hashes: [String: Data] { values[Self.hashesKey] as? [String: Data] ?? [:] }
 
-  /// The model identifiers the store was written with.
-  var identifiers: [String] { values[Self.identifiersKey] as? [String] ?? [] }
-
   /// Whether the hashes are this framework's digests.
   var hasOwnDigests: Bool { values[Self.digestFormulaKey] != nil }
-
-  /// The version of the framework which wrote the store, Apple's or ours.
-  var frameworkVersion: Int? { (values[Self.frameworkVersionKey] as? NSNumber)?.intValue }
 
   /// Compares a model with the one that a store was made with.
   ///

@@ -2,7 +2,7 @@ package import ProfileEvents
 package import ScenarioLanguage
 import Synchronization
 
-/// Keeps every event it is told of, in memory, until they are taken.
+/// Keeps every event it is told of, in memory.
 ///
 /// Adding one takes a lock and appends; nothing is sorted, counted or formatted while the measured
 /// work runs. Call it from any thread.
@@ -57,15 +57,5 @@ package final class Recorder: EventSink {
       return state.events[first...].filter(step.contains)
     }
     return Recording(events: mine, steps: [step], gauges: gauges)
-  }
-
-  /// What was recorded so far; the recorder starts again from nothing, its mark stays.
-  package func take(steps: [RecordedStep] = [], gauges: [ScopedMetric: Int] = [:]) -> Recording {
-    let events = state.withLock { state in
-      let events = state.events
-      state.events = []
-      return events
-    }
-    return Recording(events: events, steps: steps, gauges: gauges)
   }
 }

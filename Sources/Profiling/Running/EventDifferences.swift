@@ -18,7 +18,9 @@ struct EventDifferences {
     case .registered, .peak:
       return ["the context held \(NumberText.grouped(found)) at once"]
     case .filepages, .walpages, .freepages:
-      return ["there were \(NumberText.grouped(found)) when the steps were over"]
+      return [
+        "there \(found == 1 ? "was" : "were") \(NumberText.grouped(found)) when the steps were over"
+      ]
     default: break
     }
     guard !isOfSteps else { return stepLines }
@@ -26,7 +28,10 @@ struct EventDifferences {
     guard !groups.isEmpty else { return ["nothing of the kind happened"] }
     var lines = groups.prefix(Self.limit).map(line)
     if groups.count > Self.limit {
-      lines.append("and \(groups.count - Self.limit) kinds of events more")
+      lines.append(
+        "and "
+          + NumberText.counted(
+            groups.count - Self.limit, "more kind of event", "more kinds of events"))
     }
     return lines
   }

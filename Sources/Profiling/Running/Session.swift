@@ -29,7 +29,6 @@ package final class Session {
   /// How the last step sorted in memory what a fetch could have sorted.
   var sorting: StepContext.Sorting?
   let interruption: StepInterruption
-  private var sinks: [any EventSink] = []
 
   /// Opens a store.
   ///
@@ -46,7 +45,6 @@ package final class Session {
   ) throws {
     self.storeURL = storeURL
     self.model = try model ?? NSManagedObjectModel.inStore(at: storeURL)
-    self.sinks = sinks
     self.interruption = interruption
     isReadOnly = readOnly
     self.ignoresVersions = ignoresVersions
@@ -59,33 +57,17 @@ package final class Session {
     letEverythingGo()
   }
 
-  /// Starts again, cold: new coordinator, empty row cache, no names, an empty recording.
-  ///
-  /// Unsaved changes are lost. Sinks stay.
-  /// - Throws: as `init`; the session is then unchanged.
-  package func reset() throws {
-    let cold = try ColdStack(
-      storeURL: storeURL, model: model, isReadOnly: isReadOnly, ignoresVersions: ignoresVersions,
-      damagedRows: damagedRows, sinks: sinks)
-    letEverythingGo()
-    raw = nil
-    stack = cold
-    recordedSteps = []
-  }
-
-  /// Adds a listener, such as a SQL log; it stays over `reset()`.
+  /// Adds a listener, such as a SQL log.
   package func add(_ sink: any EventSink) {
-    sinks.append(sink)
     stack.hub.add(sink)
   }
 
   /// Removes a listener; unknown ones are ignored.
   package func remove(_ sink: any EventSink) {
-    sinks.removeAll { $0 === sink }
     stack.hub.remove(sink)
   }
 
-  /// Everything since the session began or was reset.
+  /// Everything since the session began.
   ///
   /// Costs a copy and a sort of the events.
   package var recording: Recording {

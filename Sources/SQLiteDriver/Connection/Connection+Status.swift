@@ -6,11 +6,6 @@ extension Connection {
     Int(sqlite3_changes64(use()))
   }
 
-  /// How long a statement waits for another connection's lock, in milliseconds.
-  ///
-  /// SQLite's `busy_timeout` says 0, because the waiting is done here.
-  package var busyTimeoutMilliseconds: Int { waits.patience }
-
   /// Whether a BEGIN waits for its COMMIT.
   package var isInTransaction: Bool {
     sqlite3_get_autocommit(use()) == 0
@@ -29,13 +24,5 @@ extension Connection {
     }
     // Fails only where SQLite has rolled back by itself.
     if isInTransaction { try? execute("ROLLBACK") }
-  }
-
-  /// One of SQLite's counters of this connection.
-  package func status(_ counter: ConnectionStatus, reset: Bool) -> Int {
-    var current: Int32 = 0
-    var highest: Int32 = 0
-    sqlite3_db_status(use(), counter.code, &current, &highest, reset ? 1 : 0)
-    return Int(current)
   }
 }

@@ -24,7 +24,6 @@ package struct ResultCode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ResultCode {
-  package static let ok = ResultCode(rawValue: SQLITE_OK)
   package static let error = ResultCode(rawValue: SQLITE_ERROR)
   /// A function that is written in Swift threw an error.
   ///
@@ -32,22 +31,16 @@ extension ResultCode {
   package static let functionFailed = ResultCode(rawValue: SQLITE_ERROR | 0x70 << 8)
   package static let permission = ResultCode(rawValue: SQLITE_PERM)
   package static let busy = ResultCode(rawValue: SQLITE_BUSY)
-  package static let locked = ResultCode(rawValue: SQLITE_LOCKED)
   package static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
-  package static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
   package static let interrupt = ResultCode(rawValue: SQLITE_INTERRUPT)
   package static let inputOutput = ResultCode(rawValue: SQLITE_IOERR)
   package static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
   package static let full = ResultCode(rawValue: SQLITE_FULL)
   package static let cantOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
-  package static let schema = ResultCode(rawValue: SQLITE_SCHEMA)
   package static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
-  package static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
-  package static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
   package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
   /// The authorizer refused the statement.
   package static let authorization = ResultCode(rawValue: SQLITE_AUTH)
-  package static let range = ResultCode(rawValue: SQLITE_RANGE)
   /// The file is no SQLite database.
   ///
   /// An encrypted one looks the same.

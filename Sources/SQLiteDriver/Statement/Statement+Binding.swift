@@ -39,12 +39,6 @@ extension Statement {
       text.withUTF8 { cdprof_bind_text(handle, index, $0.baseAddress, UInt64($0.count)) })
   }
 
-  /// Binds a text by its UTF-8.
-  package func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws(SQLiteError) {
-    let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    try check(cdprof_bind_text(handle, index, start, UInt64(bytes.count)))
-  }
-
   /// Binds a text by its UTF-8, which must stay where it is until another value is bound there or the
   /// statement is reset.
   package func bindTextInPlace(

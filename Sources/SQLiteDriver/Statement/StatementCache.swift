@@ -24,8 +24,6 @@ struct StatementCache {
     self.limit = limit
   }
 
-  var count: Int { slots.count }
-
   /// Looks a text up.
   ///
   /// Asking for the same text as the time before costs no hashing.

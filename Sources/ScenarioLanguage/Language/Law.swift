@@ -33,11 +33,6 @@ package struct Law: Sendable, Equatable {
     }
   }
 
-  /// The law that a metric is a number measured before.
-  package init(equal number: Int) throws(LanguageProblem) {
-    try self.init(Word(String(number), at: SourcePlace(line: 1, column: 1)))
-  }
-
   package static func == (first: Law, second: Law) -> Bool {
     first.relation == second.relation
   }

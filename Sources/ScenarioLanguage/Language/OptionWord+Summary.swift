@@ -39,4 +39,24 @@ extension OptionWord {
     case .context: "the context's name"
     }
   }
+
+  /// What it does behind a verb, where that isn't what it does behind the others.
+  func summary(of verb: Verb) -> String {
+    switch (self, verb) {
+    case (.assignments, .relate): "to-many relationships and the results that join them"
+    case (.to, .pin): "`current`, `none` or a context"
+    case (.to, .pragma): "the pragma's value"
+    case (.sort, .walk): "the order that objects are put in first, in memory; `-` for descending"
+    default: summary
+    }
+  }
+
+  /// An example of the word behind a verb.
+  func example(of verb: Verb) -> String {
+    switch (self, verb) {
+    case (.assignments, .relate): "with moods new"
+    case (.to, .pragma): "to 100"
+    default: example
+    }
+  }
 }

@@ -41,11 +41,7 @@ extension StepCheck {
     _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
   ) throws(LanguageProblem) {
     guard let counted = Step.countedPath(keyPath) else {
-      do {
-        _ = try names.resolve(keyPath, from: entity, at: place)
-      } catch {
-        throw lengthProblem(keyPath, on: entity, at: place) ?? error
-      }
+      _ = try names.resolveRead(keyPath, from: entity, at: place)
       return
     }
     let last = try names.resolve(counted, from: entity, at: place).last
@@ -54,26 +50,6 @@ extension StepCheck {
         "`\(counted)` is no to-many relationship, so there is nothing to count", at: place,
         didYouMean: counted, nextStep: "write for example `moods.@count`")
     }
-  }
-
-  /// What to write for `articles.count` and other ways to ask a to-many relationship for its length;
-  /// nil when that isn't what the key path does.
-  private func lengthProblem(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
-  ) -> LanguageProblem? {
-    guard let dot = keyPath.lastIndex(of: ".") else { return nil }
-    let owner = String(keyPath[..<dot])
-    let asked = String(keyPath[keyPath.index(after: dot)...])
-    let words = ["count", "@counts", "@size", "@length", "size", "length"]
-    let isOperator = asked.hasPrefix("@")
-    guard isOperator || words.contains(asked.lowercased()),
-      let last = try? names.resolve(owner, from: entity, at: place).last,
-      let relationship = last as? NSRelationshipDescription, relationship.isToMany
-    else { return nil }
-    return LanguageProblem(
-      "`\(asked)` isn't a property of \(relationship.destinationEntity?.name ?? "the destination")",
-      at: place.part(at: owner.count + 1, length: asked.count), didYouMean: "\(owner).@count",
-      nextStep: "the number of objects in a to-many relationship is `@count`")
   }
 
   /// What a walk goes through must be relationships.

@@ -8,6 +8,8 @@ package struct LogBudget: Sendable {
     package var expect: ExpectBlock
     /// The line it begins on.
     package var line: Int
+    /// The steps of a scenario's variant that have expectations of their own, which no log tells.
+    package var judgedSteps: [String] = []
   }
 
   /// The file as it was given.

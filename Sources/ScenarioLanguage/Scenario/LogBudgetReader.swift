@@ -43,7 +43,10 @@ package enum LogBudgetReader {
     LogBudget(
       path: scenario.path, model: scenario.model,
       sections: scenario.variants.map {
-        LogBudget.Section(name: $0.name, expect: $0.expect, line: $0.line)
+        LogBudget.Section(
+          name: $0.name, expect: $0.expect, line: $0.line,
+          judgedSteps: $0.steps(sharing: scenario.steps).filter { $0.expect != nil }
+            .map(\.text))
       },
       scope: LawScope(
         rows: EntityCount.totals(try scenario.data.counts(scale: scale), in: scenario.model),

@@ -23,10 +23,6 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
   package var line: Int { problem.place.line }
   /// Counted from 1, in characters.
   package var column: Int { problem.place.column }
-  /// What is wrong, a sentence.
-  package var message: String { problem.message }
-  /// The word that was probably meant.
-  package var suggestion: String? { problem.suggestion }
   /// What to do about it, a sentence.
   package var nextStep: String { problem.nextStep }
 

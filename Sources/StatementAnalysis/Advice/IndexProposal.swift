@@ -47,7 +47,9 @@ package struct IndexProposal: Sendable {
   /// A name for an index of properties: `byCountryAndDate`.
   static func modelName(_ properties: [String], isPartial: Bool) -> String {
     "by"
-      + properties.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And")
+      + properties.map { path in
+        path.split(separator: ".").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+      }.joined(separator: "And")
       + (isPartial ? "NotNil" : "")
   }
 

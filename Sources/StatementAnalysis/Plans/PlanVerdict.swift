@@ -121,7 +121,9 @@ package struct PlanVerdict: Sendable, Equatable {
     switch (rating, deed) {
     case (.unsearched, .insert):
       return "Inserts without a search; every index of the table is written too." + often
-    case (.unsearched, _): return "\(deed.verb) without a search." + often
+    // SQLite empties a table without going through it.
+    case (.unsearched, .delete): return "Deletes every row at once, as requested: nothing filters."
+    case (.unsearched, .update): return "Updates without a search." + often
     case (.keyLookup, .insert):
       return "Inserts; its triggers or its SELECT find rows by primary key." + often
     case (.keyLookup, .update):
@@ -176,6 +178,9 @@ package struct PlanVerdict: Sendable, Equatable {
   /// The verdict as half a sentence, to stand behind a number.
   package var phrase: String {
     switch rating {
+    case .keyLookup where deed == .insert: "the plan finds rows by primary key for its triggers"
+    case .keyLookup where deed != nil:
+      count == 1 ? "the row is found by primary key" : "each row is found by primary key"
     case .unsearched: "the plan searches no table"
     case .keyLookup where count >= StatementShape.fewestRepeats:
       "the plan is perfect (primary key), the number is the cost"

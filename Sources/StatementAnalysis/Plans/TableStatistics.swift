@@ -6,25 +6,15 @@ package struct TableStatistics: Sendable {
   private var rows: [String: Int] = [:]
   /// By index: entries in all, then entries for one value of the first column, then of the first two.
   private var indexes: [String: [Int]] = [:]
-  /// By index: its table.
-  private var tables: [String: String] = [:]
 
   /// Reads `sqlite_stat1`.
   ///
-  /// Nothing is known where `ANALYZE` has never run. Cost: three reads of the schema, not recorded.
+  /// Nothing is known where `ANALYZE` has never run. Cost: two reads, not recorded.
   init(_ connection: Connection) {
     guard
       (try? connection.values("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'"))?.isEmpty
         == false
     else { return }
-    let owners =
-      (try? connection.values(
-        "SELECT name, tbl_name FROM sqlite_master WHERE type = 'index'")) ?? []
-    for case let values in owners {
-      if case .text(let name) = values[0], case .text(let table) = values[1] {
-        tables[name] = table
-      }
-    }
     for values in (try? connection.values("SELECT tbl, idx, stat FROM sqlite_stat1")) ?? [] {
       guard case .text(let table) = values[0], case .text(let text) = values[2] else { continue }
       let numbers = text.split(separator: " ").prefix { Int($0) != nil }.compactMap { Int($0) }
@@ -39,9 +29,6 @@ package struct TableStatistics: Sendable {
 
   /// The rows of a table when it was analysed; nil when it was not, or was empty.
   package func rows(of table: String) -> Int? { rows[table] }
-
-  /// The table an index belongs to; nil for one that was not there.
-  func table(of index: String) -> String? { tables[index] }
 
   /// Entries of an index that have the same values in its first columns.
   ///

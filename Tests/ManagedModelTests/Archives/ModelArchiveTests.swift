@@ -20,7 +20,8 @@ import Testing
   ) throws {
     let cache = try #require(try StoreFile.modelCache(of: SharedData.url(store)))
     let stored = try ModelArchive.read(deflated: cache)
-    let document = try ModelDocument.read(url: SharedData.url(package), version: version)
+    let document = try NSManagedObjectModel.read(
+      contentsOf: SharedData.url(package), version: version)
     #expect(try ModelArchive.read(deflated: ModelArchive.write(stored)).outline == stored.outline)
     // The stores were written by other copies of the models: class names and the first version's
     // identifier differ. No archive keeps the class of transformable values.
@@ -45,7 +46,7 @@ import Testing
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
   func everyRealModelIsReadBackEqual() throws {
     for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
-      let model = try ModelDocument.read(url: SharedData.url(path))
+      let model = try NSManagedObjectModel.read(contentsOf: SharedData.url(path))
       let copy = try ModelArchive.read(deflated: ModelArchive.write(model))
       #expect(Self.differences(copy.outline, model.outline) == [], "\(path)")
     }

@@ -115,7 +115,7 @@ import Testing
     let url = SharedData.url("moody/Moody.xcdatamodeld")
     let checksums = try NSManagedObjectModel.checksums(forVersionedModelAt: url)
     #expect(checksums.count == 6 && Set(checksums.values).count >= 5)
-    let fourth = try ModelDocument.read(url: url, version: "Moody 4")
+    let fourth = try NSManagedObjectModel.read(contentsOf: url, version: "Moody 4")
     #expect(checksums["Moody 4"] == fourth.versionChecksum)
     let error = #expect(throws: NSError.self) {
       try NSManagedObjectModel.checksums(forVersionedModelAt: URL(fileURLWithPath: "/no.momd"))

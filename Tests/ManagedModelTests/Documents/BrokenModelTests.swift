@@ -210,7 +210,8 @@ import Testing
     }
     try Data().write(to: folder.appendingPathComponent("Old.xcdatamodel/elements"))
     let errors = #expect(throws: ModelErrors.self) {
-      try ModelDocument.read(url: folder.appendingPathComponent(path), version: version)
+      try NSManagedObjectModel.read(
+        contentsOf: folder.appendingPathComponent(path), version: version)
     }
     #expect(errors?.errors.first?.nextStep != nil)
     if version != nil {

@@ -86,7 +86,7 @@ import Testing
     }
     try Data(ModelDocumentTests.document.utf8).write(
       to: document.appendingPathComponent("contents"))
-    let model = try ModelDocument.read(url: document)
+    let model = try NSManagedObjectModel.read(contentsOf: document)
     for name in ["Zoo 2.mom", "Zoo.mom"] {
       try Data(ModelArchive.bytes(of: model)).write(to: compiled.appendingPathComponent(name))
     }

@@ -9,7 +9,7 @@ import Testing
     #expect(paths.count > 80)
     for path in paths {
       do {
-        let model = try ModelDocument.read(url: SharedData.url(path))
+        let model = try NSManagedObjectModel.read(contentsOf: SharedData.url(path))
         let text = try String(contentsOf: SharedData.url(path), encoding: .utf8)
         #expect(model.entities.count == text.components(separatedBy: "<entity ").count - 1)
         let properties = model.entities.flatMap(\.ownProperties).count
@@ -29,8 +29,8 @@ import Testing
       try NSManagedObjectModel.versions(of: url)
         == ["Moody", "Moody 2", "Moody 3", "Moody 4", "Moody 5", "Moody 6"])
     #expect(try NSManagedObjectModel.currentVersion(of: url) == "Moody 6")
-    #expect(try ModelDocument.read(url: url).versionIdentifiers == ["6"])
-    let named = try ModelDocument.read(url: url, version: "Moody 4.xcdatamodel")
+    #expect(try NSManagedObjectModel.read(contentsOf: url).versionIdentifiers == ["6"])
+    let named = try NSManagedObjectModel.read(contentsOf: url, version: "Moody 4.xcdatamodel")
     #expect(named.versionIdentifiers == ["4"])
   }
 

@@ -43,7 +43,7 @@ import Testing
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
   func everyRealModelIsWrittenAsADocument() throws {
     for path in SharedData.paths(endingIn: ".xcdatamodel/contents") {
-      let model = try ModelDocument.read(url: SharedData.url(path))
+      let model = try NSManagedObjectModel.read(contentsOf: SharedData.url(path))
       let written = ModelDocument.text(of: model)
       #expect(written.losses == [], "\(path)")
       let read = try ModelDocument.read(data: Data(written.text.utf8), file: path)
@@ -56,7 +56,7 @@ import Testing
   func aDocumentIsWrittenAsXcodeWritesIt() throws {
     let url = SharedData.url("\(ModelArchiveTests.samples)/SampleModel2.xcdatamodel/contents")
     let text = try String(contentsOf: url, encoding: .utf8)
-    let written = ModelDocument.text(of: try ModelDocument.read(url: url)).text
+    let written = ModelDocument.text(of: try NSManagedObjectModel.read(contentsOf: url)).text
     #expect(written == text)
   }
 

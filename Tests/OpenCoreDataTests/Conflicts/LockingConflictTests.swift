@@ -49,6 +49,7 @@ struct LockingConflictTests {
       var error: NSError?
       let cost = costs(of: second) { error = thrownError { try second.save() } }
       #expect(error?.code == NSManagedObjectMergeError)
+      #expect(error?.localizedDescription.hasPrefix("1 row changed in the store") == true)
       #expect(cost.updates == 0 && cost.selects == 0 && cost.transactions == 0)
       let conflict = try #require(conflicts(error).first)
       #expect(conflicts(error).count == 1 && conflict.sourceObject === theirs)

@@ -302,6 +302,21 @@ struct CompositeAttributeTests {
     }
   }
 
+  /// An index over an element is no doubtful part of the model.
+  @Test func anIndexMayBeOfAnElement() throws {
+    let index = """
+      <fetchIndex name="byBody"><fetchIndexElement property="colors.body" type="Binary"
+          order="ascending"/></fetchIndex>
+      <relationship name="field"
+      """
+    let model = try ModelDocument.read(
+      data: Data(Self.document.replacing("<relationship name=\"field\"", with: index).utf8),
+      file: "Planes")
+    #expect(model.readerWarnings.isEmpty && model.validate().isEmpty)
+    let made = SchemaBuilder(model: SQLModel(model: model)).indexes.map(\.sql)
+    #expect(made.contains { $0.contains("Z_Plane_byBody") && $0.contains("ZCOLORS_BODY") })
+  }
+
   @Test func aModelsCopyAndItsArchiveKeepTheElements() throws {
     let model = try Self.model()
     let copy = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))

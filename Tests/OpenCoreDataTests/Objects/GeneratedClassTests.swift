@@ -11,8 +11,8 @@ struct GeneratedClassTests {
     OrchestraModel.registerClasses()
     return try TestStack(
       kind,
-      model: ModelDocument.read(
-        url: TestModels.root.appendingPathComponent(
+      model: NSManagedObjectModel.read(
+        contentsOf: TestModels.root.appendingPathComponent(
           "Tests/ModelCodeTests/Models/Orchestra.xcdatamodel")))
   }
 

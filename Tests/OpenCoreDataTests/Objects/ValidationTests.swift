@@ -176,6 +176,9 @@ struct ValidationTests {
       driver.setValue([], forKey: "cars")
       garage.setValue(cars, forKey: "cars")
       #expect(context.saveError()?.code == many)
+      garage.setValue(Array(cars.prefix(1)), forKey: "cars")
+      let one = context.saveError()?.localizedDescription
+      #expect(one == "cars leads to 1 object, but needs at least 3.")
       garage.setValue(Array(cars.prefix(3)), forKey: "cars")
       try context.save()
     }

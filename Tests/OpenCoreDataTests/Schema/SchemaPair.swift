@@ -17,7 +17,7 @@ struct SchemaPair: CustomTestStringConvertible, Sendable {
   var testDescription: String { store }
 
   func model() throws -> NSManagedObjectModel {
-    try ModelDocument.read(url: SharedData.url(document), version: version)
+    try NSManagedObjectModel.read(contentsOf: SharedData.url(document), version: version)
   }
 
   private static let moody = "moody/Moody.xcdatamodeld"

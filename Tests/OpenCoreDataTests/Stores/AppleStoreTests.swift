@@ -106,12 +106,12 @@ struct AppleStoreTests {
     let copy = try Copy(of: "moody/stores/Moody.moody")
     let document = SharedData.url("moody/Moody.xcdatamodeld")
     let options = [NSReadOnlyPersistentStoreOption: true]
-    let own = try ModelDocument.read(
-      url: document.appendingPathComponent("Moody.xcdatamodel"))
+    let own = try NSManagedObjectModel.read(
+      contentsOf: document.appendingPathComponent("Moody.xcdatamodel"))
     let opened = NSPersistentStoreCoordinator(managedObjectModel: own)
     try opened.addPersistentStore(type: .sqlite, at: copy.url, options: options)
-    let later = try ModelDocument.read(
-      url: document.appendingPathComponent("Moody 3.xcdatamodel"))
+    let later = try NSManagedObjectModel.read(
+      contentsOf: document.appendingPathComponent("Moody 3.xcdatamodel"))
     do {
       try NSPersistentStoreCoordinator(managedObjectModel: later)
         .addPersistentStore(type: .sqlite, at: copy.url, options: options)

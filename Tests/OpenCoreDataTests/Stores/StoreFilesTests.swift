@@ -1,7 +1,7 @@
-import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
+@testable import SQLiteDriver
 
 @Suite("Stores are made, moved, replaced, destroyed and described")
 struct StoreFilesTests {
@@ -444,7 +444,7 @@ struct StoreFilesTests {
       #expect(try connection.values("PRAGMA synchronous") == [[.integer(0)]])
       #expect(try connection.values("PRAGMA wal_autocheckpoint") == [[.integer(0)]])
       #expect(try connection.values("PRAGMA cache_size") == [[.integer(77)]])
-      #expect(connection.busyTimeoutMilliseconds == 250)
+      #expect(connection.waits.patience == 250)
       #expect(try connection.values("PRAGMA journal_mode") == [[.text("wal")]])
       let statistics = try connection.values(
         "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'sqlite_stat1'")

@@ -9,8 +9,8 @@ enum TestModels {
     .deletingLastPathComponent()
 
   static func moody() throws -> NSManagedObjectModel {
-    try ModelDocument.read(
-      url: root.appendingPathComponent("Scenarios/Models/Moody.xcdatamodel"))
+    try NSManagedObjectModel.read(
+      contentsOf: root.appendingPathComponent("Scenarios/Models/Moody.xcdatamodel"))
   }
 
   /// Employees and their departments, built in code.

@@ -75,6 +75,12 @@ struct IndexAdvisorTests {
     }
   }
 
+  @Test func theNameOfAProposedIndexIsOneWord() {
+    #expect(
+      IndexProposal.modelName(["country", "colors.body"], isPartial: true)
+        == "byCountryAndColorsBodyNotNil")
+  }
+
   /// A model has no two indexes of one name.
   @Test func aProposedIndexHasANameOfItsOwn() throws {
     let store = try AdvisedStore()

@@ -110,6 +110,6 @@ import Testing
   private static func step(_ body: (EventScript) -> Void) -> Recording {
     let script = EventScript()
     script.step("touch", at: EventScript.touch) { body(script) }
-    return script.recorder.take(steps: script.steps)
+    return script.recorder.recording(steps: script.steps)
   }
 }

@@ -167,7 +167,7 @@ struct ShellLineTests {
     let error = try #require(throws: LineError.self) {
       try ShellLine.parse(line.typed, number: 7, commands: ["quit", "help"])
     }
-    #expect(error.column == line.column)
+    #expect(error.problem.place.column == line.column)
     #expect(error.problem.place.line == 7)
     #expect(error.problem.message == line.message)
     #expect(error.problem.suggestion == line.suggestion)

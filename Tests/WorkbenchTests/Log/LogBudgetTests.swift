@@ -117,6 +117,32 @@ struct LogBudgetTests {
     #expect(error.description.contains("no log shows `chatty-saves`"))
   }
 
+  /// No log is judged by plans, nor by what single steps cost: a budget can't ask for it, and of a
+  /// scenario it is named.
+  @Test func plansAndStepsAreRefusedOrNamed() throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try budget(
+        "model: Moody\nsections: [{name: list, expect: {plan: avoids scan, selects: 12}}]")
+    }
+    #expect(error.diagnostics.map(\.line) == [2])
+    #expect(error.description.contains("query plans aren't judged in a log"))
+    let scenario = try budget(
+      """
+      name: Planned
+      model: Moody
+      data: {Country: {count: 12}, Mood: {count: 12, country: cycle}}
+      steps: [{fetch: Mood, as: m, expect: {selects: 1}}]
+      variants:
+        - {name: list, expect: {selects: 12, plan(m): avoids scan, findings: [fault-storm(Country)]}}
+      """)
+    let judgement = try LogJudge(budget: scenario).judgement(of: LogTexts.report(Self.log))
+    #expect(
+      judgement.notJudged == [
+        "list · plan(m): query plans aren't judged in a log",
+        "list · the expectations of `fetch Mood as m`: a log doesn't know steps",
+      ])
+  }
+
   /// A scenario's `silence` holds for its log too.
   @Test(arguments: [
     ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),

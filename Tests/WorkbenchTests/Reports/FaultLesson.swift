@@ -110,7 +110,7 @@ struct FaultLesson {
     let script = EventScript()
     play(way, on: script, losesPrefetch: missing && way.prefetches)
     let peak = ScopedMetric(.peak, .entity("Mood"))
-    let recording = script.recorder.take(
+    let recording = script.recorder.recording(
       steps: script.steps, gauges: [peak: way.pageSize.map { $0 * 5 } ?? moods])
     var result = VariantResult(name: way.name, why: way.why)
     result.take(recording)

@@ -67,7 +67,7 @@ struct ResultFileTests {
       _ = try ResultFile.read(Data(text.utf8), path: "r.json")
     }
     let problem = error.diagnostics[0]
-    #expect(message.isEmpty || problem.message.contains(message), "\(error)")
+    #expect(message.isEmpty || problem.problem.message.contains(message), "\(error)")
     if !keyPath.isEmpty { #expect(problem.keyPath == keyPath) }
     #expect(error.description.hasPrefix("r.json:\(problem.line):"))
     if old.hasPrefix("\"relation") {

@@ -379,9 +379,9 @@ struct ScenarioRunnerTests {
       ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))
     let store = folder.file("scratch.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: store)
-    let session = try Session(storeURL: store, model: scenario.model, readOnly: false)
     var tries: [SavedTry] = []
     for option in ["values no", "faults no", "prefetch country"] {
+      let session = try Session(storeURL: store, model: scenario.model, readOnly: false)
       let outcomes = try [
         "fetch Mood sort date- \(option) as moods", "touch moods date country.updatedAt",
       ].map { try session.run(try ShellLine.parse($0, number: 1)) }
@@ -389,7 +389,6 @@ struct ScenarioRunnerTests {
         SavedTry(
           steps: outcomes.map(\.step), counters: session.recording.counters,
           findings: outcomes.flatMap(\.findings).map(\.name)))
-      try session.reset()
     }
     let draft = ScenarioDraft(
       name: "Mine", modelURL: scenario.modelURL, data: scenario.data, tries: tries)

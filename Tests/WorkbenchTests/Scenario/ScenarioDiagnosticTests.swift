@@ -274,11 +274,11 @@ struct ScenarioDiagnosticTests {
       try read(mistake.line, mistake.text)
     }
     let diagnostic = try #require(
-      error.diagnostics.first { $0.message == mistake.message }, "\(error)")
+      error.diagnostics.first { $0.problem.message == mistake.message }, "\(error)")
     #expect(diagnostic.file == "storm.yml")
     #expect(diagnostic.column == mistake.column, "\(error)")
     #expect(diagnostic.keyPath == mistake.keyPath)
-    #expect(diagnostic.suggestion == mistake.suggestion)
+    #expect(diagnostic.problem.suggestion == mistake.suggestion)
     #expect(!diagnostic.nextStep.isEmpty)
     if diagnostic.problem.message.hasPrefix("the file is no YAML") == false, mistake.line < 16 {
       #expect(diagnostic.line == mistake.line)

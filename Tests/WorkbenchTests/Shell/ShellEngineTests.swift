@@ -294,9 +294,12 @@ struct ShellEngineTests {
       #expect(options.count >= verb.options.count)
       // Every option says what it does behind its example.
       for (line, option) in zip(options, verb.allOptions) {
-        #expect(line.contains(option.summary), "\(line)")
+        #expect(line.contains(option.summary(of: verb)), "\(line)")
       }
     }
+    #expect(shell.type("help relate").lines.contains { $0.hasPrefix("      with moods new  ") })
+    #expect(shell.type("help pragma").lines.contains { $0.contains("to 100   the pragma's value") })
+    #expect(shell.type("help sql").lines.contains("  sql \"STATEMENT\""))
     #expect(shell.type("help fetch").lines.contains { $0.contains("fetchBatchSize") })
   }
 

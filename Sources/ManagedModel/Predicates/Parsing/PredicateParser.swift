@@ -8,13 +8,6 @@ struct PredicateParser {
   enum Term {
     case expression(NSExpression)
     case predicate(NSPredicate)
-
-    var depth: Int {
-      switch self {
-      case .expression(let expression): expression.depth
-      case .predicate(let predicate): predicate.depth
-      }
-    }
   }
 
   /// The error in a box.
@@ -86,12 +79,6 @@ struct PredicateParser {
 
   mutating func take(_ symbol: PredicateToken.Symbol) -> Bool {
     guard self.symbol == symbol else { return false }
-    advance()
-    return true
-  }
-
-  mutating func take(_ word: PredicateKeyword) -> Bool {
-    guard keyword == word else { return false }
     advance()
     return true
   }

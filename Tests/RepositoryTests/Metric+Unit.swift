@@ -1,0 +1,22 @@
+import ProfileEvents
+
+extension Metric {
+  /// What one unit is, for the documentation.
+  var unit: String {
+    switch self {
+    case .fetches: "fetch requests"
+    case .saves: "saves"
+    case .selects, .inserts, .updates, .deletes: "statements"
+    case .transactions: "write transactions"
+    case .rows, .scanned: "rows"
+    case .sorts: "sorts"
+    case .calls: "calls"
+    case .vmsteps: "VM steps"
+    case .pageins, .pageouts, .filepages, .walpages, .freepages: "pages"
+    case .faults, .hits, .misses: "faults"
+    case .prefetches: "prefetches"
+    case .registered, .peak: "objects"
+    case .time: "nanoseconds"
+    }
+  }
+}
