@@ -2,7 +2,9 @@ import Foundation
 import OpenCoreData
 import SQLiteDriver
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import StatementAnalysis
 
 /// A store of moods to look for indexes on, and the folder that keeps it.
 struct AdvisedStore {

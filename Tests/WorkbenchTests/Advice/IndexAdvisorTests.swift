@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StatementAnalysis
 
 @Suite("Indexes are proposed when they helped on a copy")
 struct IndexAdvisorTests {

@@ -1,7 +1,7 @@
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StatementAnalysis
 
 @Suite("What a statement asks of a table is read from its text")
 struct TableNeedsTests {

@@ -2,7 +2,7 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import RunReports
 
 @Suite("Two logs side by side")
 struct LogComparisonTests {

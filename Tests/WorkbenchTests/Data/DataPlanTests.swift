@@ -1,7 +1,8 @@
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("Data is made by a plan")
 struct DataPlanTests {

@@ -2,7 +2,9 @@ import Foundation
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("A store is filled by a plan")
 struct StoreBuilderTests {

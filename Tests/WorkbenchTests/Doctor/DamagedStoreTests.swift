@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
 
 @Suite("A damaged store gives an error or a right answer, never a trap")
 struct DamagedStoreTests {

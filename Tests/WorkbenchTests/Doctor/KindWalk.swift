@@ -1,7 +1,7 @@
 import Foundation
 import OpenCoreData
 
-@testable import Workbench
+@testable import ScenarioLanguage
 
 /// Makes, links, changes and deletes objects of all entities of a model, at random.
 struct KindWalk {

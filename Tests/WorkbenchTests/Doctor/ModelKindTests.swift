@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
 
 @Suite("Stores of models of every kind stay sound while they are used")
 struct ModelKindTests {

@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
 
 @Suite("Nothing is found in a store that has everything and was used")
 struct SoundStoreTests {

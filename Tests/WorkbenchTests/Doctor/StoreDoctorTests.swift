@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
+@testable import WorkbenchText
 
 @Suite("The doctor finds what is wrong, and nothing else")
 struct StoreDoctorTests {

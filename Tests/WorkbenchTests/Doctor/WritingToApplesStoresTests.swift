@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
 
 @Suite("A store of Apple's stays sound when it is written to")
 struct WritingToApplesStoresTests {

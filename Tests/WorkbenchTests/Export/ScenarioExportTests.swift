@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
 
 @Suite("What a scenario says becomes values and names of the program, never code")
 struct ScenarioExportTests {

@@ -2,7 +2,8 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 /// A class as an app has it.
 private final class Mood: NSManagedObject {

@@ -1,7 +1,8 @@
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 @Suite struct FaultStormTests {
   /// Clean variants raise nothing; the others exactly what the lesson says.

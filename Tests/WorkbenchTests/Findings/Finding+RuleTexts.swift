@@ -1,4 +1,6 @@
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 /// What `Documentation/findings.md` says of each rule; the thresholds come from the rules themselves.
 extension RuleName {

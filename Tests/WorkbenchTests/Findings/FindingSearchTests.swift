@@ -3,7 +3,9 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
 
 /// One search says what a run, the shell, and the shell's report have found.
 @Suite("The search for findings")

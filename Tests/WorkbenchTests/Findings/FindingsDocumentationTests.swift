@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 @Suite("Every rule is documented")
 struct FindingsDocumentationTests {

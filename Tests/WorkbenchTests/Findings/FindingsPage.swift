@@ -1,4 +1,4 @@
-@testable import Workbench
+@testable import ScenarioLanguage
 
 /// `Documentation/findings.md`, written from the rules in code.
 enum FindingsPage {

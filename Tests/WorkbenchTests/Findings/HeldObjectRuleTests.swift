@@ -2,7 +2,8 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 /// Rules about objects in memory and what is written for them: each has sick work and sound work.
 @Suite("Rules over objects that are held, changed and saved")

@@ -2,7 +2,8 @@ import Foundation
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 /// Findings as a run of a scenario has them: tried, silenced, and behind what was missed.
 @Suite("Findings of a run")

@@ -3,7 +3,9 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 /// People with a home and a place of work, both of one entity.
 @Suite("A storm is told by the way it was reached")

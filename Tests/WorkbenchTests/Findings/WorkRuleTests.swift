@@ -2,7 +2,8 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 /// Each rule has work that is sick and work that is well.
 @Suite("Rules over a whole piece of work")

@@ -3,7 +3,10 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
+@testable import StoreTools
+@testable import WorkbenchShell
+@testable import WorkbenchText
 
 @Suite("An inspection says what is in a store")
 struct StoreInspectorTests {

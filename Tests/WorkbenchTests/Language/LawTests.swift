@@ -1,7 +1,8 @@
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("An expectation is a law over row counts")
 struct LawTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
 
 @Suite("Words of options")
 struct OptionWordTests {

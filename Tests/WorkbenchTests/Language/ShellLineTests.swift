@@ -1,7 +1,8 @@
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("A shell line is read as a step")
 struct ShellLineTests {

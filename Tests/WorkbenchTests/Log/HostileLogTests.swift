@@ -2,7 +2,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
+@testable import ScenarioLanguage
 
 @Suite("Whatever was done to a log, each of its lines is counted once")
 struct HostileLogTests {

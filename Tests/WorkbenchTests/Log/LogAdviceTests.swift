@@ -2,7 +2,7 @@ import Foundation
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
 
 @Suite("Indexes are looked for from a log")
 struct LogAdviceTests {

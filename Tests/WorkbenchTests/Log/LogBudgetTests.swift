@@ -2,7 +2,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
+@testable import ScenarioLanguage
 
 @Suite("A log's sections against a budget")
 struct LogBudgetTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
 
 @Suite("The page of log formats says what the code does")
 struct LogDocumentationTests {

@@ -1,4 +1,4 @@
-@testable import Workbench
+@testable import LogAnalysis
 
 extension LogKind {
   /// What such a line tells, in a sentence for the documentation.

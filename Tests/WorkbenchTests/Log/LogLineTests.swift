@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
 
 @Suite("Lines of a log, wherever it was taken from")
 struct LogLineTests {

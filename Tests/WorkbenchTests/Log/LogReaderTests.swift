@@ -2,7 +2,7 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
 
 @Suite("A log is read as a whole, and no line of it is lost")
 struct LogReaderTests {

@@ -2,7 +2,9 @@ import Foundation
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 /// What `cdprof log` takes, and what it says of anything else.
 @Suite("Files that are given as logs")

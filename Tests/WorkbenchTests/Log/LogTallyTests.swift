@@ -2,7 +2,6 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
 
 @Suite("What the lines of a log add up to")
 struct LogTallyTests {

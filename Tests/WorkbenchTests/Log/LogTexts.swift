@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
 
 /// Logs written down in a test, and those of the shared data.
 enum LogTexts {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
 
 @Suite("A log that was broken at a column is read as if it were not")
 struct LogWrapTests {

@@ -4,7 +4,9 @@ import ProfileEvents
 import Synchronization
 import Testing
 
-@testable import Workbench
+@testable import LogAnalysis
+@testable import Profiling
+@testable import ScenarioLanguage
 
 @Suite("Our own log is read back whole, and says what the counters say")
 struct OwnLogTests {

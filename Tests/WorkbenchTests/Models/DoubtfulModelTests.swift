@@ -3,7 +3,7 @@ import ModelCode
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
 
 @Suite("Models with parts that make no sense are read, told of, written back and used")
 struct DoubtfulModelTests {

@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
 
 @Suite("A model is found in every form, and shown in every form")
 struct FoundModelTests {

@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
 
 @Suite("Checking a model finds each kind of trouble, and nothing in sound models")
 struct ModelRulesTests {

@@ -1,7 +1,7 @@
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StatementAnalysis
 
 @Suite("Rows visited are estimated from what ANALYZE wrote")
 struct PlanEstimateTests {

@@ -1,7 +1,7 @@
 import SQLiteDriver
 import Testing
 
-@testable import Workbench
+@testable import StatementAnalysis
 
 @Suite("What a plan hides is said")
 struct PlanRemarkTests {

@@ -1,7 +1,8 @@
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import StoreTools
+@testable import WorkbenchText
 
 @Suite("A predicate is explained from its text to its plan")
 struct PredicateExplanationTests {

@@ -1,6 +1,8 @@
 import ProfileEvents
 import Testing
-import Workbench
+import Profiling
+import StatementAnalysis
+import WorkbenchText
 
 @Suite struct CostTextTests {
   @Test(arguments: [

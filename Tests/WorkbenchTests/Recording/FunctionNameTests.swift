@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Workbench
+@testable import Profiling
 
 @Suite("Functions of call stacks")
 struct FunctionNameTests {

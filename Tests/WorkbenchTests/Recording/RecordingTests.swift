@@ -1,6 +1,7 @@
 import ProfileEvents
 import Testing
-import Workbench
+import Profiling
+import ScenarioLanguage
 
 @Suite struct RecordingTests {
   /// The lesson's laws, by variant: selects, rows, faults, hits, misses.

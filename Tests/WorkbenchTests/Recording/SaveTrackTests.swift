@@ -3,7 +3,6 @@ import ProfileEvents
 import Synchronization
 import Testing
 
-@testable import Workbench
 
 @Suite struct SaveTrackTests {
   /// Lines of a log, from any thread.

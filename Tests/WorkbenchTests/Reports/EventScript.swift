@@ -1,5 +1,5 @@
 import ProfileEvents
-import Workbench
+import Profiling
 
 /// Plays the events of a scenario's variant without a store, in the order a context tells them.
 final class EventScript {

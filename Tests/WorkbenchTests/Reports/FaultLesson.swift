@@ -1,5 +1,8 @@
 import ProfileEvents
-import Workbench
+import Profiling
+import ScenarioLanguage
+import StatementAnalysis
+import WorkbenchText
 
 /// The six variants of the fault lesson, played event by event; every number is counted from the
 /// events by the code under test.

@@ -2,7 +2,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
 
 @Suite struct HTMLReportTests {
   @Test(arguments: [2_100_000, 33_000_000, 40_000, 7_000_000_000, 55_000_000_000] as [UInt64])

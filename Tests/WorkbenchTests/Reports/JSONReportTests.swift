@@ -1,7 +1,8 @@
 import Foundation
 import ProfileEvents
 import Testing
-import Workbench
+import RunReports
+import ScenarioLanguage
 
 @Suite struct JSONReportTests {
   @Test func theFileHasThePromisedShape() throws {

@@ -2,7 +2,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
 
 @Suite("The page can be used without a mouse, colours, scripts, or eyes")
 struct PageAccessTests {

@@ -2,7 +2,8 @@ import Foundation
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
 
 @Suite("A page's policy allows its own script and style sheet and nothing else")
 struct PagePolicyTests {

@@ -2,7 +2,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
 
 #if canImport(FoundationXML)
   import FoundationXML

@@ -2,7 +2,9 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
 
 @Suite("A result is read back from its JSON, whole")
 struct ResultFileTests {

@@ -2,7 +2,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
 
 @Suite("A result as trace events and as lines of JSON")
 struct TraceReportTests {

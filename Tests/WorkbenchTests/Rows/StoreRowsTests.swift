@@ -3,7 +3,9 @@ import SQLiteDriver
 import Testing
 
 @testable import OpenCoreData
-@testable import Workbench
+@testable import StoreTools
+@testable import WorkbenchShell
+@testable import WorkbenchText
 
 @Suite("Rows come out as they are in the file")
 struct StoreRowsTests {

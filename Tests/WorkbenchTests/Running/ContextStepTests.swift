@@ -2,7 +2,6 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
 
 @Suite("Steps run in several contexts")
 struct ContextStepTests {

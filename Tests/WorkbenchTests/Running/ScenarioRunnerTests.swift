@@ -3,7 +3,9 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("A scenario is run")
 struct ScenarioRunnerTests {

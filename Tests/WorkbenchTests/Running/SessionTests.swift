@@ -3,7 +3,10 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import StatementAnalysis
+@testable import WorkbenchText
 
 @Suite("A session runs steps one at a time")
 struct SessionTests {

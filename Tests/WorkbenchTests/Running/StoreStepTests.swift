@@ -2,7 +2,8 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import WorkbenchText
 
 @Suite("Steps work on lists, on relationships and on the store itself")
 struct StoreStepTests {

@@ -2,7 +2,8 @@ import Foundation
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 /// A session on a small store of moods and countries, and the lines typed into it.
 struct TypedSession {

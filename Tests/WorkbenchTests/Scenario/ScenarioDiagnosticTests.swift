@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
 
 @Suite("A wrong scenario says where and what")
 struct ScenarioDiagnosticTests {

@@ -2,7 +2,7 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
 
 @Suite("What was typed is saved as a scenario")
 struct ScenarioDraftTests {

@@ -3,7 +3,8 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("A scenario file is read")
 struct ScenarioReaderTests {

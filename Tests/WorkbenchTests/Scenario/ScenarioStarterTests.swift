@@ -2,7 +2,10 @@ import Foundation
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("A starter is a scenario that holds")
 struct ScenarioStarterTests {

@@ -3,7 +3,8 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("The published schema takes every scenario and no wrong one")
 struct ScenarioSchemaTests {

@@ -1,7 +1,7 @@
 import ProfileEvents
 import Synchronization
 
-@testable import Workbench
+@testable import Profiling
 
 /// Interrupts a step once so many faults have fired.
 final class InterruptingSink: EventSink {

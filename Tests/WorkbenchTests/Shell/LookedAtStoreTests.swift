@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import ScenarioLanguage
 
 @Suite("A store in the shell is only looked at", .enabled(if: SharedData.moodyStores != nil))
 struct LookedAtStoreTests {

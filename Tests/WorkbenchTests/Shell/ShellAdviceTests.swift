@@ -2,7 +2,7 @@ import Foundation
 import OpenCoreData
 import Testing
 
-@testable import Workbench
+@testable import StatementAnalysis
 
 @Suite("The shell proposes indexes for what was typed")
 struct ShellAdviceTests {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+@testable import WorkbenchShell
 
 @Suite("The shell answers each line with what it cost")
 struct ShellEngineTests {

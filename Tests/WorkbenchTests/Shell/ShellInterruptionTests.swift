@@ -3,7 +3,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import ScenarioLanguage
+@testable import WorkbenchText
 
 /// A view without end makes any statement run until it is cut off.
 @Suite("Ctrl-C stops the statement that runs, and the store is sound afterwards")

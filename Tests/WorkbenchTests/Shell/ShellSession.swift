@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-@testable import Workbench
+@testable import WorkbenchShell
+@testable import WorkbenchText
 
 /// A shell without a terminal, for tests: types lines and keeps what came back.
 final class ShellSession {

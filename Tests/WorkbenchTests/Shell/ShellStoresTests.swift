@@ -2,7 +2,11 @@ import Foundation
 import ProfileEvents
 import Testing
 
-@testable import Workbench
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+@testable import WorkbenchShell
+@testable import WorkbenchText
 
 @Suite("Several stores in one shell, and what may be written")
 struct ShellStoresTests {
