@@ -1,6 +1,6 @@
 import Foundation
 
-/// Compiles exported programs against the framework that was built with these tests.
+/// Compiles programs against the framework that was built with these tests.
 struct ExportCompiler {
   private let program: BuiltProgram
   /// Where the build has put modules and objects.

@@ -34,6 +34,16 @@ struct DefaultValue {
     value = converted
   }
 
+  /// A number, a Boolean, or a decimal as `NSNumber`; any other value as it is.
+  static func boxed(_ value: Any) -> Any {
+    if type(of: value) is AnyClass { return value }
+    let number = PredicateValue(value)
+    return switch number {
+    case .bool, .integer, .double, .decimal: number.boxed ?? value
+    default: value
+    }
+  }
+
   private static func number(_ source: Any) -> NSNumber? {
     switch source {
     case let value as Bool: NSNumber(value: value)

@@ -10,12 +10,19 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
 
   /// The value of a new object.
   ///
-  /// Any number fits a numeric attribute. Values are read through `typedDefaultValue` by the
-  /// framework, in the Swift type that belongs to `attributeType`.
+  /// Any number fits a numeric attribute; numbers, Booleans, and decimals are returned as `NSNumber`,
+  /// which casts to any Swift number type that holds the value. The framework reads
+  /// `typedDefaultValue`, which has the Swift type that belongs to `attributeType`.
   public final var defaultValue: Any? {
-    willSet { requireMutable() }
-    didSet { typedDefault = nil }
+    get { givenDefault.map(DefaultValue.boxed) }
+    set {
+      requireMutable()
+      givenDefault = newValue
+      typedDefault = nil
+    }
   }
+
+  private final var givenDefault: Any?
 
   /// The name of the class of the values, such as `NSNumber`.
   ///
@@ -54,7 +61,7 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
   /// It is nil too when the value does not fit the type, which the model's `validate()` reports.
   package final var typedDefaultValue: Any? {
     if let typedDefault { return typedDefault.value }
-    let value = defaultValue.flatMap { DefaultValue(converting: $0, to: attributeType)?.value }
+    let value = givenDefault.flatMap { DefaultValue(converting: $0, to: attributeType)?.value }
     if !isFrozen { typedDefault = DefaultValue(value: value) }
     return value
   }

@@ -220,9 +220,10 @@ extension NSManagedObjectContext {
     return store
   }
 
-  /// The store at a place of the coordinator.
+  /// The store at a place of the coordinator, or the one that was removed from it.
   final func store(at place: Int) -> RowStore? {
-    place == 0 ? firstStore : coordinator?.store(at: place)
+    (place == 0 ? firstStore : coordinator?.store(at: place))
+      ?? coordinator?.formerStore(at: place)
   }
 
   /// The coordinator's store at the first place, asked for once as long as it is there.

@@ -1,17 +1,26 @@
 /// The stores of a coordinator: in the order in which they were added, each at a place of its own.
 ///
 /// The place tells the rows of one store from those of another: see `EntityLayout.at(_:)`. The place of
-/// a store that was removed is given to the next one, so that a store that moves to another file stays
-/// where its objects look for it.
+/// a store that was removed is given to a store with the same identifier alone, so that a store that
+/// moves to another file stays where its objects look for it, and no other store's rows are taken for
+/// those of the objects that contexts still have.
 struct CoordinatedStores {
   private(set) var all: [RowStore] = []
   /// Places of stores that are being opened.
   private var reserved: Set<Int> = []
+  /// Stores that were removed, by their places.
+  private(set) var former: [Int: RowStore] = [:]
 
-  /// The lowest free place, which is kept free until it is filled or released.
-  mutating func reserve() -> Int {
-    var place = 0
-    while reserved.contains(place) || store(at: place) != nil { place += 1 }
+  /// The place of the removed store with an identifier, or else the lowest that no store has had; it's
+  /// kept free until it is filled or released.
+  mutating func reserve(for identifier: String?) -> Int {
+    let known = former.first { $0.value.identifier == identifier && !reserved.contains($0.key) }
+    var place = known?.key ?? 0
+    if known == nil {
+      while reserved.contains(place) || former[place] != nil || store(at: place) != nil {
+        place += 1
+      }
+    }
     reserved.insert(place)
     return place
   }
@@ -34,13 +43,17 @@ struct CoordinatedStores {
         [NSFilePathErrorKey: store.url?.path ?? ""])
     }
     reserved.remove(place)
+    former[place] = nil
     all.append(store)
     return all.count > 1 || place != 0 || store.configuration != nil
   }
 
   /// Takes a store out; nil when it is not there.
   mutating func remove(_ store: AnyObject) -> RowStore? {
-    all.firstIndex { $0 === store }.map { all.remove(at: $0) }
+    guard let index = all.firstIndex(where: { $0 === store }) else { return nil }
+    let removed = all.remove(at: index)
+    former[removed.place] = removed
+    return removed
   }
 
   /// The store at a place.

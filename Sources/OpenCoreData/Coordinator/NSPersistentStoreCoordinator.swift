@@ -108,8 +108,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         "The model has no configuration '\(configuration ?? "")'. It has: "
           + managedObjectModel.configurations.joined(separator: ", ") + ".")
     }
+    let identifier = original?.identifier ?? formerIdentifier(type, at: url)
     // Two threads may add stores at the same time.
-    let place = stores.withLock { $0.reserve() }
+    let place = stores.withLock { $0.reserve(for: identifier) }
     do {
       let store = try open(
         type, configuration, at: url, options: options, place: place, copying: original)
@@ -128,6 +129,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       stores.withLock { $0.release(place) }
       throw error as NSError
     }
+  }
+
+  /// The identifier of a store's file, where the store may be one that was removed; nil for any other.
+  private func formerIdentifier(_ type: NSPersistentStore.StoreType, at url: URL?) -> String? {
+    guard let url, stores.withLock({ !$0.former.isEmpty }) else { return nil }
+    let metadata = try? Self.metadataForPersistentStore(type: type, at: url)
+    return metadata?[NSStoreUUIDKey] as? String
   }
 
   private func open(
@@ -209,6 +217,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     stores.withLock { $0.store(at: place) }
   }
 
+  /// The store that was removed from a place that's still free.
+  func formerStore(at place: Int) -> RowStore? {
+    stores.withLock { $0.former[place] }
+  }
+
   /// The stores that hold an entity, in their order.
   func stores(holding layout: EntityLayout) -> [RowStore] {
     rowStores.filter { $0.layouts.holds(layout) }
@@ -245,8 +258,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 extension RowStore {
   /// The store, when it may be written.
   ///
-  /// - Throws: 134030 for one that is looked at.
+  /// - Throws: 134030 for one that is looked at, 134070 for one that was removed.
   func writable() throws -> Self {
+    guard !isRemoved else { throw NSError.removedStore(self) }
     guard !isReadOnly else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,

@@ -31,6 +31,13 @@ extension NSError {
     coreData(NSPersistentStoreOperationError, message)
   }
 
+  /// A store that was removed: its objects can be neither read nor saved any more.
+  static func removedStore(_ removed: NSPersistentStore) -> NSError {
+    store(
+      "The store \(removed.url?.path ?? "in memory") was removed from its coordinator. Fetch the "
+        + "objects again from the stores that are there.")
+  }
+
   /// A file that does not say which keys of a root entity are taken.
   static func noMaximumKey(of entity: String) -> NSError {
     store(

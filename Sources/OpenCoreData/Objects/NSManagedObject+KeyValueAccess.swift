@@ -52,8 +52,9 @@ extension NSManagedObject: KeyValueReadable {
 
   /// The value at the end of a path of relationships, as in `country.continent.name`.
   ///
-  /// A nil on the way is the result; a to-many on the way gives the values of all its objects; the
-  /// collection operators work as in predicates. Cost: that of each property on the way.
+  /// A nil on the way is the result; a to-many on the way gives a `Set` of the distinct values of its
+  /// objects, an ordered one an `NSOrderedSet`, both without nils; the collection operators work as in
+  /// predicates. Cost: that of each property on the way.
   public final func value(forKeyPath keyPath: String) -> Any? {
     var rest = Substring(keyPath)
     var object = self

@@ -63,9 +63,7 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
   }
 
   override func beginReading() throws -> any StoreReader {
-    guard !isRemoved else {
-      throw NSError.store("The store \(url?.path ?? "") was removed from its coordinator.")
-    }
+    guard !isRemoved else { throw NSError.removedStore(self) }
     return try SQLiteReader(store: self)
   }
 

@@ -140,7 +140,7 @@ struct ExportedModel {
     var arguments = [SwiftNames.literal(attribute.name), ".\(attribute.attributeType)"]
     if !attribute.isOptional { arguments.append("isOptional: false") }
     if attribute.isTransient { arguments.append("isTransient: true") }
-    if let value = attribute.defaultValue {
+    if let value = attribute.typedDefaultValue ?? attribute.defaultValue {
       arguments.append("initially: \(SwiftLiteral.value(value, of: attribute.attributeType))")
     }
     if attribute.allowsExternalBinaryDataStorage { arguments.append("isExternal: true") }

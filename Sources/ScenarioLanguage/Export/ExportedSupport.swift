@@ -128,7 +128,7 @@ enum ExportedSupport {
       }
     }
 
-    /// Saves, and gives the notification of the save; nil when there was nothing to save.
+    /// Saves, and returns the did-save notification, which is posted for a save without changes too.
     static func notificationOfSave(_ context: NSManagedObjectContext) throws -> Notification? {
       nonisolated(unsafe) var heard: Notification?
       let token = NotificationCenter.default.addObserver(

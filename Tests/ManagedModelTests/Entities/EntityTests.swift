@@ -244,6 +244,27 @@ import Testing
     #expect(attribute.attributeType == .undefinedAttributeType)
   }
 
+  @Test func numbersAsDefaultValuesCastToEveryType() throws {
+    let values: [(NSAttributeType, Any)] = [
+      (.integer16AttributeType, 1), (.integer32AttributeType, Int32(1)),
+      (.integer64AttributeType, NSNumber(value: 1)), (.doubleAttributeType, 1),
+      (.floatAttributeType, Float(1)), (.booleanAttributeType, true),
+      (.decimalAttributeType, Decimal(1)),
+    ]
+    for (type, value) in values {
+      let attribute = NSAttributeDescription()
+      (attribute.name, attribute.attributeType, attribute.defaultValue) = ("value", type, value)
+      let bytes = try NSKeyedArchiver.archivedData(
+        withRootObject: attribute, requiringSecureCoding: true)
+      let decoded = try NSKeyedUnarchiver.unarchivedObject(
+        ofClass: NSAttributeDescription.self, from: bytes)
+      for found in [attribute.defaultValue, decoded?.defaultValue] {
+        #expect(found as? Int == 1 && found as? Int16 == 1 && found as? Double == 1, "\(type)")
+        #expect(found as? Bool == true && (found as? NSNumber)?.intValue == 1, "\(type)")
+      }
+    }
+  }
+
   @Test func equalDescriptionsHaveEqualValues() throws {
     let (model, same) = (Self.model(), Self.model())
     #expect(model == same && model.hash == same.hash)

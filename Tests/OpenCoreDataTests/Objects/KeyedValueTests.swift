@@ -168,7 +168,7 @@ struct KeyedValueTests {
       try context.save()
       context.refresh(ann, mergeChanges: false)
       #expect(ann.value(forKey: "fullName") as? String == "Ann Lee")
-      #expect(bob.value(forKeyPath: "friends.fullName") as? [String] == ["Ann Lee"])
+      #expect(bob.value(forKeyPath: "friends.fullName") as? Set<String> == ["Ann Lee"])
       #expect(ann.value(forKey: "luckyNumber") as? Int32 == 7)
       ann.setValue("Pamy", forKey: "nickname")
       #expect(ann.value(forKey: "first") as? String == "Pam")
@@ -180,6 +180,36 @@ struct KeyedValueTests {
       let sorted = [bob, ann].sorted(
         using: [NSSortDescriptor(key: "fullName", ascending: true)])
       #expect(sorted == [ann, bob])
+    }
+  }
+
+  @Test(
+    "A key path over a set gives a set of distinct values without nils, over a list an ordered set",
+    arguments: StoreKind.allCases)
+  func pathsOverRelationships(kind: StoreKind) throws {
+    let context = try GraphStack(kind, model: KinshipModel.make()).context()
+    try context.performAndWait {
+      let people = ["a", "b", nil].map { context.make("Person", ["name": $0 ?? NSNull()]) }
+      let songs = ["x", "y", "x", nil].map { context.make("Song", ["name": $0 ?? NSNull()]) }
+      people[0].setValue(Set(people), forKey: "children")
+      for (ranking, friend) in [(7, 1), (7, 2)] {
+        _ = context.make(
+          "FriendInfo",
+          ["source": people[0], "friend": people[friend], "ranking": ranking])
+      }
+      let list = context.make("List", ["songs": NSOrderedSet(array: songs)])
+      try context.save()
+      let names = people[0].value(forKeyPath: "children.name")
+      #expect(names as? Set<String> == ["a", "b"] && (names as? NSSet)?.contains("a") == true)
+      #expect(people[0].value(forKeyPath: "friends.ranking") as? Set<Int> == [7])
+      let friends = people[0].value(forKeyPath: "friends.friend")
+      #expect(friends as? Set<NSManagedObject> == [people[1], people[2]])
+      let sets = people[0].value(forKeyPath: "children.friends") as? Set<NSSet>
+      #expect(Set(sets?.map(\.count) ?? []) == [0, 2])
+      let infos = people[0].value(forKeyPath: "children.@distinctUnionOfSets.friends")
+      #expect((infos as? Set<NSManagedObject>)?.count == 2)
+      let titles = list.value(forKeyPath: "songs.name") as? NSOrderedSet
+      #expect(titles?.array as? [String] == ["x", "y"])
     }
   }
 

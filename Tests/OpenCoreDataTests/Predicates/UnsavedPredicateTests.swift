@@ -79,6 +79,10 @@ import Testing
     ("site IN {'https://x.org/Ann'}", "A"), ("key == '\(key.uuidString)'", "B"),
     ("'4' IN pets.age", "A"), ("ANY pets.age == '1'", "C"),
     ("CAST(name, 'NSNumber') == nil", "ABC"),
+    // Seconds added to a date give a date; the difference of two dates is a number.
+    ("born + 1 == CAST(1.0, 'NSDate')", "A"), ("1 + born > CAST(1.5, 'NSDate')", "BC"),
+    ("born - 1 < CAST(0.5, 'NSDate')", "AB"), ("born - CAST(0.0, 'NSDate') > 0.5", "BC"),
+    ("born < now() - 3600", "ABC"), ("born * 2 == 4", "C"), ("born / 0 == nil", "ABC"),
     // A key path over a to-many relationship is a set of values without nils.
     ("sum:(pets.age) == 4", "A"), ("sum:(pets.age) == 0", "B"), ("count:(pets.age) == 1", "A"),
     ("average:(pets.age) == 4", "A"), ("max:(pets.age) == 2", "C"), ("ANY pets.age == nil", ""),

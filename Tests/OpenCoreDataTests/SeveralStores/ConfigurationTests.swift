@@ -79,7 +79,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A store is added once, and its place is free again once it is removed")
+  @Test("A store is added once, and again once it was removed")
   func addingAndRemoving() throws {
     let two = try TwoStores(.files)
     try two.addEmployees(2)
@@ -98,6 +98,67 @@ struct ConfigurationTests {
     try again.performAndWait {
       let found = try again.fetch(TwoStores.request())
       #expect(found.map(\.nameValue) == ["e00", "e01"])
+    }
+  }
+
+  @Test(
+    "Objects of a removed store never reach rows of the stores that are added after it",
+    arguments: StoreKind.allCases)
+  func objectsOfARemovedStore(kind: StoreKind) throws {
+    let stack = try TestStack(model: TestModels.company())
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+    func add(_ number: Int) throws -> NSPersistentStore {
+      let url = kind.url(stack.folder.appendingPathComponent("\(number)"))
+      return try coordinator.addPersistentStore(
+        ofType: kind.type.rawValue, configurationName: nil, at: url)
+    }
+    func context() -> NSManagedObjectContext {
+      let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+      context.persistentStoreCoordinator = coordinator
+      return context
+    }
+    var left: [(context: NSManagedObjectContext, object: NSManagedObject)] = []
+    for number in 0..<3 {
+      let store = try add(number)
+      let writer = context()
+      let object = try writer.performAndWait {
+        let object = writer.make("Employee", ["name": "e\(number)"])
+        try writer.save()
+        return object
+      }
+      for (old, former) in left {
+        try old.performAndWait {
+          #expect(former.objectID != object.objectID)
+          #expect(former.objectID.persistentStore !== store)
+          _ = former.value(forKey: "department")
+          former.setValue("x", forKey: "name")
+          #expect(old.saveError()?.code == NSPersistentStoreOperationError)
+          old.delete(former)
+          #expect(old.saveError()?.code == NSPersistentStoreOperationError)
+          old.rollback()
+          let names = try old.all("Employee").map(\.nameValue)
+          #expect(names == ["e\(number)"])
+        }
+      }
+      let reader = context()
+      try reader.performAndWait {
+        let names = try reader.all("Employee").map(\.nameValue)
+        #expect(names == ["e\(number)"])
+      }
+      left.append((writer, object))
+      try coordinator.remove(store)
+    }
+    guard !kind.isInMemory else { return }
+    let again = try add(0)
+    try left[0].context.performAndWait {
+      left[0].object.setValue("again", forKey: "name")
+      try left[0].context.save()
+      #expect(left[0].object.objectID.persistentStore === again)
+    }
+    let reader = context()
+    try reader.performAndWait {
+      let names = try reader.all("Employee").map(\.nameValue)
+      #expect(names == ["again"])
     }
   }
 

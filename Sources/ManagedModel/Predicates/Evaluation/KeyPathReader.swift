@@ -43,9 +43,7 @@ enum KeyPathReader {
     of path: PredicateKeyPath, from object: Any?
   ) throws(PredicateEvaluationError) -> Any? {
     let value = try read(path.components[...], from: object)
-    if let collection = value as? PredicateCollection {
-      return PredicateValue.collection(collection).original
-    }
+    if let collection = value as? PredicateCollection { return collection.boxed }
     return path.collectionOperator == nil ? value : PredicateValue(value).boxed
   }
 
@@ -143,8 +141,10 @@ enum KeyPathReader {
     case .unionOfObjects: return list(values).carried
     case .distinctUnionOfObjects: return list(distinct(values)).carried
     case .unionOfArrays, .unionOfSets: return list(opened(values)).carried
-    case .distinctUnionOfArrays, .distinctUnionOfSets:
-      return list(distinct(opened(values))).carried
+    case .distinctUnionOfArrays: return list(distinct(opened(values))).carried
+    case .distinctUnionOfSets:
+      let members = distinct(opened(values))
+      return PredicateValue.collection(PredicateCollection(members, isOrdered: false)).carried
     }
   }
 

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The elements of an array or a set.
 package struct PredicateCollection: Hashable {
   package let elements: [PredicateValue]
@@ -34,6 +36,19 @@ package struct PredicateCollection: Hashable {
     let family = elements.first?.family
     onlyFamily =
       lookup != nil && elements.allSatisfy { $0.family == family } ? family : nil
+  }
+
+  /// The collection as key-value coding returns it: a `Set`, an `NSOrderedSet`, or an array, with
+  /// numbers as `NSNumber`.
+  ///
+  /// A set with values that aren't hashable, such as the arrays of a transformable attribute, is an
+  /// array.
+  var boxed: Any {
+    let values = elements.map { $0.boxed ?? NSNull() }
+    if !isSet { return values }
+    if isOrdered { return NSOrderedSet(array: values) }
+    let members = values.compactMap { $0 as? AnyHashable }
+    return members.count == values.count ? Set(members) : values
   }
 
   /// Whether a value compares with each element as it is.

@@ -9,6 +9,7 @@ extension PredicateValue {
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {
     if left.isNull || right.isNull { return .null }
+    if let result = dates(function, left, right) { return result }
     guard left.isNumber, right.isNumber else { return nil }
     if let left = left.wholeNumber, let right = right.wholeNumber,
       let result = integers(function, left, right)
@@ -26,6 +27,30 @@ extension PredicateValue {
     }
     guard let left = left.nearestDouble, let right = right.nearestDouble else { return .null }
     return doubles(function, left, right)
+  }
+
+  /// Seconds added to or subtracted from a date give a date; else a date counts as its seconds since
+  /// the reference date, as in a store.
+  ///
+  /// Nil if there is no date, or something that's neither a date nor a number.
+  private static func dates(
+    _ function: PredicateFunction, _ left: Self, _ right: Self
+  ) -> PredicateValue? {
+    guard left.isDate || right.isDate, let first = left.seconds, let second = right.seconds,
+      let result = doubles(function, first, second)
+    else { return nil }
+    guard left.isDate != right.isDate, function == .add || function == .subtract,
+      case .double(let seconds) = result
+    else { return result }
+    return .date(Date(timeIntervalSinceReferenceDate: seconds))
+  }
+
+  private var isDate: Bool {
+    if case .date = self { true } else { false }
+  }
+
+  private var seconds: Double? {
+    if case .date(let date) = self { date.timeIntervalSinceReferenceDate } else { nearestDouble }
   }
 
   private var isDouble: Bool {

@@ -69,7 +69,7 @@ extension PredicateValue {
     case .integer(let value): NSNumber(value: value)
     case .double(let value): NSNumber(value: value)
     case .decimal(let value): NSDecimalNumber(decimal: value)
-    case .collection(let collection): collection.elements.map { $0.boxed ?? NSNull() }
+    case .collection(let collection): collection.boxed
     default: original
     }
   }
