@@ -45,7 +45,8 @@ let package = Package(
     // What stands on it.
     .target(name: "Moody", dependencies: ["OpenCoreData"]),
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
-    .target(name: "WorkbenchText", dependencies: ["OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
+    .target(
+      name: "WorkbenchText", dependencies: ["OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
     .target(
       name: "StatementAnalysis",
       dependencies: ["WorkbenchText", "OpenCoreData", "SQLiteDriver", "ProfileEvents"]),

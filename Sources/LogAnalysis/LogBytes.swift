@@ -6,6 +6,7 @@ package struct LogBytes: Hashable, Sendable {
     self.bytes = bytes
   }
 
+  /// The bytes of a text.
   package init(_ text: String) {
     bytes = ArraySlice(text.utf8)
   }
@@ -29,6 +30,7 @@ package struct LogBytes: Hashable, Sendable {
       && matches(text, at: bytes.endIndex - text.utf8CodeUnitCount)
   }
 
+  /// Whether a text occurs.
   package func contains(_ text: StaticString) -> Bool {
     range(of: text) != nil
   }

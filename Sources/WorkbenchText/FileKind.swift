@@ -9,6 +9,7 @@ package enum FileKind {
     return result == 0 ? status.st_mode : nil
   }
 
+  /// Whether a mode is that of a regular file.
   package static func isRegular(_ mode: mode_t) -> Bool { mode & S_IFMT == S_IFREG }
   static func isFolder(_ mode: mode_t) -> Bool { mode & S_IFMT == S_IFDIR }
   static func isLink(_ mode: mode_t) -> Bool { mode & S_IFMT == S_IFLNK }

@@ -13,10 +13,12 @@ package struct JSONFields {
     if let value { add(raw: key, JSONText.quoted(value)) }
   }
 
+  /// Adds a number; nothing for nil.
   package mutating func add(_ key: StaticString, _ number: Int?) {
     if let number { add(raw: key, String(number)) }
   }
 
+  /// Adds a number.
   package mutating func add(_ key: StaticString, _ number: UInt64) {
     add(raw: key, String(number))
   }
@@ -28,6 +30,7 @@ package struct JSONFields {
     add(raw: key, "\(nanoseconds / 1_000).\(places)")
   }
 
+  /// Adds an object.
   package mutating func add(_ key: StaticString, _ object: JSONFields) {
     add(raw: key, object.object)
   }

@@ -68,7 +68,7 @@ package struct ModelNames: Sendable {
   /// `resolve` for a key path that is read, where a to-many relationship may be asked for its length.
   ///
   /// - Throws: as `resolve`; for `articles.count` and its like a problem that suggests `@count`.
-  func resolveRead(
+  package func resolveRead(
     _ keyPath: String, from entity: NSEntityDescription, at place: SourcePlace
   ) throws(LanguageProblem) -> ResolvedPath {
     do {

@@ -5,7 +5,7 @@ import RunReports
 import ScenarioLanguage
 import WorkbenchText
 
-/// What the program says of itself; what it found out is put into words by `Workbench`.
+/// What the program says of itself; what it found out is put into words by the modules below.
 enum Messages {
   /// Versions of everything that counts and times depend on.
   static var version: String {

@@ -5,14 +5,14 @@ import Testing
 struct LanguageDocumentationTests {
   /// The enum in Sources, and the page whose tables or text must name each of its words.
   @Test(arguments: [
-    ("enum Verb: String", "Documentation/scenario-format.md"),
+    ("package enum Verb: String", "Documentation/scenario-format.md"),
     ("enum OptionWord: String", "Documentation/scenario-format.md"),
     ("enum ResultKind: String", "Documentation/scenario-format.md"),
     ("enum Function: String", "Documentation/scenario-format.md"),
     ("enum MergePolicyName: String", "Documentation/scenario-format.md"),
     ("enum ContextQueue: String", "Documentation/scenario-format.md"),
     ("enum SourceMark: String", "Documentation/scenario-format.md"),
-    ("enum Rule: String", "Documentation/findings.md"),
+    ("enum RuleName: String", "Documentation/findings.md"),
     ("enum Metric: String", "Documentation/metrics.md"),
     ("enum ShellCommand: String", "Documentation/shell.md"),
     ("enum ShellMode: String", "Documentation/shell.md"),

@@ -3,7 +3,7 @@ import Testing
 
 /// One Swift file: its text, and its text with comments and literals blanked.
 struct SourceFile: Sendable, CustomTestStringConvertible {
-  /// From the package's root: `Sources/Workbench/Recording/Recorder.swift`.
+  /// From the package's root: `Sources/Profiling/Recording/Recorder.swift`.
   let path: String
   let lines: [String]
   /// As many lines; what stands in comments and string literals is gone.

@@ -3,6 +3,7 @@ import WorkbenchText
 
 /// Advice on indexes for machines.
 package enum AdviceJSON {
+  /// The advice as it is encoded.
   package struct Document: Encodable {
     var statements: Int
     var tried: Int

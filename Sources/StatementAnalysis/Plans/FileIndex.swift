@@ -3,6 +3,7 @@ package import SQLiteDriver
 
 /// An index as the file has it.
 package struct FileIndex {
+  /// A column, or an expression, with its order and collation.
   package struct Part: Equatable {
     /// In upper case; empty for an expression.
     package let column: String

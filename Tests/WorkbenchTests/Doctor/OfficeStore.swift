@@ -1,7 +1,6 @@
 import OpenCoreData
 import SQLiteDriver
 
-
 /// A store with something of everything that a store may have, made by the framework.
 struct OfficeStore {
   let folder: TemporaryFolder

@@ -12,7 +12,7 @@ enum FindingsPage {
     return """
       # Findings
 
-      <!-- Written from Tests/WorkbenchTests/Findings/Finding+RuleTexts.swift. Do not edit:
+      <!-- Written from Tests/WorkbenchTests/Findings/RuleName+Texts.swift. Do not edit:
            CDPROF_UPDATE_DOCS=1 swift test --filter FindingsDocumentationTests -->
 
       A finding says that work costs more than it should: which rule, on what, from which line, how often,

@@ -2,7 +2,6 @@ import Foundation
 import ProfileEvents
 import Testing
 
-
 @Suite("What the lines of a log add up to")
 struct LogTallyTests {
   /// The prefetch's time is inside its fetch's.

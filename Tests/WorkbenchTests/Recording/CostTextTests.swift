@@ -1,7 +1,7 @@
 import ProfileEvents
-import Testing
 import Profiling
 import StatementAnalysis
+import Testing
 import WorkbenchText
 
 @Suite struct CostTextTests {

@@ -1,7 +1,7 @@
 import ProfileEvents
-import Testing
 import Profiling
 import ScenarioLanguage
+import Testing
 
 @Suite struct RecordingTests {
   /// The lesson's laws, by variant: selects, rows, faults, hits, misses.

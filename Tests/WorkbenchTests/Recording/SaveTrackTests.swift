@@ -3,7 +3,6 @@ import ProfileEvents
 import Synchronization
 import Testing
 
-
 @Suite struct SaveTrackTests {
   /// Lines of a log, from any thread.
   private final class Lines: Sendable {

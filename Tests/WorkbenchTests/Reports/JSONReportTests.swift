@@ -1,8 +1,8 @@
 import Foundation
 import ProfileEvents
-import Testing
 import RunReports
 import ScenarioLanguage
+import Testing
 
 @Suite struct JSONReportTests {
   @Test func theFileHasThePromisedShape() throws {

@@ -2,7 +2,6 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
-
 @Suite("Steps run in several contexts")
 struct ContextStepTests {
   /// Lines, and of some of them by index: the summary.
