@@ -111,13 +111,17 @@ package final class LogLines {
     wasBegun = true
     var head = readPiece()
     // A pipe may give one byte at a time.
-    while !head.isEmpty, head.count < GzipStream.magic.count {
+    while !head.isEmpty, head.count < LogCompression.longestMagic {
       let more = readPiece()
       if more.isEmpty { break }
       head += more
     }
     guard head.starts(with: GzipStream.magic) else {
       isBinary = head.prefix(4_096).contains(0)
+      if let other = LogCompression.of(head) {
+        return fail(
+          "is a \(other.rawValue) file", "inflate it: `\(other.command) FILE | cdprof log -`")
+      }
       return head
     }
     var waiting = head

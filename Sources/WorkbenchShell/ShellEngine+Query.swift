@@ -58,11 +58,33 @@ extension ShellEngine {
         nextStep: "begin with SELECT, WITH, VALUES, EXPLAIN or PRAGMA")
     }
     var rows: [[ShellTable.Cell]] = []
+    var bytes = 0
     while try statement.step() {
-      rows.append((0..<statement.columnCount).map { cell(statement.value($0)) })
+      let values = (0..<statement.columnCount).map { statement.value($0) }
+      bytes += values.reduce(0) { $0 + size($1) }
+      guard rows.count < mostRows, bytes <= mostBytes else {
+        throw ShellFailure(
+          "the answer has more than \(NumberText.grouped(mostRows)) rows or "
+            + "\(mostBytes >> 20) MB, the limit",
+          nextStep: "add a LIMIT, or take `substr()` of long values")
+      }
+      rows.append(values.map(cell))
       try interruption.check()
     }
     return ShellTable((0..<statement.columnCount).map(statement.columnName), rows)
+  }
+
+  /// What is kept of an answer at most.
+  private static let mostRows = 100_000
+  private static let mostBytes = 16 << 20
+
+  /// Bytes of a value that takes more room than a number.
+  private static func size(_ value: SQLiteValue) -> Int {
+    switch value {
+    case .null, .integer, .real: 0
+    case .text(let text): text.utf8.count
+    case .blob(let bytes): bytes.count
+    }
   }
 
   private static func cell(_ value: SQLiteValue) -> ShellTable.Cell {

@@ -190,7 +190,7 @@ struct HostileFilesTests {
       let error = #expect(throws: SQLiteError.self) {
         try connection.withStepLimit(1_000_000) { try connection.values(endless) }
       }
-      #expect(error?.message == "stopped after 1000000 VM steps, the limit for reading this store")
+      #expect(error?.message == "stopped after 1000000 VM steps, the limit of this statement")
     }
     #expect(try connection.values("SELECT 1") == [[.integer(1)]])
     // Each is below the limit, and all together are above.

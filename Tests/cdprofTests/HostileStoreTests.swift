@@ -192,4 +192,136 @@ struct HostileStoreTests {
     #expect(try program.run(["inspect", store]).status == 0)
     #expect(program.leftovers == [])
   }
+
+  @Test(
+    "an endless view or trigger in the place of an entity's doesn't hold up advice",
+    arguments: [
+      "DROP TABLE ZTAG; CREATE VIEW ZTAG AS \(endless) i Z_PK, 1 Z_ENT, 1 Z_OPT, 'a' ZNAME FROM n",
+      "CREATE TRIGGER t AFTER INSERT ON ZTAG BEGIN INSERT INTO Z_METADATA(Z_UUID) "
+        + "\(endless) 'u' FROM n; END",
+    ])
+  func endlessSchema(_ sql: String) throws {
+    try edit(sql)
+    let select = "SELECT 0, t0.Z_PK FROM ZTAG t0 WHERE  t0.ZNAME = ?"
+    let insert = "INSERT INTO ZTAG(Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES(?, ?, ?, ?)"
+    let log = try program.folder.write(
+      "CoreData: sql: \(select)\nCoreData: sql: \(insert)\n", to: "tags.log")
+    for command in [["advise", store, "--sql", select], ["log", log, "--store", store]] {
+      let run = try program.bash(
+        "timeout 60 \"$CDPROF\" " + command.map { "'\($0)'" }.joined(separator: " "))
+      #expect([0, 65].contains(run.status), "\(command): \(run.status) \(run.errors)")
+    }
+  }
+
+  @Test("statements without an end are stopped, and their answers have a limit")
+  func endlessStatements() throws {
+    let statements = [
+      "\(Self.endless) max(i) FROM n", "\(Self.endless) i FROM n",
+    ]
+    let queries = statements.map { ".sqlite \($0)" }.joined(separator: "\n")
+    let looked = try program.run(
+      ["shell", store], input: queries + "\n.sqlite SELECT printf('%40000000d', 1)\nfetch Tag\n")
+    #expect(looked.status == 65 && looked.output.contains("500"))
+    #expect(looked.errors.contains("stopped after 1000000000 VM steps, the limit"))
+    #expect(
+      looked.errors.components(separatedBy: "more than 100,000 rows or 16 MB, the limit").count
+        == 3,
+      "\(looked.errors)")
+    let written = try program.run(
+      ["shell", store, "--write"], input: "sql \"\(statements[0])\"\nfetch Tag\n")
+    #expect(written.status == 65 && written.output.contains("500"))
+    #expect(written.errors.contains("VM steps, the limit"), "\(written.errors)")
+  }
+
+  @Test("a journal of holes that no disk can hold is told at once")
+  func sparseJournal() throws {
+    for suffix in ["-journal", "-wal"] {
+      try Data().write(to: URL(fileURLWithPath: store + suffix))
+      truncate(store + suffix, 1 << 42)
+      let run = try program.run(["shell", store, "--write"], input: "fetch Tag\n")
+      #expect(run.status != 0 && run.errors.contains("free"), "\(run.errors)")
+      try FileManager.default.removeItem(atPath: store + suffix)
+    }
+  }
+
+  @Test("a socket is missing input, whatever it was given as")
+  func sockets() throws {
+    let script = """
+      python3 - << END
+      import socket
+      socket.socket(socket.AF_UNIX).bind("sock")
+      END
+      echo 'CoreData: sql: SELECT 1' > lines
+
+      """
+    let commands =
+      Self.commands.map { arguments($0, "sock") }
+      + [
+        ["log", "sock"], ["run", "sock"], ["report", "sock"], ["compare", "sock", "sock"],
+        ["diff", "sock", "sock"], ["generate", "sock", "--out", "g"],
+        ["export", "sock", "--swift"],
+        ["log", "lines", "--store", "sock"], ["log", "lines", "--model", "sock"],
+        ["log", "lines", "--expect", "sock"], ["advise", "sock", "fetch Tag"],
+      ]
+    let lines = commands.map { command in
+      "cdprof " + command.map { "\"\($0.replacing("\"", with: "\\\""))\"" }.joined(separator: " ")
+        + " < /dev/null > o 2> e; echo \"$? $(grep -c socket e)\""
+    }
+    let outcome = try program.bash(script + lines.joined(separator: "\n"))
+    let ends = outcome.output.split(separator: "\n")
+    #expect(ends.count == commands.count, "\(outcome.errors)")
+    for (command, end) in zip(commands, ends) {
+      #expect(end == "66 1" || end == "66 0", "\(command): \(end)")
+    }
+  }
+
+  @Test("a full folder for temporary files is a failed run, not bad input")
+  func fullTemporaryFolder() throws {
+    let script = """
+      mount -t tmpfs -o size=64k tmpfs /tmp && mount -t tmpfs -o size=64k tmpfs /var/tmp || exit 77
+      export TMPDIR=/tmp
+      "$CDPROF" shell "$1" --write < "$2"; echo "$?"; ls -A /tmp /var/tmp | grep -c scratch
+      """
+    let lines = try program.folder.write("fetch Tag\n", to: "lines")
+    let file = try program.folder.write(script, to: "full.sh")
+    // The test's own folder is in one of those that are hidden.
+    let shelf = FileManager.default.homeDirectoryForCurrentUser.path
+    let outcome = try program.bash(
+      """
+      d=$(mktemp -d "\(shelf)/full-XXXXXX") && cp '\(store)' "$d/s.sqlite" && cp '\(lines)' '\(file)' "$d"
+      CDPROF="$CDPROF" unshare -m bash "$d/full.sh" "$d/s.sqlite" "$d/lines"; s=$?; rm -r "$d"; exit $s
+      """)
+    // Only root may mount.
+    guard ![77, 1].contains(outcome.status) || outcome.output.contains("\n") else { return }
+    let words = outcome.output.split(separator: "\n")
+    #expect(words.suffix(2) == ["1", "0"], "\(outcome.output) \(outcome.errors)")
+    #expect(
+      outcome.errors.localizedLowercase.contains("no space") || outcome.errors.contains("free"))
+  }
+
+  @Test("a store that a scenario can't use is told in a sentence")
+  func scenarioOverARefusedStore() throws {
+    try edit("DROP TABLE Z_METADATA; CREATE VIEW Z_METADATA AS SELECT 1 Z_VERSION")
+    let yaml = "name: S\ndata: {store: \"\(store)\"}\nsteps:\n  - {fetch: Tag}\n"
+    let run = try program.run(["run", program.folder.write(yaml, to: "s.yml")])
+    #expect(run.status == 65)
+    #expect(!run.errors.contains("Error Domain") && !run.errors.contains("UserInfo"))
+    #expect(run.errors.contains("Z_METADATA isn't an ordinary table"), "\(run.errors)")
+  }
+
+  @Test("guessing the model of wide tables takes a moment", arguments: [400, 1_900])
+  func wideTable(columns: Int) throws {
+    let names = (0..<columns).map { "ZC\($0)" }
+    try edit(
+      "DELETE FROM Z_MODELCACHE; INSERT INTO Z_PRIMARYKEY VALUES(9, 'Wide', 0, 200); CREATE TABLE "
+        + "ZWIDE(Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
+        + names.map { "\($0) INTEGER" }.joined(separator: ", ")
+        + "); WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) "
+        + "INSERT INTO ZWIDE SELECT i, 9, 1, \(names.map { _ in "i" }.joined(separator: ", ")) FROM n"
+    )
+    let begin = Date()
+    let run = try program.run(["model", store])
+    #expect(run.status == 0 && run.output.contains("Wide"), "\(run.errors)")
+    #expect(Date().timeIntervalSince(begin) < 10)
+  }
 }

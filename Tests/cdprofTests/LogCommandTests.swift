@@ -87,4 +87,22 @@ struct LogCommandTests {
       #expect(again.status == 0 && again.output == text, "\(format)")
     }
   }
+
+  @Test(arguments: [
+    ("bzip2", "bunzip2 -c", [0x42, 0x5A, 0x68, 0x39]),
+    ("xz", "xz -dc", [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]),
+    ("zip", "unzip -p", [0x50, 0x4B, 0x03, 0x04]),
+    ("zstd", "zstd -dc", [0x28, 0xB5, 0x2F, 0xFD]),
+  ])
+  func anotherCompressionIsNamedWithItsCommand(
+    name: String, command: String, bytes: [UInt8]
+  ) throws {
+    let file = program.folder.file("x.log")
+    try Data(bytes + [0, 1, 2, 3, 4, 5, 6, 7]).write(to: file)
+    let run = try program.run(["log", "x.log"])
+    #expect(run.status == 65)
+    #expect(
+      run.errors == "x.log is a \(name) file\ninflate it: `\(command) FILE | cdprof log -`\n",
+      "\(run.errors)")
+  }
 }

@@ -46,6 +46,7 @@ enum SQLCondition: Sendable {
       }
     }
     guard let first = fragments.first else { return .constant(neutral) }
+    if !neutral, let list = membership(fragments) { return .sql(list) }
     return fragments.count == 1 ? .sql(first) : .sql(joined(fragments[...], by: word))
   }
 
@@ -54,9 +55,25 @@ enum SQLCondition: Sendable {
   /// SQLite's tree is as deep as such a chain is long, and it takes no more than 1,000.
   private static let longestChain = 100
 
-  /// The groups of longer chains get a unary plus, which hides them from the query planner: it
-  /// compares all terms that it sees with each other.
-  private static let longestPlannedChain = 2_000
+  /// Terms of an OR beyond this many are written as a list where that means the same.
+  ///
+  /// Preparing a chain takes SQLite time that grows with the square of its terms; a list is linear.
+  private static let longestDisjunction = 2_000
+
+  /// Comparisons of one expression with a value each, `a = ? OR a = ?`, as `a IN (?, ?)`.
+  ///
+  /// Nil for a short chain, and for other terms.
+  private static func membership(_ terms: [SQLFragment]) -> SQLFragment? {
+    let comparison = " = ?"
+    guard terms.count > longestDisjunction, let first = terms.first, first.binds.count == 1,
+      first.sql.hasSuffix(comparison),
+      terms.allSatisfy({ $0.sql == first.sql && $0.binds.count == 1 })
+    else { return nil }
+    let marks = Array(repeating: "?", count: terms.count).joined(separator: ", ")
+    return SQLFragment(
+      sql: "\(first.sql.dropLast(comparison.count)) IN (\(marks))",
+      binds: terms.flatMap(\.binds))
+  }
 
   private static func joined(
     _ fragments: ArraySlice<SQLFragment>, by word: String
@@ -65,10 +82,8 @@ enum SQLCondition: Sendable {
       return "(\(.joined(Array(fragments), by: word)))"
     }
     let size = (fragments.count + longestChain - 1) / longestChain
-    let isHidden = fragments.count > longestPlannedChain
     let groups = stride(from: fragments.startIndex, to: fragments.endIndex, by: size).map {
-      let group = joined(fragments[$0..<min($0 + size, fragments.endIndex)], by: word)
-      return isHidden ? "+\(group.inParentheses)" : group
+      joined(fragments[$0..<min($0 + size, fragments.endIndex)], by: word)
     }
     return joined(groups[...], by: word)
   }

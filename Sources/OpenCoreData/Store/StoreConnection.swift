@@ -5,7 +5,8 @@ package enum StoreConnection {
   /// A connection with the SQL functions and collations that captured statements, triggers and
   /// indexes name; without them they neither run nor explain.
   ///
-  /// Its statements can't reach outside of the store: see `Connection.confine()`.
+  /// Its statements can't reach outside of the store: see `Connection.confine()`. Each takes at most
+  /// 1,000,000,000 VM steps, about ten seconds; one that goes beyond it throws.
   ///
   /// The caller closes it. Cost: no statement; nothing is reported as an event.
   /// - Parameters:
@@ -19,6 +20,7 @@ package enum StoreConnection {
       path: path, access: access, options: Connection.Options(pragmas: pragmas))
     do {
       connection.confine()
+      connection.limitSteps(steps)
       try StoreFunctions.register(on: connection)
     } catch {
       connection.close()
@@ -26,4 +28,7 @@ package enum StoreConnection {
     }
     return connection
   }
+
+  /// VM steps that a statement may take.
+  private static let steps = 1_000_000_000
 }

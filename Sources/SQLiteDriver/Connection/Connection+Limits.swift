@@ -42,6 +42,11 @@ extension Connection {
     self.confinement = confinement
   }
 
+  /// Has statements that read a view fail from now on: one in place of a table can be endless.
+  package func refuseViews() {
+    _ = cdprof_db_config(use(), SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+  }
+
   /// Whether a pragma can be set when a store is opened: it concerns only the store.
   ///
   /// Opening a store with another one throws `SQLITE_MISUSE`.

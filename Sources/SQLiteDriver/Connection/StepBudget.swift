@@ -25,6 +25,12 @@ final class StepBudget: @unchecked Sendable {
     isExceeded = false
   }
 
+  /// Sets the limit of each statement.
+  func restrict(to steps: Int, on handle: OpaquePointer) {
+    limit = steps
+    serve(handle)
+  }
+
   /// Has SQLite ask here while statements run, if there's a limit.
   func serve(_ handle: OpaquePointer) {
     guard limit != nil else { return sqlite3_progress_handler(handle, 0, nil, nil) }
@@ -60,6 +66,13 @@ final class StepBudget: @unchecked Sendable {
 }
 
 extension Connection {
+  /// Lets each statement from now on take at most that many VM steps.
+  ///
+  /// A statement that goes beyond it throws `SQLITE_ERROR` with the limit.
+  package func limitSteps(_ steps: Int) {
+    budget.restrict(to: steps, on: use())
+  }
+
   /// Runs the closure, in which all statements together take at most that many VM steps.
   ///
   /// For statements whose cost a valid store bounds, and a hostile one need not. A statement that goes
@@ -89,7 +102,7 @@ extension Connection {
     case SQLITE_INTERRUPT:
       guard let budget, budget.isExceeded, let limit = budget.limit else { return nil }
       return SQLiteError(
-        code: .error, message: "stopped after \(limit) VM steps, the limit for reading this store",
+        code: .error, message: "stopped after \(limit) VM steps, the limit of this statement",
         sql: sql)
     case SQLITE_TOOBIG:
       let limit = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)

@@ -82,6 +82,7 @@ package enum SettledCopy {
   /// - Returns: The bytes copied.
   static func copyDatabase(_ source: String, to copy: String) throws(SQLiteError) -> Int64 {
     let file = try DatabaseFile(path: source)
+    try checkSpace(for: file.size, of: source, at: copy)
     let target = try create(copy)
     defer { Foundation.close(target) }
     let part = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
@@ -112,6 +113,7 @@ package enum SettledCopy {
     guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
       throw SQLiteError(code: .cantOpen, message: "\(source) isn't a regular file")
     }
+    try checkSpace(for: Int64(info.st_size), of: source, at: copy)
     let target = try create(copy)
     defer { Foundation.close(target) }
     let part = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 16)
@@ -124,6 +126,20 @@ package enum SettledCopy {
       try write(UnsafeRawBufferPointer(rebasing: part[..<count]), to: target)
       total += Int64(count)
     }
+  }
+
+  /// Fails before a copy that can't be finished is begun: a file of holes can be larger than any disk.
+  private static func checkSpace(
+    for size: Int64, of source: String, at copy: String
+  ) throws(SQLiteError) {
+    var space = statvfs()
+    let folder = copy.lastIndex(of: "/").map { String(copy[..<$0]) } ?? "."
+    guard statvfs(folder.isEmpty ? "/" : folder, &space) == 0 else { return }
+    let free = UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize))
+    guard !free.overflow, UInt64(size) > free.partialValue else { return }
+    throw SQLiteError(
+      code: .full,
+      message: "could not copy \(source): it has \(size) bytes, and \(free.partialValue) are free")
   }
 
   private static func create(_ path: String) throws(SQLiteError) -> Int32 {

@@ -1,4 +1,4 @@
-import ManagedModel
+import OpenCoreData
 import OpenCoreData
 package import WorkbenchText
 

@@ -63,7 +63,8 @@ struct ModelLookup {
     } catch {
       document.report(
         LanguageProblem(
-          "the model \(url.lastPathComponent) cannot be read: \(error)", at: name.place,
+          "the model \(url.lastPathComponent) cannot be read: \(ErrorText.of(error))",
+          at: name.place,
           nextStep: "open it in Xcode, or run `cdprof inspect` on a store made with it"),
         at: entry.keyPath)
       return nil
@@ -76,7 +77,8 @@ struct ModelLookup {
     } catch {
       document.report(
         LanguageProblem(
-          "no model can be read out of \(store.lastPathComponent): \(error)", at: data.key.place,
+          "no model can be read out of \(store.lastPathComponent): \(ErrorText.of(error))",
+          at: data.key.place,
           nextStep: "name one with `model:`"), at: data.keyPath)
       return nil
     }

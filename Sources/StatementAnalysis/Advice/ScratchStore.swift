@@ -24,6 +24,7 @@ final class ScratchStore {
       let copy = folder.appendingPathComponent("advice.sqlite")
       try StoreFile.copy(from: url, to: copy)
       connection = try StoreConnection.open(path: copy.path, access: .writing)
+      connection.refuseViews()
     } catch {
       ScratchFolders.remove(folder)
       throw error
@@ -70,6 +71,14 @@ final class ScratchStore {
   ///
   /// Nil for an empty table, for one without primary key, and where a constraint refuses the copy.
   func insertSteps(into table: String) -> Int? {
+    // The store's triggers run, and can be endless.
+    connection.withStepLimit(ScratchStore.insertLimit) { stepsOfInsert(into: table) }
+  }
+
+  /// VM steps of an INSERT at most, what goes with it included.
+  private static let insertLimit = 10_000_000
+
+  private func stepsOfInsert(into table: String) -> Int? {
     do {
       let names = try connection.values("SELECT name FROM pragma_table_info('\(table)')")
         .compactMap { row in if case .text(let name)? = row.first { name } else { nil } }
