@@ -31,7 +31,8 @@ struct HostileStoreTests {
       let isFile = info.st_mode & S_IFMT == S_IFREG
       $0[$1] =
         try target
-        ?? (isFile ? Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString() : "")
+        ?? (isFile && info.st_size > 0
+          ? Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString() : "")
     }
   }
 
