@@ -63,7 +63,7 @@ extension ShellEngine {
       let values = (0..<statement.columnCount).map { statement.value($0) }
       bytes += values.reduce(0) { $0 + size($1) }
       guard rows.count < mostRows, bytes <= mostBytes else {
-        throw ShellFailure(
+        throw CommandFailure(
           "the answer has more than \(NumberText.grouped(mostRows)) rows or "
             + "\(mostBytes >> 20) MB, the limit",
           nextStep: "add a LIMIT, or take `substr()` of long values")

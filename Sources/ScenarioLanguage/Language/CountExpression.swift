@@ -1,5 +1,4 @@
 import OpenCoreData
-import OpenCoreData
 package import WorkbenchText
 
 /// A number written as an expression: `1 + Mood + Country`, `2 + ceil(Mood / 20)`.

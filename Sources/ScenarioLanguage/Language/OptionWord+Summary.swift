@@ -41,7 +41,7 @@ extension OptionWord {
   }
 
   /// What it does behind a verb, where that isn't what it does behind the others.
-  func summary(of verb: Verb) -> String {
+  package func summary(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "to-many relationships and the results that join them"
     case (.to, .pin): "`current`, `none` or a context"
@@ -52,7 +52,7 @@ extension OptionWord {
   }
 
   /// An example of the word behind a verb.
-  func example(of verb: Verb) -> String {
+  package func example(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "with moods new"
     case (.to, .pragma): "to 100"

@@ -3,6 +3,7 @@ import ProfileEvents
 import Testing
 
 @testable import RunReports
+@testable import ScenarioLanguage
 
 @Suite("Two logs side by side")
 struct LogComparisonTests {

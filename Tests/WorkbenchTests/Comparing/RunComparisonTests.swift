@@ -4,6 +4,7 @@ import Testing
 
 @testable import Profiling
 @testable import RunReports
+@testable import WorkbenchText
 
 @Suite("Two results side by side")
 struct RunComparisonTests {

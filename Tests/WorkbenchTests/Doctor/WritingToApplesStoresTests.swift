@@ -16,7 +16,7 @@ struct WritingToApplesStoresTests {
       let connection = try Connection(path: url.path, access: .looking)
       defer { connection.close() }
       for table in tables {
-        for row in try connection.values("SELECT * FROM \(sql(table))") {
+        for row in try connection.values("SELECT * FROM \(SQLNames.quoted(table))") {
           guard case .integer(let key) = row[0] else { continue }
           rows[table, default: [:]][key] = row
         }

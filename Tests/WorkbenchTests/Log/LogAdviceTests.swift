@@ -3,6 +3,7 @@ import SQLiteDriver
 import Testing
 
 @testable import LogAnalysis
+@testable import StatementAnalysis
 
 @Suite("Indexes are looked for from a log")
 struct LogAdviceTests {

@@ -2,6 +2,8 @@ import Foundation
 import ProfileEvents
 import Testing
 
+@testable import LogAnalysis
+
 @Suite("What the lines of a log add up to")
 struct LogTallyTests {
   /// The prefetch's time is inside its fetch's.

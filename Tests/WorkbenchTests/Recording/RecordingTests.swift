@@ -3,6 +3,8 @@ import Profiling
 import ScenarioLanguage
 import Testing
 
+@testable import StatementAnalysis
+
 @Suite struct RecordingTests {
   /// The lesson's laws, by variant: selects, rows, faults, hits, misses.
   @Test(arguments: [

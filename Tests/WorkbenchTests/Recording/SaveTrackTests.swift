@@ -3,6 +3,8 @@ import ProfileEvents
 import Synchronization
 import Testing
 
+@testable import Profiling
+
 @Suite struct SaveTrackTests {
   /// Lines of a log, from any thread.
   private final class Lines: Sendable {

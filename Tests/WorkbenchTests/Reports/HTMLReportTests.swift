@@ -4,6 +4,9 @@ import Testing
 
 @testable import Profiling
 @testable import RunReports
+@testable import ScenarioLanguage
+@testable import StatementAnalysis
+@testable import WorkbenchText
 
 @Suite struct HTMLReportTests {
   @Test(arguments: [2_100_000, 33_000_000, 40_000, 7_000_000_000, 55_000_000_000] as [UInt64])

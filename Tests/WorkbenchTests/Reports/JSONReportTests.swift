@@ -4,6 +4,8 @@ import RunReports
 import ScenarioLanguage
 import Testing
 
+@testable import Profiling
+
 @Suite struct JSONReportTests {
   @Test func theFileHasThePromisedShape() throws {
     let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultLesson.full))

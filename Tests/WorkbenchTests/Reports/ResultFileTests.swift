@@ -5,6 +5,7 @@ import Testing
 @testable import Profiling
 @testable import RunReports
 @testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("A result is read back from its JSON, whole")
 struct ResultFileTests {

@@ -145,14 +145,16 @@ struct StoreRowsTests {
       try StoreRows(url, entity: entity.name, where: nil).forEach { rows.append($0) }
       let numbers = entity.concreteNumbers.map(String.init).joined(separator: ", ")
       let keys = try connection.values(
-        "SELECT Z_PK FROM \(sql(entity.table)) WHERE Z_ENT IN (\(numbers)) ORDER BY Z_PK")
+        "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) WHERE Z_ENT IN (\(numbers)) ORDER BY Z_PK"
+      )
       #expect(rows.count == keys.count)
       for row in rows where row.entity == entity.name {
         let key = try #require(Int64(row.id.split(separator: "/").last?.dropFirst() ?? ""))
         let values = Dictionary(uniqueKeysWithValues: row.values.map { ($0.name, $0.value) })
         for column in entity.columns {
           let stored = try connection.values(
-            "SELECT \(sql(column.name)) FROM \(sql(entity.table)) WHERE Z_PK = \(key)")
+            "SELECT \(SQLNames.quoted(column.name)) FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = \(key)"
+          )
           #expect(
             values[column.property.name]?.isStored(stored[0][0]) == true,
             "\(row.id) \(column.property.name): \(stored[0][0])")
@@ -177,9 +179,9 @@ struct StoreRowsTests {
   private static func members(of toMany: SQLToMany) -> String {
     switch toMany.storage {
     case .foreignKey(let column, _):
-      "SELECT Z_PK FROM \(sql(toMany.destination.table)) WHERE \(sql(column)) = ?"
+      "SELECT Z_PK FROM \(SQLNames.quoted(toMany.destination.table)) WHERE \(SQLNames.quoted(column)) = ?"
     case .joinTable(let table, let source, let destination, _):
-      "SELECT \(sql(destination)) FROM \(sql(table)) WHERE \(sql(source)) = ?"
+      "SELECT \(SQLNames.quoted(destination)) FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
     }
   }
 

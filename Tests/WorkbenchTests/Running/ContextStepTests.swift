@@ -2,6 +2,9 @@ import OpenCoreData
 import ProfileEvents
 import Testing
 
+@testable import Profiling
+@testable import ScenarioLanguage
+
 @Suite("Steps run in several contexts")
 struct ContextStepTests {
   /// Lines, and of some of them by index: the summary.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Profiling
 @testable import ScenarioLanguage
+@testable import StatementAnalysis
 @testable import WorkbenchText
 
 @Suite("A scenario is run")

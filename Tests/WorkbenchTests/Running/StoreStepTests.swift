@@ -3,6 +3,7 @@ import ProfileEvents
 import Testing
 
 @testable import Profiling
+@testable import ScenarioLanguage
 @testable import WorkbenchText
 
 @Suite("Steps work on lists, on relationships and on the store itself")

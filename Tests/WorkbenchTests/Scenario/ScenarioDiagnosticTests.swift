@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ScenarioLanguage
+@testable import WorkbenchText
 
 @Suite("A wrong scenario says where and what")
 struct ScenarioDiagnosticTests {

@@ -5,6 +5,7 @@ import Testing
 @testable import Profiling
 @testable import RunReports
 @testable import ScenarioLanguage
+@testable import WorkbenchShell
 @testable import WorkbenchText
 
 @Suite("A starter is a scenario that holds")
@@ -25,8 +26,10 @@ struct ScenarioStarterTests {
   @Test
   func theStarterOnAStoreHolds() throws {
     let store = try TypedSession.store()
+    let workspace = try ShellWorkspace(store: store.url, path: store.url.path)
     let starter = try ScenarioStarter(
-      name: "theirs", store: store.url, folder: store.folder.url)
+      name: "theirs", store: store.url, model: workspace.model, counts: workspace.counts,
+      folder: store.folder.url)
     #expect(try starter.write(to: store.folder.url).count == 2)
     let file = store.folder.file("theirs.yml")
     let text = try String(contentsOf: file, encoding: .utf8)

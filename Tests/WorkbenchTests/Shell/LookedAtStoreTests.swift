@@ -3,6 +3,8 @@ import Testing
 
 @testable import Profiling
 @testable import ScenarioLanguage
+@testable import WorkbenchShell
+@testable import WorkbenchText
 
 @Suite("A store in the shell is only looked at", .enabled(if: SharedData.moodyStores != nil))
 struct LookedAtStoreTests {

@@ -2,7 +2,10 @@ import Foundation
 import OpenCoreData
 import Testing
 
+@testable import Profiling
 @testable import StatementAnalysis
+@testable import WorkbenchShell
+@testable import WorkbenchText
 
 @Suite("The shell proposes indexes for what was typed")
 struct ShellAdviceTests {

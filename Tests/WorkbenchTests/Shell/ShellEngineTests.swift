@@ -5,6 +5,7 @@ import Testing
 @testable import RunReports
 @testable import ScenarioLanguage
 @testable import WorkbenchShell
+@testable import WorkbenchText
 
 @Suite("The shell answers each line with what it cost")
 struct ShellEngineTests {

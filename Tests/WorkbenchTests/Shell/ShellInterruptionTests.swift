@@ -3,7 +3,9 @@ import Foundation
 import ProfileEvents
 import Testing
 
+@testable import Profiling
 @testable import ScenarioLanguage
+@testable import WorkbenchShell
 @testable import WorkbenchText
 
 /// A view without end makes any statement run until it is cut off.

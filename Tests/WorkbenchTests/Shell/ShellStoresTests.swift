@@ -5,6 +5,7 @@ import Testing
 @testable import Profiling
 @testable import RunReports
 @testable import ScenarioLanguage
+@testable import StatementAnalysis
 @testable import WorkbenchShell
 @testable import WorkbenchText
 
