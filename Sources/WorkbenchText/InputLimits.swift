@@ -1,8 +1,15 @@
+import SQLiteDriver
+
 /// The largest numbers that files and arguments may contain.
 ///
 /// They're far above real ones and there to refuse slips and hostile input before it costs memory or
 /// time. Each error that refuses a larger number states the limit.
 package enum InputLimits {
+  /// Applies the limits that concern the process: SQLite may take a gigabyte.
+  package static func limitProcess() {
+    Connection.limitMemory(toBytes: 1 << 30)
+  }
+
   /// Runs of a variant with `--repeat`.
   package static let repeats = 1_000
   /// The value of `--scale`.

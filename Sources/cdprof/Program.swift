@@ -10,6 +10,7 @@ enum Program {
   /// - Parameter arguments: without the program's own name.
   static func run(_ arguments: [String]) -> ExitStatus {
     let console = Console()
+    InputLimits.limitProcess()
     atexit { ScratchFolders.removeAll() }
     ScratchFolders.removeLeftBehind()
     // An app's classes are never here; that its objects are plain ones goes without saying.

@@ -233,6 +233,17 @@ struct HostileStoreTests {
     #expect(written.errors.contains("VM steps, the limit"), "\(written.errors)")
   }
 
+  @Test("a statement that takes too much memory fails, and the next one runs")
+  func hungryStatements() throws {
+    let rows = "WITH n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n LIMIT 8)"
+    let run = try program.run(
+      ["shell", store],
+      input: ".sqlite \(rows) SELECT length(x) FROM (SELECT group_concat(hex(zeroblob("
+        + "120000000 + i)), '') OVER (PARTITION BY i) x FROM n)\nfetch Tag\n")
+    #expect(run.status == 65 && run.output.contains("500"), "\(run.errors)")
+    #expect(run.errors.contains("memory"), "\(run.errors)")
+  }
+
   @Test("a journal of holes that no disk can hold is told at once")
   func sparseJournal() throws {
     for suffix in ["-journal", "-wal"] {

@@ -57,6 +57,13 @@ extension Connection {
   /// The names for which `allows(pragma:)` holds, in lowercase and in order.
   package static var allowedPragmas: [String] { Confinement.pragmas.sorted() }
 
+  /// Bounds the memory that SQLite takes for all connections of the process.
+  ///
+  /// A statement that needs more fails with `SQLITE_NOMEM`, and its connection stays usable.
+  package static func limitMemory(toBytes bytes: Int64) {
+    sqlite3_hard_heap_limit64(bytes)
+  }
+
   /// VM steps that a statement of a read-only connection may take: about a minute.
   static let readOnlySteps = 10_000_000_000
 
