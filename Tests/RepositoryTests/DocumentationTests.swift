@@ -39,10 +39,4 @@ struct DocumentationTests {
       #expect(targets.contains(String(match.1)), "\(document): no `make \(match.1)`")
     }
   }
-
-  @Test func readmeNamesTheTwoCommandsFirst() throws {
-    let lines = try Repository.lines(of: "README.md")
-    let commands = lines.filter { $0.hasPrefix("make ") || $0.hasPrefix("cdprof ") }
-    #expect(commands.prefix(2).map { $0.prefix(9) } == ["make demo", "make test"])
-  }
 }

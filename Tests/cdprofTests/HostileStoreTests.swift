@@ -231,6 +231,11 @@ struct HostileStoreTests {
       ["shell", store, "--write"], input: "sql \"\(statements[0])\"\nfetch Tag\n")
     #expect(written.status == 65 && written.output.contains("500"))
     #expect(written.errors.contains("VM steps, the limit"), "\(written.errors)")
+    let long = try program.run(
+      ["shell", store, "--write"],
+      input: "sql \"SELECT zeroblob(100000000), hex(zeroblob(1000000))\"\n")
+    #expect(long.status == 0 && long.output.utf8.count < 2_000)
+    #expect(long.output.contains("100,000,000 bytes, \"0000"), "\(long.output)")
   }
 
   @Test("a statement that takes too much memory fails, and the next one runs")

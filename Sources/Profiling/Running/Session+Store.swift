@@ -9,9 +9,21 @@ extension Session {
   func runStatement(_ step: Step) throws -> String {
     let (rows, first) = try rawConnection().run(step.subject, from: step.location)
     guard rows > 0 else { return "done, no rows" }
-    let values = first.map(\.description).joined(separator: ", ")
+    let values = first.map(Self.shortened).joined(separator: ", ")
     return NumberText.counted(rows, "row") + (rows == 1 ? ": " : ", the first: ") + values
   }
+
+  /// A value for a line; of a long one its beginning, or its size.
+  private static func shortened(_ value: SQLiteValue) -> String {
+    switch value {
+    case .text(let text) where text.utf8.count > longestText: "\"\(text.prefix(longestText))…\""
+    case .blob(let bytes) where bytes.count > longestText: NumberText.counted(bytes.count, "byte")
+    default: value.description
+    }
+  }
+
+  /// In bytes.
+  private static let longestText = 1_000
 
   /// Makes an index of the store, or drops one.
   func changeIndex(_ step: Step) throws -> String {
