@@ -1,4 +1,4 @@
-import OpenCoreData
+package import OpenCoreData
 import ProfileEvents
 package import ScenarioLanguage
 import WorkbenchText
@@ -195,5 +195,108 @@ package struct LogJudge {
           "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
             + "\(storm.firstLine); cure: \(storm.cure)"
         })
+  }
+}
+
+/// What came of holding a log's sections against a budget.
+package struct LogJudgement: Sendable {
+  /// By the place of a section in the report; absent for sections that the budget does not name.
+  package var results: [Int: [ExpectationResult]] = [:]
+  /// Sections of the budget that the log does not have, with the line they are written on.
+  package var missing: [(name: String, line: Int)] = []
+  /// Expectations that no log can tell, in words; only a scenario's are left out so.
+  package var notJudged: [String] = []
+
+  /// Whether every section is there and every expectation was met.
+  package var holds: Bool {
+    missing.isEmpty && results.values.allSatisfy { $0.allSatisfy(\.holds) }
+  }
+}
+
+/// What came of a log's budget, as a person reads it.
+package enum LogJudgementText {
+  /// The verdict, and what was missed with the statements behind it.
+  package static func lines(_ judgement: LogJudgement, of report: LogReport) -> [String] {
+    let results = judgement.results.values.flatMap { $0 }
+    let held = results.count(where: \.holds)
+    let sections = judgement.results.values.count { $0.allSatisfy(\.holds) }
+    var lines = [
+      "\(judgement.holds ? "✓" : "✗") "
+        + NumberText.counted(
+          sections, of: judgement.results.count + judgement.missing.count, "section")
+        + ", " + NumberText.counted(held, of: results.count, "expectation")
+    ]
+    for (name, line) in judgement.missing {
+      lines.append("✗ \(name)   the log has no line `cdprof: begin \(name)`   line \(line)")
+    }
+    for place in judgement.results.keys.sorted() {
+      let section = report.sections[place]
+      for result in judgement.results[place] ?? [] where !result.holds {
+        let law = result.law == result.expected.description ? "" : " (\(result.law))"
+        lines.append(
+          "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(law)"
+            + "   found \(result.found)   \(result.location)")
+        lines += result.differences.map { "    \($0)" }
+      }
+    }
+    if !judgement.notJudged.isEmpty {
+      lines.append("not judged, for a log does not tell:")
+      lines += judgement.notJudged.map { "    \($0)" }
+    }
+    return lines
+  }
+}
+
+extension LogBudget {
+  /// Reads and checks what `--expect` names.
+  ///
+  /// - Parameters:
+  ///   - model: the model for a file that names none.
+  ///   - scale: what `scale` stands for in a scenario; a budget has the rows that it says.
+  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InputRefusal` when the file cannot
+  ///   be read.
+  package static func read(
+    path: String, model: NSManagedObjectModel?, scale: Int = 1
+  ) throws -> LogBudget {
+    try LogBudgetReader.read(path: path, model: model, scale: scale) { $0.problems }
+  }
+
+  /// What no log can show, and what has no value.
+  private var problems: [LanguageProblem] {
+    let judge = LogJudge(budget: self)
+    return sections.flatMap { problems(in: $0.expect, judge) }
+  }
+
+  private func problems(in block: ExpectBlock, _ judge: LogJudge) -> [LanguageProblem] {
+    var problems = (block.findings?.names ?? []).compactMap { finding in
+      judge.untold(finding).map { reason in
+        LanguageProblem(
+          reason, at: finding.rule.place,
+          nextStep: "a budget may list fault-storm, fetch-loop, count-per-row, and "
+            + "ineffective-prefetch")
+      }
+    }
+    problems += block.plans.map { plan in
+      LanguageProblem(
+        LogJudge.noPlans, at: plan.place ?? SourcePlace(line: plan.line, column: 1),
+        nextStep: "leave `\(plan.text)` out; `cdprof run` judges the plans of a scenario")
+    }
+    for expectation in block.expectations {
+      if let reason = judge.untold(expectation, withHits: true) {
+        problems.append(
+          LanguageProblem(
+            reason, at: expectation.metric.place,
+            nextStep: "a log tells selects, rows, fetches, misses, saves and the like"))
+      }
+      do {
+        _ = try expectation.law.bounds(in: scope)
+      } catch {
+        problems.append(
+          LanguageProblem(
+            "`\(error.text)` has no value: \(error.message)", at: error.place,
+            nextStep: "say the rows of the app's store: `data: {Mood: 5000}`"))
+      }
+    }
+    return problems
   }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A line of a log, taken apart: what is in front of Core Data's text, and that text.
 struct LogLine {
   /// The class of the text and the text; nil for a line that is not Core Data's.
@@ -157,5 +159,174 @@ extension LogBytes {
       thread.bytes.allSatisfy({ $0.isWord })
     else { return nil }
     return thread
+  }
+}
+
+/// A record of `log show --style ndjson` or `--style json`: the message and what was known with it.
+struct LogRecord {
+  let message: LogBytes
+  /// Time and thread, in the form of other logs.
+  let prefix: LogBytes
+
+  /// Reads the line of a record that has its message; nil for other lines.
+  init?(_ line: LogBytes) {
+    let start = line.withoutIndent
+    guard start.first == UInt8(ascii: "{") || start.starts(with: "\"eventMessage\""),
+      let message = LogRecord.string(of: "\"eventMessage\"", in: start)
+    else { return nil }
+    self.message = LogBytes(message)
+    let time = LogRecord.string(of: "\"timestamp\"", in: start) ?? ""
+    let process =
+      LogRecord.value(of: "\"processID\"", in: start)?.leadingNumber.map(String.init) ?? "0"
+    let thread = LogRecord.value(of: "\"threadID\"", in: start)?.leadingNumber.map { "\($0)" }
+    prefix = LogBytes(thread.map { "\(time) [\(process):\($0)]" } ?? time)
+  }
+
+  /// Whether a line is a key of a record that stands over several lines, with its value.
+  static func isKey(_ line: LogBytes) -> Bool {
+    let start = line.withoutIndent
+    guard start.first == UInt8(ascii: "\"") else { return false }
+    let rest = LogBytes(start.bytes.dropFirst().drop(while: \.isWord))
+    guard rest.first == UInt8(ascii: "\""), rest.count + 1 < start.count else { return false }
+    return LogBytes(rest.bytes.dropFirst()).withoutIndent.first == UInt8(ascii: ":")
+  }
+
+  /// The time of such a line; nil when it has another key.
+  static func time(_ line: LogBytes) -> LogTime? {
+    line.withoutIndent.starts(with: "\"timestamp\"")
+      ? string(of: "\"timestamp\"", in: line).map { LogTime(in: LogBytes($0)) } : nil
+  }
+
+  /// The thread of such a line; nil when it has another key.
+  static func thread(_ line: LogBytes) -> String? {
+    line.withoutIndent.starts(with: "\"threadID\"")
+      ? value(of: "\"threadID\"", in: line)?.leadingNumber.map(String.init) : nil
+  }
+
+  /// What stands behind a key and its colon.
+  private static func value(of key: StaticString, in line: LogBytes) -> LogBytes? {
+    guard let rest = line.after(key)?.withoutIndent, rest.first == UInt8(ascii: ":") else {
+      return nil
+    }
+    return LogBytes(rest.bytes.dropFirst()).withoutIndent
+  }
+
+  private static func string(of key: StaticString, in line: LogBytes) -> String? {
+    guard let value = value(of: key, in: line), value.first == UInt8(ascii: "\"") else {
+      return nil
+    }
+    var end = value.bytes.startIndex + 1
+    while end < value.bytes.endIndex, value.bytes[end] != UInt8(ascii: "\"") {
+      end += value.bytes[end] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    // A cut record has no closing quote.
+    let inside = value.bytes[(value.bytes.startIndex + 1)..<min(end, value.bytes.endIndex)]
+    let quoted = Data("\"".utf8) + Data(inside) + Data("\"".utf8)
+    let decoded = try? JSONSerialization.jsonObject(with: quoted, options: .fragmentsAllowed)
+    return decoded as? String ?? LogBytes(inside).string
+  }
+}
+
+/// The time in front of a log line: as written, and as a number to measure gaps with.
+package struct LogTime: Sendable, Hashable {
+  /// As the log has it; empty where it has none.
+  package var text = ""
+  /// Seconds since the year 0, or since midnight where the log has no date; nil without a time.
+  package var seconds: Double?
+
+  /// No time.
+  package init() {}
+
+  /// Reads the time in a line's prefix: `2014-07-31 15:29:04.797`, with `T`, a comma and a zone too,
+  /// `May  1 12:00:00`, and `15:29:04.797` alone.
+  init(in prefix: LogBytes) {
+    let bytes = prefix.bytes
+    var index = bytes.startIndex
+    while index + 7 < bytes.endIndex {
+      if let clock = LogTime.clock(bytes, at: index) {
+        let (start, day) = LogTime.day(bytes, before: index)
+        var end = clock.end
+        // A zone is part of the text and of no use for gaps.
+        if end < bytes.endIndex,
+          [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "Z")]
+            .contains(bytes[end])
+        {
+          end += 1
+          while end < bytes.endIndex, bytes[end].isDigit || bytes[end] == UInt8(ascii: ":") {
+            end += 1
+          }
+        }
+        text = LogBytes(bytes[start..<end]).string
+        seconds = day * 86_400 + clock.seconds
+        return
+      }
+      index += 1
+    }
+  }
+
+  /// `15:29:04.797` at an index.
+  private static func clock(
+    _ bytes: ArraySlice<UInt8>, at index: Int
+  ) -> (seconds: Double, end: Int)? {
+    guard bytes[index + 2] == UInt8(ascii: ":"), bytes[index + 5] == UInt8(ascii: ":"),
+      index == bytes.startIndex || !bytes[index - 1].isDigit,
+      let hours = number(bytes, index, 2), let minutes = number(bytes, index + 3, 2),
+      let whole = number(bytes, index + 6, 2)
+    else { return nil }
+    var seconds = Double(hours * 3_600 + minutes * 60 + whole)
+    var end = index + 8
+    if end + 1 < bytes.endIndex, [UInt8(ascii: "."), UInt8(ascii: ",")].contains(bytes[end]),
+      bytes[end + 1].isDigit
+    {
+      var unit = 0.1
+      end += 1
+      while end < bytes.endIndex, bytes[end].isDigit {
+        seconds += unit * Double(bytes[end] - UInt8(ascii: "0"))
+        unit /= 10
+        end += 1
+      }
+    }
+    return (seconds, end)
+  }
+
+  /// Where the date before a clock begins, and its day's number.
+  private static func day(
+    _ bytes: ArraySlice<UInt8>, before index: Int
+  ) -> (start: Int, day: Double) {
+    if index - 11 >= bytes.startIndex, bytes[index - 7] == UInt8(ascii: "-"),
+      bytes[index - 4] == UInt8(ascii: "-"), let year = number(bytes, index - 11, 4),
+      let month = number(bytes, index - 6, 2), let day = number(bytes, index - 3, 2)
+    {
+      return (index - 11, Double(days(year: year, month: month, day: day)))
+    }
+    if index - 7 >= bytes.startIndex, bytes[index - 7].isUpper {
+      let month = names.firstIndex(of: LogBytes(bytes[(index - 7)..<(index - 4)]).string)
+      let day = LogBytes(bytes[(index - 3)..<index]).withoutIndent.leadingNumber
+      if let month, let day {
+        return (index - 7, Double(days(year: 0, month: month + 1, day: day)))
+      }
+    }
+    return (index, 0)
+  }
+
+  private static let names = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// Days since the first of March of the year 0.
+  private static func days(year: Int, month: Int, day: Int) -> Int {
+    let years = month > 2 ? year : year - 1
+    let months = (month + 9) % 12
+    return 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>, _ index: Int, _ count: Int) -> Int? {
+    guard index >= bytes.startIndex, index + count <= bytes.endIndex else { return nil }
+    var number = 0
+    for byte in bytes[index..<(index + count)] {
+      guard byte.isDigit else { return nil }
+      number = number * 10 + Int(byte - UInt8(ascii: "0"))
+    }
+    return number
   }
 }

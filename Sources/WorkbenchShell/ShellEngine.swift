@@ -137,3 +137,160 @@ extension LineWords.Token {
     if case .word(let word) = self, !word.isQuoted { word.text } else { "" }
   }
 }
+
+extension ShellEngine {
+  /// Sets or tells how much SQL is logged.
+  func setSQLLevel(_ arguments: ShellArguments) throws -> ShellAnswer {
+    if let word = arguments.words.first {
+      let level = try ShellArguments.number(
+        word, in: 0...4, of: "levels", nextStep: "write for example `sql 1`, or `sql 0` for silence"
+      )
+      if let sqlLog { for desk in desks { desk.session.remove(sqlLog.sink) } }
+      sqlLog = nil
+      if level > 0 {
+        let sink = SQLDebugLog(level: level, showsBinds: showsBinds, write: log)
+        sqlLog = (level, sink)
+        for desk in desks { desk.session.add(sink) }
+      }
+    }
+    let level = sqlLog?.level ?? 0
+    return ShellAnswer(
+      "  SQL log: level \(level)" + (level == 0 ? ", nothing" : ", on standard error")
+        + (level >= 2 && !showsBinds ? ", bound values kept back (start with --show-binds)" : ""))
+  }
+
+  /// Sets or tells what events keep beside the counts.
+  func setRecording(_ arguments: ShellArguments) throws -> ShellAnswer {
+    if let word = arguments.words.first {
+      let wanted = try ShellArguments.choice(word, of: ["stacks", "off"], command: .record)
+      if let stackRequest { for desk in desks { desk.session.remove(stackRequest) } }
+      stackRequest = nil
+      if wanted == "stacks" {
+        let request = StackRequest()
+        stackRequest = request
+        for desk in desks { desk.session.add(request) }
+      }
+    }
+    return ShellAnswer(
+      stackRequest == nil
+        ? "  recorded: every event, without call stacks; `record stacks` adds them"
+        : "  recorded: every event with its call stack; times are longer for it")
+  }
+
+  /// Sets or tells how rows are printed.
+  func setMode(_ arguments: ShellArguments) throws -> ShellAnswer {
+    if let word = arguments.words.first {
+      let chosen = try ShellArguments.choice(
+        word, of: ShellMode.allCases.map(\.rawValue), command: .mode)
+      mode = ShellMode(rawValue: chosen) ?? mode
+    }
+    return ShellAnswer("  mode: \(mode.rawValue)")
+  }
+
+  /// Sets or tells whether long answers stop at the end of the screen.
+  func setPager(_ arguments: ShellArguments) throws -> ShellAnswer {
+    if let word = arguments.words.first {
+      pages = try ShellArguments.choice(word, of: ["on", "off"], command: .pager) == "on"
+    }
+    return ShellAnswer("  pager: \(pages ? "on" : "off")")
+  }
+
+  /// Sends answers to a file, or back to the terminal.
+  func setOutput(_ arguments: ShellArguments) throws -> ShellAnswer {
+    guard let word = arguments.words.first else {
+      return ShellAnswer("  results go to \(output?.path ?? "standard output")")
+    }
+    if word.text == "off", !word.isQuoted {
+      output = nil
+      return ShellAnswer("  results go to standard output")
+    }
+    var force = false
+    if let last = arguments.words.dropFirst().first {
+      force = try ShellArguments.choice(last, of: ["force"], command: .output) == "force"
+    }
+    let path = URL(fileURLWithPath: word.text).standardizedFileURL.path
+    output = try ShellOutput(path: word.text, force: force || written.contains(path))
+    written.insert(path)
+    return ShellAnswer("  results are added to \(word.text) until `output off`")
+  }
+}
+
+extension ShellEngine {
+  /// All commands and verbs, or one of them in full.
+  func help(_ arguments: ShellArguments) throws -> ShellAnswer {
+    guard let word = arguments.words.first else { return ShellAnswer(overview) }
+    // `reset` and `sql` are commands here, whatever they are in a scenario; `sql` is a step, too.
+    if let command = ShellCommand.allCases.first(where: { $0.firstWord == word.text }),
+      !command.rawValue.contains(" ")
+    {
+      let step = command == .sql ? [""] + lines(of: Verb.sql) : []
+      return ShellAnswer(lines(of: command) + step)
+    }
+    if let verb = Verb(rawValue: word.text) {
+      let more =
+        verb == .save
+        ? [""] + lines(of: .saveScenario) + [""] + lines(of: .saveStore) : []
+      return ShellAnswer(lines(of: verb) + more)
+    }
+    if let option = OptionWord(rawValue: word.text) {
+      return ShellAnswer(lines(of: option))
+    }
+    let known = ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
+    throw LanguageProblem(
+      "there is no command or verb `\(word.text)`", at: word.place,
+      didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
+  }
+
+  /// The verbs that can be typed: those that run and are no command of the same name.
+  static let verbs = Verb.allCases.filter { verb in
+    ShellCommand(rawValue: verb.rawValue) == nil
+  }
+
+  private var overview: [String] {
+    let verbs = ShellEngine.verbs.map { ($0.rawValue, $0.summary) }
+    let commands = ShellCommand.allCases.map { ($0.usage, $0.summary) }
+    let width = (verbs + commands).map(\.0.count).max() ?? 0
+    func table(_ rows: [(String, String)]) -> [String] {
+      rows.map { "    \(NumberText.left($0.0, width))   \($0.1)" }
+    }
+    return ["  Steps, each answered with its cost:"] + table(verbs)
+      + ["", "  Commands, which cost nothing:"] + table(commands)
+      + ["", "  `help fetch` says more about one. A try is everything since the last `reset`."]
+  }
+
+  private func lines(of command: ShellCommand) -> [String] {
+    ["  \(command.usage)", "    \(command.summary)"] + command.details.map { "    \($0)" }
+  }
+
+  private func lines(of verb: Verb) -> [String] {
+    let options = verb.allOptions
+    let width = options.map { $0.example(of: verb).count }.max() ?? 0
+    return ["  \(verb.usage)", "    \(verb.summary)"]
+      + options.map { option in
+        let property = verb.makesRequest ? option.requestProperty.map { " (\($0))" } ?? "" : ""
+        return "      \(NumberText.left(option.example(of: verb), width))   "
+          + option.summary(of: verb) + property
+      }
+  }
+
+  private func lines(of option: OptionWord) -> [String] {
+    let verbs = ShellEngine.verbs.filter { $0.options.contains(option) }.map(\.rawValue)
+    let property = option.requestProperty.map { " (NSFetchRequest.\($0))" } ?? ""
+    return [
+      "  \(option.example)", "    \(option.summary)",
+      "    an option of \(verbs.joined(separator: ", "))\(property)",
+    ]
+  }
+}
+
+extension Verb {
+  /// Whether its options are properties of an `NSFetchRequest`.
+  fileprivate var makesRequest: Bool { self == .fetch || self == .count || self == .batchDelete }
+}
+
+extension ShellCommand {
+  /// What `help` takes for it.
+  fileprivate var firstWord: String {
+    rawValue.split(separator: " ").first.map(String.init) ?? rawValue
+  }
+}

@@ -1,5 +1,6 @@
+import Foundation
 import OpenCoreData
-import WorkbenchText
+package import WorkbenchText
 
 /// Rows with headings, printed in whichever mode the shell is in.
 package struct ShellTable: Sendable, Equatable {
@@ -136,4 +137,117 @@ extension ShellTable.Cell {
   private static func hex(_ bytes: ArraySlice<UInt8>) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
+}
+
+/// What the shell says to one line.
+package struct ShellAnswer: Sendable {
+  /// Lines for standard output, without ends of line.
+  package var lines: [String]
+  /// The same as rows, for modes other than `table`, or in place of lines; nil for running text.
+  package var table: ShellTable?
+  /// Why the line was not done; nil when it was.
+  package var failure: CommandFailure?
+  /// Whether the shell is to end now.
+  package var ends: Bool
+
+  package init(
+    _ lines: [String] = [], table: ShellTable? = nil, failure: CommandFailure? = nil,
+    ends: Bool = false
+  ) {
+    self.lines = lines
+    self.table = table
+    self.failure = failure
+    self.ends = ends
+  }
+
+  package init(_ line: String) {
+    self.init([line])
+  }
+
+  /// The answer as a mode prints it, in lines alone.
+  func printed(in mode: ShellMode) -> ShellAnswer {
+    guard let table, mode != .table || lines.isEmpty else { return self }
+    return ShellAnswer(table.lines(mode), failure: failure, ends: ends)
+  }
+}
+
+/// A file that takes the shell's answers.
+final class ShellOutput {
+  /// As it was given.
+  let path: String
+  private let file: Int32
+
+  /// Opens a file to add to its end; creates it if it doesn't exist.
+  ///
+  /// A database, and a file that SQLite keeps next to one, is never opened; nor is a folder, pipe, or
+  /// device.
+  /// - Parameter force: whether a file that exists may be added to.
+  /// - Throws: `InputRefusal`; the file system's `NSError`.
+  init(path: String, force: Bool) throws {
+    self.path = path
+    if let store = ShellOutput.store(besideWhich: path) {
+      throw InputRefusal(
+        kind: .unusable, message: "SQLite would take \(path) for a part of \(store)",
+        nextStep: "choose another name")
+    }
+    let exists = FileKind.mode(of: path, followingLinks: false) != nil
+    if exists {
+      let mode = FileKind.mode(of: path, followingLinks: true) ?? S_IFLNK
+      guard FileKind.isRegular(mode), !OutputMark.isDatabase(path) else {
+        throw InputRefusal(
+          kind: .unusable,
+          message: "\(path) is "
+            + (FileKind.isRegular(mode) ? "a database" : FileKind.words(mode)) + ", not text",
+          nextStep: "choose another name")
+      }
+      guard force else {
+        throw InputRefusal(
+          kind: .unusable, message: "there is a file \(path) already",
+          nextStep: "choose another name, or add to the file with `output FILE force`")
+      }
+    }
+    // Between the check and now, nothing may have come into its place.
+    let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | (exists ? 0 : O_CREAT | O_EXCL)
+    file = open(path, flags, 0o666)
+    guard file >= 0 else { throw OutputFile.error(errno, path) }
+  }
+
+  deinit {
+    // Every write was checked.
+    if file >= 0 { close(file) }
+  }
+
+  /// Adds lines.
+  ///
+  /// - Throws: the file system's `NSError`, such as for a full disk.
+  func add(_ lines: [String]) throws {
+    guard !lines.isEmpty else { return }
+    let text = lines.map { PrintableText.line($0) + "\n" }.joined()
+    if let problem = OutputFile.writeAll(Array(text.utf8), to: file) {
+      throw OutputFile.error(problem, path)
+    }
+  }
+
+  /// The database next to which SQLite would look for a file of this name; nil if there's none.
+  ///
+  /// Such a file is its WAL, its index, or its journal.
+  static func store(besideWhich path: String) -> String? {
+    for ending in ["-wal", "-shm", "-journal"] where path.hasSuffix(ending) {
+      let store = String(path.dropLast(ending.count))
+      if OutputMark.isDatabase(store) { return store }
+    }
+    return nil
+  }
+}
+
+/// How the shell prints what has rows.
+package enum ShellMode: String, CaseIterable, Sendable {
+  /// For people: aligned columns.
+  case table
+  /// An array of objects, one a line.
+  case json
+  /// As RFC 4180 has it, with a line of headings.
+  case csv
+  /// One value a line, `name = value`, a blank line between rows.
+  case line
 }

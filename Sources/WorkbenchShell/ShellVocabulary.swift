@@ -86,3 +86,135 @@ extension ShellEngine {
       desks: desks.map(\.name))
   }
 }
+
+extension ShellVocabulary {
+  /// What a verb can act on.
+  func subjects(of verb: Verb) -> [String] {
+    switch verb.subject {
+    case .entity: return names?.entities ?? []
+    case .context: return Array(known.contexts.keys)
+    case .text, .none: return []
+    case .result: break
+    }
+    switch verb {
+    case .drop:
+      return Array(known.results.keys) + known.contexts.keys.filter { $0 != ContextShape.main }
+    case .merge: return results(where: \.canBeMerged)
+    default: return results(where: \.hasObjects)
+    }
+  }
+
+  /// What may stand inside of a quoted text: in a predicate the entity's key paths.
+  func textChoices(after words: [String], last: String) -> [String] {
+    guard let verb = words.first.flatMap(Verb.init(rawValue:)),
+      words.contains(OptionWord.predicate.rawValue)
+    else { return [] }
+    return keyPaths(last, of: entity(of: verb, words)) { _ in true }
+      .filter { $0.hasPrefix(last) }.sorted()
+  }
+
+  /// What may stand behind a verb and its subject: key paths, options, an option's value.
+  func optionChoices(of verb: Verb, after words: [String], last: String) -> [String] {
+    let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
+    let all = verb.allOptions.map(\.rawValue) + others
+    let unused = all.filter { !words.contains($0) }
+    guard let index = words.lastIndex(where: all.contains), index > 0 else {
+      return reads(of: verb, words, last: last) + unused
+    }
+    let values = Array(words[(index + 1)...])
+    guard let option = OptionWord(rawValue: words[index]) else {
+      return values.isEmpty ? [] : unused
+    }
+    switch option.kind {
+    case .sortKeys, .keyPaths, .columns:
+      var paths = keyPaths(last, of: entity(of: verb, words)) { option.takes($0) }
+      if option == .sort, !last.isEmpty { paths += paths.map { "\($0)-" } }
+      return values.isEmpty ? paths : paths + unused
+    case .assignments:
+      guard values.count.isMultiple(of: 2) else {
+        return assignable(values.last ?? "", of: entity(of: verb, words))
+      }
+      let keys = keyPaths(last, of: entity(of: verb, words)) { verb.assigns($0) }
+      return values.isEmpty ? keys : keys + unused
+    default:
+      return values.isEmpty ? single(option, of: verb, entity(of: verb, words)) : unused
+    }
+  }
+
+  /// The only value of an option.
+  private func single(
+    _ option: OptionWord, of verb: Verb, _ entity: NSEntityDescription?
+  ) -> [String] {
+    switch option {
+    case .context, .parent: return Array(known.contexts.keys)
+    case .coordinator: return known.contexts.values.map(\.coordinator)
+    case .to where verb == .pin: return ContextCheck.generations + known.contexts.keys
+    case .remove: return entity?.indexes.map(\.name) ?? []
+    default: break
+    }
+    switch option.kind {
+    case .flag: return ["yes", "no"]
+    case .number: return (names?.entities ?? []) + ["scale"]
+    default: return option.choices
+    }
+  }
+
+  /// The key paths that `touch` reads or `walk` goes through.
+  private func reads(of verb: Verb, _ words: [String], last: String) -> [String] {
+    guard verb.pathsKey != nil else { return [] }
+    return keyPaths(last, of: entity(of: verb, words)) {
+      verb == .touch || $0 is NSRelationshipDescription
+    }
+  }
+
+  /// What a property can be set to, as far as there are words for it.
+  private func assignable(_ key: String, of entity: NSEntityDescription?) -> [String] {
+    switch entity?.propertiesByName[key] {
+    case is NSRelationshipDescription: results(where: \.hasObjects)
+    case let attribute as NSAttributeDescription:
+      attribute.attributeType == .booleanAttributeType ? ["yes", "no"] : []
+    default: []
+    }
+  }
+
+  private func results(where isMeant: (HeldShape) -> Bool) -> [String] {
+    known.results.filter { isMeant($0.value) }.map(\.key)
+  }
+
+  private func entity(of verb: Verb, _ words: [String]) -> NSEntityDescription? {
+    guard words.count > 1 else { return nil }
+    let name = verb.subject == .entity ? words[1] : known.results[words[1]]?.entity ?? ""
+    return names?.model.entitiesByName[name]
+  }
+
+  /// The key paths that go one step further than what is written.
+  private func keyPaths(
+    _ written: String, of entity: NSEntityDescription?,
+    where isMeant: (NSPropertyDescription) -> Bool
+  ) -> [String] {
+    guard var owner = entity else { return [] }
+    var prefix = ""
+    for part in written.split(separator: ".", omittingEmptySubsequences: false).dropLast() {
+      guard let next = owner.relationshipsByName[String(part)]?.destinationEntity else { return [] }
+      owner = next
+      prefix += "\(part)."
+    }
+    return owner.propertiesByName.values.filter(isMeant).map { prefix + $0.name }
+  }
+}
+
+extension OptionWord {
+  /// Whether a key path of the option can go through or end at a property.
+  fileprivate func takes(_ property: NSPropertyDescription) -> Bool {
+    let relationship = property as? NSRelationshipDescription
+    return self == .prefetch ? relationship != nil : relationship?.isToMany != true
+  }
+}
+
+extension Verb {
+  /// Whether `with` and `without` take a property.
+  fileprivate func assigns(_ property: NSPropertyDescription) -> Bool {
+    let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
+    return self == .relate ? isToMany : !isToMany
+  }
+}

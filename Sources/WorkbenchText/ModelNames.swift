@@ -129,3 +129,199 @@ package struct ModelNames: Sendable {
     return words.count > 24 ? "\(shown) and \(words.count - 24) more" : shown
   }
 }
+
+/// A key path as properties of a model.
+package struct ResolvedPath: Sendable {
+  /// The relationships followed before the last part.
+  package var steps: [NSRelationshipDescription]
+  /// The property at the end; nil only for a path without parts.
+  package var last: NSPropertyDescription?
+
+  package init(steps: [NSRelationshipDescription], last: NSPropertyDescription?) {
+    self.steps = steps
+    self.last = last
+  }
+
+  /// Whether a to-many relationship is followed on the way.
+  package var passesToMany: Bool {
+    steps.contains(where: \.isToMany)
+  }
+}
+
+/// Reads a predicate and holds its key paths against an entity.
+package struct PredicateCheck {
+  let names: ModelNames
+  let entity: NSEntityDescription
+  /// Names of values that are computed and that it may use beside the entity's keys.
+  var computed: Set<String> = []
+  /// Whether variables get their values later, as those of a model's fetch requests do.
+  var givesVariables = false
+
+  package init(
+    names: ModelNames, entity: NSEntityDescription, computed: Set<String> = [],
+    givesVariables: Bool = false
+  ) {
+    self.names = names
+    self.entity = entity
+    self.computed = computed
+    self.givesVariables = givesVariables
+  }
+
+  /// - Parameter word: where the format was written; nil when it was made by a program.
+  /// - Throws: a problem at the character the format goes wrong at, at an unknown key, or at a variable
+  ///   that nothing gives a value.
+  package func check(_ format: String, at word: Word?) throws(LanguageProblem) {
+    let word = word ?? Word(format, at: SourcePlace(line: 1, column: 1, length: format.count))
+    let predicate = try PredicateCheck.predicate(format, at: word, arguments: [])
+    try checkPaths(of: predicate, in: word)
+    if !givesVariables, let name = PredicateCheck.unboundVariable(of: predicate) {
+      throw LanguageProblem(
+        "`$\(name)` has no value", at: place(of: "$\(name)", in: word),
+        nextStep: "write the value itself; only SUBQUERY gives a variable one")
+    }
+  }
+
+  /// The first variable that no subquery and no assignment names.
+  private static func unboundVariable(of predicate: NSPredicate) -> String? {
+    var used: [String] = []
+    var named: Set<String> = []
+    predicate.forEachExpression { expression in
+      switch expression.node {
+      case .variable(let name): used.append(name)
+      case .subquery(_, let name, _), .assignment(let name, _): named.insert(name)
+      default: break
+      }
+    }
+    return used.first { !named.contains($0) }
+  }
+
+  /// Reads a format.
+  ///
+  /// - Parameter arguments: of its placeholders; nil lets them stay.
+  /// - Throws: a problem at the character the format goes wrong at.
+  package static func predicate(
+    _ format: String, at word: Word, arguments: [Any?]? = nil
+  ) throws(LanguageProblem) -> NSPredicate {
+    do {
+      return try NSPredicate.parse(format, arguments: arguments)
+    } catch {
+      throw LanguageProblem(
+        "the predicate cannot be read: \(error.message)", at: word.place(at: error.column - 1),
+        didYouMean: error.suggestion,
+        nextStep: error.expected.isEmpty
+          ? "write it as `NSPredicate` takes it" : "expected here: \(error.expected)")
+    }
+  }
+
+  /// Looks up the key paths that a predicate compares.
+  ///
+  /// - Throws: a problem at the first that the entity does not have.
+  package func checkPaths(of predicate: NSPredicate, in word: Word) throws(LanguageProblem) {
+    for keyPath in PredicateCheck.keyPaths(of: predicate) where !computed.contains(keyPath) {
+      _ = try names.resolveRead(keyPath, from: entity, at: place(of: keyPath, in: word))
+    }
+  }
+
+  private func place(of keyPath: String, in word: Word) -> SourcePlace {
+    guard let range = word.text.range(of: keyPath) else { return word.place }
+    let offset = word.text.distance(from: word.text.startIndex, to: range.lowerBound)
+    return word.place(at: offset, length: keyPath.count)
+  }
+
+  /// The keys of the paths that a predicate compares, up to an operator such as `@count`.
+  ///
+  /// Those inside of `SUBQUERY` begin elsewhere and are left out.
+  private static func keyPaths(of predicate: NSPredicate) -> [String] {
+    predicate.ownKeyPaths.compactMap { path in
+      // `%K` may be any key, and every object has an ID.
+      let keys = path.keys.filter { $0.lowercased() != "self" }
+      return keys.isEmpty || path.components.contains(.placeholder) || keys == ["objectID"]
+        ? nil : keys.joined(separator: ".")
+    }
+  }
+}
+
+extension NSEntityDescription {
+  /// The names of the entity and of all below it.
+  package var namesWithSubentities: [String] {
+    [name ?? ""] + subentities.flatMap(\.namesWithSubentities)
+  }
+
+  /// The names of the entities whose objects are of this entity: itself and all below it, abstract ones
+  /// left out.
+  package var concreteEntityNames: [String] {
+    (isAbstract ? [] : [name ?? ""]) + subentities.flatMap(\.concreteEntityNames)
+  }
+
+  /// The relationships that the entity declares itself, by name.
+  package var ownRelationships: [NSRelationshipDescription] {
+    relationshipsByName.values.filter { $0.entity === self }.sorted { $0.name < $1.name }
+  }
+
+  /// The attributes that the entity declares itself, by name.
+  package var ownAttributes: [NSAttributeDescription] {
+    attributesByName.values.filter { $0.entity === self }.sorted { $0.name < $1.name }
+  }
+}
+
+extension NSManagedObjectModel {
+  /// The entities from the roots down, alphabetically, each with its depth.
+  package var entityTree: [(depth: Int, entity: NSEntityDescription)] {
+    func branch(
+      _ entities: [NSEntityDescription], _ depth: Int
+    ) -> [(depth: Int, entity: NSEntityDescription)] {
+      entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        .flatMap { [(depth, $0)] + branch($0.subentities, depth + 1) }
+    }
+    return branch(entities.filter { $0.superentity == nil }, 0)
+  }
+}
+
+/// Reads a model from wherever one is kept.
+package enum ModelFile {
+  /// The model of a document, of a compiled model, or the one a store carries.
+  ///
+  /// - Throws: `ModelErrors` of a document; the store's `NSError` otherwise. Nothing is written.
+  package static func read(_ url: URL) throws -> NSManagedObjectModel {
+    try isStore(url)
+      ? NSManagedObjectModel.inStore(at: url) : NSManagedObjectModel.read(contentsOf: url)
+  }
+
+  /// Whether a path leads to what is to be a store: a file with neither the name nor the first
+  /// bytes of a model.
+  package static func isStore(_ url: URL) -> Bool {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
+      !isFolder.boolValue, !["mom", "omo"].contains(url.pathExtension),
+      url.lastPathComponent != "contents", !InputRefusal.isSpecial(url.path),
+      let file = try? FileHandle(forReadingFrom: url)
+    else { return false }
+    defer { try? file.close() }
+    let head = (try? file.read(upToCount: 16)) ?? Data()
+    return !head.starts(with: Data("bplist".utf8)) && !head.starts(with: Data("<".utf8))
+  }
+}
+
+/// How many rows of an entity the data has.
+package struct EntityCount: Sendable, Equatable {
+  package var name: String
+  package var count: Int
+
+  package init(name: String, count: Int) {
+    self.name = name
+    self.count = count
+  }
+
+  /// Rows of every entity of the model, those of its sub-entities included: what a fetch would bring.
+  ///
+  /// - Parameter own: rows of each entity itself.
+  package static func totals(
+    _ own: [EntityCount], in model: NSManagedObjectModel
+  ) -> [String: Int] {
+    let ownRows = Dictionary(own.map { ($0.name, $0.count) }, uniquingKeysWith: +)
+    func total(_ entity: NSEntityDescription) -> Int {
+      entity.subentities.reduce(ownRows[entity.name ?? ""] ?? 0) { $0 + total($1) }
+    }
+    return model.entitiesByName.mapValues(total)
+  }
+}

@@ -1,4 +1,5 @@
 import OpenCoreData
+package import ProfileEvents
 
 /// Numbers as the workbench prints them, in the shell, in messages and in reports alike.
 ///
@@ -62,5 +63,104 @@ package enum NumberText {
   private static func tenths(_ nanoseconds: UInt64, unit: UInt64) -> String {
     let tenths = (nanoseconds * 10 + unit / 2) / unit
     return "\(grouped(Int(tenths / 10))).\(tenths % 10)"
+  }
+}
+
+/// Statements shortened for one line of a terminal or a table.
+package enum SQLAbbreviation {
+  /// The statement with its column list cut after the first three columns of the table.
+  ///
+  /// `SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZCOLORS, ... FROM ZMOOD t0 WHERE  t0.Z_PK = ?`. A constant in
+  /// the place of `Z_ENT` is not counted as a column.
+  package static func short(_ sql: String) -> String {
+    guard sql.hasPrefix("SELECT "), let from = sql.firstRange(of: " FROM ") else { return sql }
+    let columns = sql[..<from.lowerBound].dropFirst("SELECT ".count).split(separator: ", ")
+    let kept = columns.first?.allSatisfy(\.isNumber) == true ? 4 : 3
+    guard columns.count > kept + 1 else { return sql }
+    return "SELECT " + columns.prefix(kept).joined(separator: ", ") + ", ..."
+      + sql[from.lowerBound...]
+  }
+}
+
+extension Metric {
+  /// The word for several in running text and table heads: `SELECTs`, `faults`.
+  package var heading: String {
+    switch self {
+    case .selects: "SELECTs"
+    case .inserts: "INSERTs"
+    case .updates: "UPDATEs"
+    case .deletes: "DELETEs"
+    case .scanned: "scanned rows"
+    case .vmsteps: "VM steps"
+    case .pageins: "pages read"
+    case .pageouts: "pages written"
+    case .filepages: "pages of the file"
+    case .walpages: "pages of the log"
+    case .freepages: "free pages"
+    case .peak: "peak objects"
+    case .registered: "registered objects"
+    default: rawValue
+    }
+  }
+
+  /// A number with the word that fits it: `1 SELECT`, `5,061 SELECTs`, `1 miss`.
+  package func counted(_ number: Int) -> String {
+    guard number == 1 else { return "\(NumberText.grouped(number)) \(heading)" }
+    let one =
+      switch self {
+      case .misses: "miss"
+      case .fetches, .prefetches: String(heading.dropLast(2))
+      case .pageins, .pageouts, .filepages, .walpages: heading.replacing("pages", with: "page")
+      default: String(heading.dropLast())
+      }
+    return "1 \(one)"
+  }
+}
+
+/// The times of several runs of the same work, and how far they lie apart.
+package struct TimeSpread: Sendable, Equatable {
+  /// Nanoseconds.
+  package let median: UInt64
+  /// Nanoseconds.
+  package let least: UInt64
+  /// Nanoseconds.
+  package let most: UInt64
+  /// How many runs.
+  package let count: Int
+
+  /// Nil for no run at all.
+  package init?(_ times: [UInt64]) {
+    let sorted = times.sorted()
+    guard let first = sorted.first, let last = sorted.last else { return nil }
+    least = first
+    most = last
+    count = sorted.count
+    let middle = sorted.count / 2
+    median =
+      sorted.count.isMultiple(of: 2)
+      ? sorted[middle - 1] / 2 + sorted[middle] / 2 : sorted[middle]
+  }
+
+  /// A spread that is known already.
+  package init(median: UInt64, least: UInt64, most: UInt64, count: Int) {
+    (self.median, self.least, self.most, self.count) = (median, least, most, count)
+  }
+
+  /// One run, whose spread nobody knows.
+  package init(once time: UInt64) {
+    (median, least, most, count) = (time, time, time, 1)
+  }
+
+  /// Fewer runs than this say nothing about a difference.
+  package static let enough = 3
+
+  /// `55 ms`, or `55 ms (52 ms to 61 ms, 5 runs)`.
+  package var text: String { text(of: "run") }
+
+  /// `0.4 ms (0.1 ms to 9.2 ms, 120 calls)`, by the noun of what was timed.
+  package func text(of noun: String) -> String {
+    guard count > 1 else { return NumberText.time(median) }
+    return "\(NumberText.time(median)) (\(NumberText.time(least)) to \(NumberText.time(most)), "
+      + "\(NumberText.grouped(count)) \(noun)s)"
   }
 }

@@ -74,10 +74,18 @@ struct SourceRulesTests {
     }
   }
 
-  /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it.
+  /// Whether a file declares what its name says.
+  ///
+  /// `Type` and `Outer.Inner` declare or extend the type; `Type+Flow` extends it; `KeyRules` declares
+  /// several rules.
   private func declares(_ file: SourceFile, _ parts: [String]) -> Bool {
     guard let type = parts.first?.split(separator: ".").last.map(String.init) else { return false }
     if parts == ["Exports"] || parts == ["main"] { return true }
+    if parts.count == 1, type.hasSuffix("Rules"),
+      file.code.filter({ $0.contains(/^(?:\w+ )*struct \w+(?:Rule|Check)\b/) }).count > 1
+    {
+      return true
+    }
     let anyType = /^(?:\w+ )*(?:class|struct|enum|protocol|actor|typealias|extension)\s/
     if file.name.hasSuffix("Tests"), file.code.contains(where: { $0.contains("@Test") }) {
       return true

@@ -1,3 +1,4 @@
+import OpenCoreData
 package import ProfileEvents
 package import ScenarioLanguage
 import WorkbenchText
@@ -67,5 +68,106 @@ extension Silence {
   /// Whether it suppresses a finding.
   package func hides(_ finding: Finding) -> Bool {
     rule == finding.rule.rawValue && (subject == nil || subject == finding.subject)
+  }
+}
+
+/// What to write instead.
+package struct Cure: Sendable, Equatable {
+  /// The line of Swift that is the cause and should go; nil when nothing has to go.
+  package var now: String?
+  /// Lines of Swift to add; empty when deleting `now` is the whole cure, or when `advice` is.
+  package var swift: [String]
+  /// What to do, in words, where no code can say it; empty otherwise.
+  package var advice: String
+  /// The fetch as it should be; nil when no fetch step can say it.
+  package var fetch: FetchText?
+  /// An option that the step behind the finding no longer needs; nil when that step stays as it is.
+  ///
+  /// It serves to find the cured work among the variants, and is in no report.
+  package var spares: OptionWord?
+
+  package init(
+    now: String? = nil, swift: [String] = [], advice: String = "", fetch: FetchText? = nil,
+    spares: OptionWord? = nil
+  ) {
+    self.now = now
+    self.swift = swift
+    self.advice = advice
+    self.fetch = fetch
+    self.spares = spares
+  }
+
+  /// The step to type instead, as one shell line.
+  package var step: String? { fetch?.description }
+
+  /// The cure on one line: code where there is some, words otherwise.
+  package var text: String {
+    if !swift.isEmpty { return swift.joined(separator: "; ") }
+    if !advice.isEmpty { return advice }
+    return now.map { "delete \($0)" } ?? ""
+  }
+}
+
+/// A cure that was tried here: the count before, the count with it.
+package struct TriedCure: Sendable, Equatable, CustomStringConvertible {
+  /// What was counted: the word of a metric, or `VM steps`.
+  package var measure: String
+  package var before: Int
+  package var after: Int
+  /// The variant, or the shell's try, that is the cured one.
+  package var variant: String
+
+  /// Says what was counted before the cure and after it, and where it was tried.
+  package init(metric: Metric, before: Int, after: Int, variant: String) {
+    self.init(measure: metric.rawValue, before: before, after: after, variant: variant)
+  }
+
+  package init(measure: String, before: Int, after: Int, variant: String) {
+    self.measure = measure
+    self.before = before
+    self.after = after
+    self.variant = variant
+  }
+
+  /// `tried: 5,061 → 61 SELECTs (plain)`.
+  package var description: String {
+    let isSelects = measure == Metric.selects.rawValue
+    let unit = isSelects ? PluralForm.of(after, "SELECT") : measure
+    return
+      "tried: \(NumberText.grouped(before)) → \(NumberText.grouped(after)) \(unit) (\(variant))"
+  }
+}
+
+/// Which finding explains that a number is not the expected one.
+enum LikelyCause {
+  /// `likely: fault-storm(Mood.country), 60 of the 59 too many …; cure: …`; nil where none explains it.
+  ///
+  /// A finding explains a surplus when its events are counted by the metric and are at least half of
+  /// what is too many.
+  /// - Parameter surplus: What was found beyond the expectation; nothing explains too few.
+  static func sentence(for metric: Metric, surplus: Int, among findings: [Finding]) -> String? {
+    guard surplus > 0 else { return nil }
+    let fitting = findings.filter { adds($0.rule, to: metric) && $0.count * 2 >= surplus }
+    guard let finding = fitting.max(by: { $0.count < $1.count }) else { return nil }
+    let place = finding.callSite.map { " at \($0)" } ?? ""
+    return "likely: \(finding.name)\(place), \(finding.counted)"
+      + " where \(NumberText.grouped(surplus)) \(PluralForm.of(surplus, "is", "are")) too many; cure: \(finding.cure.text)"
+  }
+
+  /// Whether the events of a rule are counted by a metric.
+  private static func adds(_ rule: RuleName, to metric: Metric) -> Bool {
+    switch rule {
+    case .faultStorm, .countPerRow, .ineffectivePrefetch:
+      [.selects, .misses, .faults, .rows].contains(metric)
+    case .unusedPrefetch: [.rows, .prefetches, .selects].contains(metric)
+    case .fetchToCount, .partlyRead: [.rows, .registered, .peak].contains(metric)
+    case .fetchLoop: [.fetches, .selects, .rows].contains(metric)
+    case .batchWalked: [.selects, .rows, .registered, .peak].contains(metric)
+    case .sortedInMemory: [.faults, .hits].contains(metric)
+    case .chattySaves: [.saves, .transactions].contains(metric)
+    case .needlessUpdate: metric == .updates
+    case .keptAlive: [.registered, .peak].contains(metric)
+    case .unmergedBatch, .lostChanges, .busyMainQueue, .missingIndex: false
+    }
   }
 }

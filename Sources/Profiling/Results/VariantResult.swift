@@ -94,3 +94,62 @@ package struct VariantResult: Sendable {
   /// Whether every expectation was met.
   package var holds: Bool { expectations.allSatisfy(\.holds) }
 }
+
+extension VariantResult {
+  /// The first of several runs of the same variant, with the times of all of them.
+  ///
+  /// A metric that differed from run to run is a missed expectation. `nanoseconds` is the median.
+  /// - Parameters:
+  ///   - results: at least one.
+  ///   - path: the scenario file, for the place of what was missed.
+  ///   - line: the variant's.
+  init(repeated results: [VariantResult], in path: String, line: Int) {
+    self = results[0]
+    guard results.count > 1 else { return }
+    take(repeats: results.map(\.nanoseconds))
+    if let processor = TimeSpread(results.map(\.processorNanoseconds)) {
+      processorNanoseconds = processor.median
+    }
+    for metric in Metric.allCases where metric.isExact {
+      let values = results.map { $0.metrics[metric] ?? 0 }
+      guard let first = values.first, values.contains(where: { $0 != first }) else { continue }
+      expectations.append(
+        ExpectationResult(
+          metric: metric.rawValue, law: "the same in each of \(values.count) runs",
+          relation: .equal, expected: .number(first),
+          found: .text(values.map(NumberText.grouped).joined(separator: ", ")), holds: false,
+          source: .ours, location: CallSite(file: path, line: line)))
+    }
+  }
+}
+
+/// One step of a variant as it ran.
+package struct StepResult: Sendable, Equatable {
+  /// The step as one shell line, with the variant's changes.
+  package var text: String
+  package var name: String?
+  package var location: CallSite
+  /// What it did: `moods: 5,000 Mood, all faults`.
+  package var summary: String
+  package var costs: Costs
+  /// Nanoseconds from the beginning of the variant.
+  package var offset: UInt64
+  /// The request in words; nil when the step is no fetch.
+  package var fetch: FetchText?
+  /// What the step caused, alike events together.
+  package var groups: [EventGroup]
+
+  package init(
+    text: String, name: String? = nil, location: CallSite, summary: String, costs: Costs,
+    offset: UInt64 = 0, fetch: FetchText? = nil, groups: [EventGroup] = []
+  ) {
+    self.text = text
+    self.name = name
+    self.location = location
+    self.summary = summary
+    self.costs = costs
+    self.offset = offset
+    self.fetch = fetch
+    self.groups = groups
+  }
+}

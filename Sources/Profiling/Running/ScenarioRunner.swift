@@ -1,7 +1,9 @@
 package import Foundation
 import OpenCoreData
 import ProfileEvents
+import SQLiteDriver
 package import ScenarioLanguage
+import Synchronization
 import WorkbenchText
 
 /// Runs a scenario: makes its data once, then each variant cold on a copy of it.
@@ -132,5 +134,148 @@ package struct ScenarioRunner {
   private var command: String {
     "cdprof run \(scenario.path) --scale \(scale) --seed \(seed)"
       + (repeats > 1 ? " --repeat \(repeats)" : "") + " --report html"
+  }
+}
+
+/// How far a run has come.
+package enum RunProgress: Sendable, Equatable {
+  /// Making the data file: rows made, of how many.
+  case data(rows: Int, of: Int)
+  /// Running a variant: its name and number, counted from 1, of how many.
+  case variant(name: String, number: Int, of: Int)
+}
+
+/// The SQL log of a run: each variant a section that `cdprof log` reads and can judge.
+package struct RunLog: Sendable {
+  let sink: SQLDebugLog
+  private let write: @Sendable (String) -> Void
+
+  /// - Parameters:
+  ///   - level: 1 to 4, as SQLDebug's.
+  ///   - showsBinds: whether bound values are written.
+  ///   - write: gets one line at a time, without a line feed.
+  package init(level: Int, showsBinds: Bool, write: @escaping @Sendable (String) -> Void) {
+    sink = SQLDebugLog(level: level, showsBinds: showsBinds, write: write)
+    self.write = write
+  }
+
+  /// Runs a body between the lines that begin and end its section, however it ends.
+  func section<R>(_ name: String, _ body: () throws -> R) rethrows -> R {
+    write("cdprof: begin \(name)")
+    defer { write("cdprof: end") }
+    return try body()
+  }
+}
+
+/// Runs tasks on several threads, and hands what came of them over in the order of the tasks.
+package enum OrderedRuns {
+  /// Runs all tasks.
+  ///
+  /// With one job they run on the caller's thread, one after the other.
+  /// - Parameters:
+  ///   - jobs: how many threads take tasks; at least 1.
+  ///   - work: called on any of the threads, for several tasks at once.
+  ///   - done: called on the caller's thread, for one result after the other.
+  package static func run<Task: Sendable, Outcome: Sendable>(
+    _ tasks: [Task], jobs: Int, work: @escaping @Sendable (Task) -> Outcome,
+    done: (Outcome) -> Void
+  ) {
+    guard jobs > 1, tasks.count > 1 else {
+      for task in tasks { done(work(task)) }
+      return
+    }
+    let board = Board<Outcome>(count: tasks.count)
+    let counter = Counter()
+    for _ in 0..<min(jobs, tasks.count) {
+      let thread = Thread {
+        while let index = counter.next(below: tasks.count) {
+          board.post(work(tasks[index]), at: index)
+        }
+      }
+      // As large as that of the program's own worker: predicates may be nested deeply.
+      thread.stackSize = 8 << 20
+      thread.start()
+    }
+    for index in tasks.indices { done(board.wait(for: index)) }
+  }
+
+  /// Gives each number once.
+  private final class Counter: Sendable {
+    private let value = Atomic<Int>(0)
+
+    func next(below limit: Int) -> Int? {
+      let index = value.add(1, ordering: .relaxed).oldValue
+      return index < limit ? index : nil
+    }
+  }
+
+  /// Where threads leave what they have.
+  private final class Board<Outcome: Sendable>: @unchecked Sendable {
+    // `outcomes` is behind `condition`
+    private let condition = NSCondition()
+    private var outcomes: [Outcome?]
+
+    init(count: Int) {
+      outcomes = Array(repeating: nil, count: count)
+    }
+
+    func post(_ outcome: Outcome, at index: Int) {
+      condition.lock()
+      outcomes[index] = outcome
+      condition.broadcast()
+      condition.unlock()
+    }
+
+    func wait(for index: Int) -> Outcome {
+      condition.lock()
+      defer { condition.unlock() }
+      while true {
+        if let outcome = outcomes[index] { return outcome }
+        condition.wait()
+      }
+    }
+  }
+}
+
+extension RunEnvironment {
+  /// This process on this machine.
+  package static var current: RunEnvironment {
+    RunEnvironment(
+      cdprof: ToolVersion.current, sqlite: SQLiteLibrary.version, swift: swiftVersion,
+      machine: machine, build: build)
+  }
+
+  private static var machine: String {
+    let process = ProcessInfo.processInfo
+    let cores = NumberText.counted(process.activeProcessorCount, "core")
+    return "\(process.operatingSystemVersionString), \(processor), \(cores)"
+  }
+
+  private static var processor: String {
+    #if arch(x86_64)
+      "x86_64"
+    #elseif arch(arm64)
+      "arm64"
+    #else
+      "another processor"
+    #endif
+  }
+
+  private static var swiftVersion: String {
+    #if compiler(>=6.4)
+      "6.4 or later"
+    #elseif compiler(>=6.3)
+      "6.3"
+    #else
+      "6.2"
+    #endif
+  }
+
+  private static var build: String {
+    #if DEBUG
+      "debug"
+    #else
+      "release"
+    #endif
   }
 }

@@ -1,6 +1,8 @@
+import Foundation
 package import OpenCoreData
 package import ProfileEvents
 package import ScenarioLanguage
+import WorkbenchText
 
 /// One cold stack over one store; steps run on it one at a time.
 ///
@@ -108,5 +110,153 @@ package final class Session {
   /// Objects must go on their context's queue, and before it.
   private func letEverythingGo() {
     for named in stack.contexts.reversed() { letGo(ofContext: named.name) }
+  }
+}
+
+extension Session {
+  /// Turns each object of a result back into a fault.
+  func refresh(_ step: Step, _ input: StepInput) throws -> String {
+    var keepsChanges = true
+    if case .keep(let flag)? = step.option(.keep) { keepsChanges = flag }
+    let range = step.part(of: input.objects.count)
+    try input.objects.forEach(at: range, in: input.context) { object in
+      try interruption.check()
+      input.context.refresh(object, mergeChanges: keepsChanges)
+    }
+    return "refreshed \(NumberText.counted(range.count, "object"))"
+  }
+
+  /// Lets a named result go, or a context with everything that is its own.
+  func drop(_ step: Step) -> String {
+    if stack.shapes[step.subject] != nil {
+      letGo(ofContext: step.subject)
+      stack.remove(step.subject)
+    } else {
+      letGo(of: step.subject)
+    }
+    return "\(step.subject) let go"
+  }
+
+  /// Lets every name, object and unsaved change of a context go; the coordinator stays.
+  func letGo(_ input: StepInput) -> String {
+    letGo(ofContext: input.contextName)
+    return "every object let go"
+  }
+}
+
+extension Session {
+  /// What one step caused.
+  ///
+  /// Costs a look at its own events, however long the session is.
+  package func recording(of step: RecordedStep) -> Recording {
+    stack.recorder.recording(of: step, gauges: gauges)
+  }
+
+  /// The step that ran last, one that failed included.
+  package var lastStep: RecordedStep? { recordedSteps.last }
+
+  /// Cuts off the statement that a step runs; nil where its failure could not be told.
+  ///
+  /// A fault has nobody to throw to. One that a reading step fires reads as empty, which harms nothing as
+  /// the step fails; one that a changing step fires must not, so that of those the writing alone is cut
+  /// off.
+  package func cut(_ step: Step) -> (@Sendable () -> Void)? {
+    let name = knownNames.context(of: step)
+    let context = stack.context(name)
+    let coordinator = context.persistentStoreCoordinator
+    switch step.verb {
+    // What cannot be opened tells so when the step runs.
+    case .sql, .index, .analyze: return (try? rawConnection())?.interruption
+    case .save, .batchInsert, .batchUpdate, .batchDelete:
+      return { coordinator?.interruptWriting() }
+    // A parent would give its child for a row what it could not read.
+    case .touch, .walk: guard stack.shapes[name]?.parent == nil else { return nil }
+    case .fetch, .count:
+      // Pending objects are compared in memory, where faults may fire.
+      guard stack.contexts.count == 1, !context.performAndWait({ context.hasChanges }) else {
+        return nil
+      }
+    default: return nil
+    }
+    return { coordinator?.interruptStatements() }
+  }
+
+  /// Makes faults again of what a step was stopped at.
+  func forgetStoppedFaults() {
+    for named in stack.contexts {
+      named.context.performAndWait { named.context.forgetStoppedFaults() }
+    }
+  }
+}
+
+extension Session {
+  /// `registered` and `peak` of now: for each entity, for each context, and for all.
+  ///
+  /// Registered objects of all contexts are added up; a peak is the highest of any one context.
+  package var gauges: [ScopedMetric: Int] {
+    var gauges: [ScopedMetric: Int] = [:]
+    for named in stack.contexts {
+      let context = named.context
+      context.performAndWait {
+        for entity in model.entities where !entity.isAbstract {
+          guard let name = entity.name else { continue }
+          add(
+            context.registeredCount(ofEntity: name), context.peakRegisteredCount(ofEntity: name),
+            to: .entity(name), of: &gauges)
+        }
+        let (registered, peak) = (context.registeredCount, context.peakRegisteredCount)
+        add(registered, peak, to: .context(named.name), of: &gauges)
+        add(registered, peak, to: .all, of: &gauges)
+      }
+    }
+    return gauges
+  }
+
+  /// Pages of the store's file and of its log, and those that hold nothing, as they are now.
+  ///
+  /// Cost: a look at two files and two pragmas on the session's own connection; nothing is counted.
+  /// - Throws: an `NSError` when the store cannot be opened once more.
+  package func pages() throws -> [ScopedMetric: Int] {
+    let connection = try rawConnection()
+    let pageSize = max(1, try connection.number(ofPragma: "page_size"))
+    // The log has a head of 32 bytes, and each page in it one of 24.
+    let log = max(0, Session.length(of: storeURL.path + "-wal") - 32)
+    return [
+      ScopedMetric(.filepages): Session.length(of: storeURL.path) / pageSize,
+      ScopedMetric(.walpages): log / (pageSize + 24),
+      ScopedMetric(.freepages): try connection.number(ofPragma: "freelist_count"),
+    ]
+  }
+
+  /// In bytes; 0 for a file that is not there.
+  private static func length(of path: String) -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+  }
+
+  private func add(
+    _ registered: Int, _ peak: Int, to scope: MetricScope, of gauges: inout [ScopedMetric: Int]
+  ) {
+    gauges[ScopedMetric(.registered, scope), default: 0] += registered
+    let highest = gauges[ScopedMetric(.peak, scope)] ?? 0
+    gauges[ScopedMetric(.peak, scope)] = max(highest, peak)
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The clock that runs while the processor works for the calling thread, and stands while it waits.
+enum ProcessorClock {
+  /// Nanoseconds of processor time that the thread has had.
+  static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
   }
 }

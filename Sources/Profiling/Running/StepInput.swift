@@ -79,3 +79,121 @@ extension StepInput {
       userInfo: [NSLocalizedDescriptionKey: message])
   }
 }
+
+/// The objects that a step works on, as the step's own context knows them.
+enum StepObjects {
+  case objects([NSManagedObject])
+  case batched(BatchedFetchResult<NSManagedObject>)
+  /// Objects of another context, or IDs: each is asked of the context by its ID.
+  case ids([NSManagedObjectID])
+
+  var count: Int {
+    switch self {
+    case .objects(let objects): objects.count
+    case .batched(let objects): objects.count
+    case .ids(let ids): ids.count
+    }
+  }
+
+  /// One of them.
+  ///
+  /// Cost: of a batched result, one SELECT when its page is not held; otherwise nothing.
+  func object(at index: Int, in context: NSManagedObjectContext) -> NSManagedObject {
+    switch self {
+    case .objects(let objects): objects[index]
+    case .batched(let objects): objects[index]
+    case .ids(let ids): context.object(with: ids[index])
+    }
+  }
+
+  /// Hands objects to a body, in the order of the indexes, and holds none of them longer.
+  func forEach(
+    at indexes: some Sequence<Int>, in context: NSManagedObjectContext,
+    _ body: (NSManagedObject) throws -> Void
+  ) rethrows {
+    for index in indexes { try body(object(at: index, in: context)) }
+  }
+
+  /// One object, counted round and round; nil when there is none.
+  func object(cycling index: Int, in context: NSManagedObjectContext) -> NSManagedObject? {
+    count > 0 ? object(at: index % count, in: context) : nil
+  }
+}
+
+/// A named result, held strongly until it is dropped.
+struct HeldResult {
+  /// What is held.
+  enum Content {
+    case objects([NSManagedObject])
+    case batched(BatchedFetchResult<NSManagedObject>)
+    case ids([NSManagedObjectID])
+    case dictionaries([[String: Any]])
+    /// A save's did-save notification; nil when there was nothing to save.
+    case save(Notification?)
+    /// What a batch request did, under the key of its notification.
+    case rows(key: String, [NSManagedObjectID])
+  }
+
+  var content: Content
+  /// The entity that was fetched, inserted or changed; empty for a save.
+  var entity: String
+  /// The name of the context it belongs to.
+  var context: String
+  /// The fetch that brought it; nil for what no fetch brought.
+  var fetch: FetchText?
+
+  var shape: HeldShape {
+    let kind: HeldShape.Kind =
+      switch content {
+      case .objects, .batched: .objects
+      case .ids: .ids
+      case .dictionaries: .dictionaries
+      case .save: .save
+      case .rows: .rows
+      }
+    return HeldShape(entity: entity, kind: kind, context: context)
+  }
+
+  var count: Int {
+    switch content {
+    case .objects(let objects): objects.count
+    case .batched(let objects): objects.count
+    case .ids(let ids), .rows(_, let ids): ids.count
+    case .dictionaries(let dictionaries): dictionaries.count
+    case .save: 0
+    }
+  }
+}
+
+/// Notes on which key path a step was reading while events happened.
+///
+/// Needed only where a step reaches one entity in several ways, so that an event's entity does not tell
+/// on which; it costs two looks at the recorder for each value read.
+final class ReadTrail {
+  private let recorder: Recorder
+  private let paths: [[StepContext.Path]]
+  private(set) var routes: [StepContext.Route] = []
+
+  /// - Parameter paths: for each key path of the step, the ways to the objects on it.
+  init(recorder: Recorder, paths: [[StepContext.Path]]) {
+    self.recorder = recorder
+    self.paths = paths
+  }
+
+  /// Reads one key of an object.
+  ///
+  /// - Parameters:
+  ///   - index: the key path's number among those of the step.
+  ///   - depth: relationships passed before this key.
+  func reading(_ index: Int, at depth: Int, _ body: () -> Any?) -> Any? {
+    guard depth > 0, paths[index].indices.contains(depth - 1) else { return body() }
+    let before = recorder.mark
+    let value = body()
+    let after = recorder.mark
+    if after > before {
+      routes.append(
+        StepContext.Route(after: before, through: after, path: paths[index][depth - 1]))
+    }
+    return value
+  }
+}

@@ -1,7 +1,8 @@
 package import LogAnalysis
-import ProfileEvents
+package import ProfileEvents
 package import Profiling
-import WorkbenchText
+package import ScenarioLanguage
+package import WorkbenchText
 
 /// Two results of the same scenario side by side, variant by variant, or two logs, section by section.
 package struct RunComparison: Sendable {
@@ -105,5 +106,144 @@ package struct RunComparison: Sendable {
     if one.machine != other.machine { return "two machines" }
     if one.build != other.build { return "two kinds of build" }
     return one.build == "debug" ? "a debug build" : nil
+  }
+}
+
+/// One metric of one variant in two results.
+package struct ComparedCount: Sendable, Equatable {
+  package var metric: ScopedMetric
+  package var before: Int
+  package var after: Int
+
+  package init(metric: ScopedMetric, before: Int, after: Int) {
+    self.metric = metric
+    self.before = before
+    self.after = after
+  }
+
+  /// `+ 60`, `- 5,059`, or nothing.
+  package var difference: String {
+    guard before != after else { return "" }
+    return "\(after < before ? "-" : "+") \(NumberText.grouped(abs(after - before)))"
+  }
+}
+
+extension Metric {
+  /// Whether more of it is worse.
+  ///
+  /// A hit in the place of a miss is better, and a prefetch is there to save faults: neither is a cost.
+  package var isCost: Bool {
+    switch self {
+    case .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses, .peak: true
+    default: false
+    }
+  }
+}
+
+/// The times of the same work in two results, and what may be said of them.
+package struct ComparedTime: Sendable, Equatable {
+  /// What may be said.
+  package enum Verdict: Sendable, Equatable {
+    /// Every run was quicker than each one before, this many times in the median.
+    case faster(Double)
+    /// Every run was slower than each one before, this many times in the median.
+    case slower(Double)
+    /// Why nothing may be said.
+    case inconclusive(String)
+  }
+
+  package let before: TimeSpread
+  package let after: TimeSpread
+  package let verdict: Verdict
+  private let unit: Unit
+
+  /// What was timed so often.
+  package enum Unit: String, Sendable {
+    case run
+    /// A statement of a log, each time that it was run.
+    case call
+  }
+
+  /// - Parameters:
+  ///   - unit: what was timed so often.
+  ///   - obstacle: why the times cannot be compared at all, such as another machine.
+  package init(
+    _ before: TimeSpread, _ after: TimeSpread, of unit: Unit = .run, obstacle: String? = nil
+  ) {
+    self.before = before
+    self.after = after
+    self.unit = unit
+    verdict = ComparedTime.verdict(before, after, unit, obstacle)
+  }
+
+  private static func verdict(
+    _ before: TimeSpread, _ after: TimeSpread, _ unit: Unit, _ obstacle: String?
+  ) -> Verdict {
+    if let obstacle { return .inconclusive(obstacle) }
+    guard min(before.count, after.count) >= TimeSpread.enough else {
+      return .inconclusive(
+        "fewer than \(TimeSpread.enough) \(unit.rawValue)s each"
+          + (unit == .run ? "; run with --repeat 5" : ""))
+    }
+    let ratio = Double(after.median) / Double(max(1, before.median))
+    if after.least > before.most { return .slower(ratio) }
+    if after.most < before.least { return .faster(1 / max(ratio, .leastNormalMagnitude)) }
+    return .inconclusive("the \(unit.rawValue)s overlap")
+  }
+
+  /// `55 ms → 61 ms, inconclusive: the runs overlap`.
+  package var text: String {
+    let words =
+      switch verdict {
+      case .faster(let times): "\(ComparedTime.factor(times)) times faster"
+      case .slower(let times): "\(ComparedTime.factor(times)) times slower"
+      case .inconclusive(let reason): "inconclusive: \(reason)"
+      }
+    let noun = unit.rawValue
+    return "\(before.text(of: noun)) → \(after.text(of: noun)), \(words)"
+  }
+
+  private static func factor(_ number: Double) -> String {
+    let tenths = Int((number * 10).rounded())
+    return "\(NumberText.grouped(tenths / 10)).\(tenths % 10)"
+  }
+}
+
+/// One variant in two results.
+package struct ComparedVariant: Sendable {
+  /// With the scale behind it where there are several: `plain at scale 10`.
+  package let name: String
+  /// The metrics both results have, in the catalogue's order; scoped ones behind.
+  package let counts: [ComparedCount]
+  package let newFindings: [String]
+  package let goneFindings: [String]
+  package let time: ComparedTime
+
+  /// The counts that differ.
+  package var differences: [ComparedCount] { counts.filter { $0.before != $0.after } }
+
+  init(
+    name: String, _ before: ScaledRun.Variant, _ after: ScaledRun.Variant,
+    findings: (before: [String], after: [String]), obstacle: String?
+  ) {
+    self.name = name
+    let plain = Metric.allCases.compactMap { metric -> ComparedCount? in
+      guard metric.isExact, let one = before.metrics[metric], let other = after.metrics[metric]
+      else { return nil }
+      return ComparedCount(metric: ScopedMetric(metric), before: one, after: other)
+    }
+    let scoped = before.scopedMetrics.keys.sorted { $0.description < $1.description }
+      .compactMap { metric -> ComparedCount? in
+        guard metric.metric.isExact, let one = before.scopedMetrics[metric],
+          let other = after.scopedMetrics[metric]
+        else { return nil }
+        return ComparedCount(metric: metric, before: one, after: other)
+      }
+    counts = plain + scoped
+    newFindings = findings.after.filter { !findings.before.contains($0) }
+    goneFindings = findings.before.filter { !findings.after.contains($0) }
+    time = ComparedTime(
+      TimeSpread(before.repeats) ?? TimeSpread(once: before.nanoseconds),
+      TimeSpread(after.repeats) ?? TimeSpread(once: after.nanoseconds), obstacle: obstacle)
   }
 }

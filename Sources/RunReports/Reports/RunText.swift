@@ -1,3 +1,5 @@
+import OpenCoreData
+import ProfileEvents
 package import Profiling
 import StatementAnalysis
 import WorkbenchText
@@ -58,5 +60,50 @@ package enum RunText {
     }
     let legend = (findings > 0 ? "▲ findings · " : "") + "* this machine; never a gate"
     return [line(indent, headings)] + body + [legend]
+  }
+}
+
+/// One scenario at several scales, side by side: how the number of SELECTs grows.
+package enum ScaleText {
+  /// A head line and one line a variant, without ends of line; empty for a single scale.
+  package static func lines(_ result: RunResult) -> [String] {
+    guard !result.scales.isEmpty else { return [] }
+    let names = result.variants.map(\.name)
+    let first = result.variants.map { $0.metrics[.selects] ?? 0 }
+    let others = result.scales.map { run in
+      names.map { name in run.variants.first { $0.name == name }?.metrics[.selects] ?? 0 }
+    }
+    let scales = [result.scale] + result.scales.map(\.scale)
+    let columns = zip(scales, [first] + others).map { scale, counts in
+      ["scale \(NumberText.grouped(scale))"] + counts.map(NumberText.grouped)
+    }
+    let width = names.map(\.count).max() ?? 0
+    let widths = columns.map { $0.map(\.count).max() ?? 0 }
+    return ["SELECTs at each scale"]
+      + ([""] + names).enumerated().map { row, name in
+        "  " + NumberText.left(name, width)
+          + zip(columns, widths).map { "   " + NumberText.right($0[row], $1) }.joined()
+      }
+  }
+}
+
+/// The result of a run as plain text: what a terminal shows, then findings and how to repeat it.
+package enum TextReport {
+  /// The whole text, with an end of line at its end.
+  package static func text(_ result: RunResult) -> String {
+    let findings = ReportFinding.all(of: result).flatMap(lines)
+    let lines =
+      RunText.lines(result) + (findings.isEmpty ? [] : [""] + findings)
+      + ["", "\(result.command)   cdprof \(result.environment.cdprof)"]
+    return lines.map { PrintableText.line($0) + "\n" }.joined()
+  }
+
+  private static func lines(_ finding: ReportFinding) -> [String] {
+    let place = finding.location.map { " from \($0)" } ?? ""
+    var lines = ["▲ \(finding.name): \(finding.count) \(finding.what)\(place)"]
+    if let now = finding.now { lines.append("    now   \(now)") }
+    let cure = (finding.cure + [finding.advice]).filter { !$0.isEmpty }
+    lines.append("    cure  \(cure.joined(separator: "; "))   \(finding.tried)")
+    return lines + ["    in    \(finding.variants)"]
   }
 }

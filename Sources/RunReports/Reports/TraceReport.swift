@@ -40,3 +40,209 @@ package enum TraceReport {
     return fields.object
   }
 }
+
+/// One variant of a trace: its events, the names of its tracks, its counters.
+struct TraceProcess {
+  /// An event a line, without what stands between them.
+  private(set) var lines: [String] = []
+  private let number: Int
+  /// For each track and each further one beside it: when the events that are open there end.
+  private var open: [TraceTrack: [[UInt64]]] = [:]
+  private var counted: [Metric: Int] = [:]
+
+  init(_ variant: VariantResult, number: Int) {
+    self.number = number
+    let left = variant.timeline.leftOut
+    let cut = left == 0 ? "" : " (without its last \(NumberText.counted(left, "event")))"
+    name("process_name", variant.name + cut, track: nil)
+    order("process_sort_index", number, track: nil)
+    var samples: [(at: UInt64, metric: Metric, value: Int)] = []
+    for step in variant.steps {
+      var arguments = JSONFields()
+      arguments.add("location", "\(step.location.file):\(step.location.line)")
+      arguments.add("summary", step.summary)
+      let mark = Timeline.Mark(
+        begin: step.offset, duration: step.costs.nanoseconds, rows: 0)
+      draw(mark, step.text, "step", arguments, on: .steps)
+    }
+    for (lane, mark) in variant.timeline.events {
+      let arguments = TraceProcess.arguments(lane, mark)
+      for track in TraceTrack.all(of: lane) {
+        draw(mark, TraceProcess.title(lane), lane.kind.rawValue, arguments, on: track)
+      }
+      for (metric, amount) in TraceProcess.counts(lane, mark) {
+        samples.append((mark.end, metric, amount))
+      }
+    }
+    for sample in samples.enumerated().sorted(by: {
+      ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
+    }).map(\.element) {
+      count(sample.metric, sample.value, at: sample.at)
+    }
+  }
+
+  /// Draws an event on the first track of the name where it lies wholly inside what is open, or beside.
+  private mutating func draw(
+    _ mark: Timeline.Mark, _ name: String, _ category: String, _ arguments: JSONFields,
+    on track: TraceTrack
+  ) {
+    var rows = open[track] ?? []
+    var place = 0
+    while place < rows.count {
+      rows[place].removeAll { $0 <= mark.begin }
+      guard let end = rows[place].last, end < mark.end else { break }
+      place += 1
+    }
+    if place == rows.count {
+      rows.append([])
+      introduce(track, row: place)
+    }
+    rows[place].append(mark.end)
+    open[track] = rows
+    var fields = header("X", name, id(of: track, row: place))
+    fields.add("cat", category)
+    fields.add("ts", microseconds: mark.begin)
+    fields.add("dur", microseconds: mark.duration)
+    fields.add("args", arguments)
+    lines.append(fields.object)
+  }
+
+  private mutating func count(_ metric: Metric, _ amount: Int, at time: UInt64) {
+    counted[metric, default: 0] += amount
+    var fields = header("C", metric.rawValue, 0)
+    fields.add("ts", microseconds: time)
+    var arguments = JSONFields()
+    arguments.add("count", counted[metric])
+    fields.add("args", arguments)
+    lines.append(fields.object)
+  }
+
+  private mutating func introduce(_ track: TraceTrack, row: Int) {
+    let id = id(of: track, row: row)
+    name("thread_name", row == 0 ? track.name : "\(track.name) (\(row + 1))", track: id)
+    order("thread_sort_index", id, track: id)
+  }
+
+  private mutating func name(_ what: String, _ name: String, track: Int?) {
+    var fields = header("M", what, track ?? 0)
+    var arguments = JSONFields()
+    arguments.add("name", name)
+    fields.add("args", arguments)
+    lines.append(fields.object)
+  }
+
+  private mutating func order(_ what: String, _ index: Int, track: Int?) {
+    var fields = header("M", what, track ?? 0)
+    var arguments = JSONFields()
+    arguments.add("sort_index", index)
+    fields.add("args", arguments)
+    lines.append(fields.object)
+  }
+
+  private func header(_ phase: String, _ name: String, _ track: Int) -> JSONFields {
+    var fields = JSONFields()
+    fields.add("ph", phase)
+    fields.add("name", name)
+    fields.add("pid", number)
+    fields.add("tid", track)
+    return fields
+  }
+
+  /// Tracks in their order, with room for those beside them.
+  private func id(of track: TraceTrack, row: Int) -> Int { track.rawValue * 100 + min(row, 99) }
+
+  /// `fetch Mood`, `fault Country (miss)`, `SELECT Mood`.
+  private static func title(_ lane: Timeline.Lane) -> String {
+    let subject = lane.subject.isEmpty ? "" : " \(lane.subject)"
+    switch lane.kind {
+    case .objectFault, .relationshipFault:
+      let source =
+        switch lane.source {
+        case .rowCache: " (hit)"
+        case .database: " (miss)"
+        case .parent: " (parent)"
+        case nil: ""
+        }
+      return "fault\(subject)\(source)"
+    case .statement:
+      let verb = lane.sql?.prefix { !$0.isWhitespace }.uppercased() ?? "statement"
+      return verb + subject
+    case .batchLoad: return "page\(subject)"
+    case .batchRequest: return "batch request\(subject)"
+    case .storeOpening: return "open store"
+    case .fetch, .save, .prefetch, .transaction, .notification, .merge, .migrationStep,
+      .rowCacheHit, .rowCacheMiss:
+      return lane.kind.rawValue + subject
+    }
+  }
+
+  private static func arguments(_ lane: Timeline.Lane, _ mark: Timeline.Mark) -> JSONFields {
+    var fields = JSONFields()
+    fields.add("rows", mark.rows)
+    fields.add("object", lane.uri(of: mark))
+    fields.add("context", lane.context)
+    fields.add("source", lane.source?.rawValue)
+    fields.add("sql", lane.sql)
+    fields.add("location", lane.callSite.map { "\($0.file):\($0.line)" })
+    return fields
+  }
+
+  /// What the counters of the trace grow by.
+  private static func counts(
+    _ lane: Timeline.Lane, _ mark: Timeline.Mark
+  ) -> [(Metric, Int)] {
+    switch (lane.kind, lane.statement, lane.source) {
+    case (.statement, .select?, _): [(.selects, 1), (.rows, mark.rows)]
+    case (.statement, .insert?, _): [(.inserts, 1)]
+    case (.statement, .update?, _): [(.updates, 1)]
+    case (.statement, .delete?, _): [(.deletes, 1)]
+    case (.objectFault, _, .rowCache?), (.relationshipFault, _, .rowCache?): [(.hits, 1)]
+    case (.objectFault, _, .database?), (.relationshipFault, _, .database?): [(.misses, 1)]
+    default: []
+    }
+  }
+}
+
+/// The tracks of a trace, from above.
+enum TraceTrack: Int, CaseIterable {
+  case steps = 1
+  case fetches
+  case saves
+  case faults
+  case misses
+  case loads
+  case statements
+  case transactions
+  case others
+
+  /// What stands before the track; Instruments' names where it has one.
+  var name: String {
+    switch self {
+    case .steps: "Steps"
+    case .fetches: Track.Name.fetches.rawValue
+    case .saves: Track.Name.saves.rawValue
+    case .faults: Track.Name.faults.rawValue
+    case .misses: Track.Name.cacheMisses.rawValue
+    case .loads: "Pages and prefetches"
+    case .statements: "Statements"
+    case .transactions: "Transactions"
+    case .others: "Others"
+    }
+  }
+
+  /// Where events of a lane are drawn; misses are part of the faults, as in Instruments.
+  static func all(of lane: Timeline.Lane) -> [TraceTrack] {
+    switch lane.kind {
+    case .fetch: [.fetches]
+    case .save: [.saves]
+    case .objectFault, .relationshipFault:
+      lane.source == .database ? [.faults, .misses] : [.faults]
+    case .prefetch, .batchLoad: [.loads]
+    case .statement: [.statements]
+    case .transaction: [.transactions]
+    case .batchRequest, .notification, .merge, .migrationStep, .storeOpening, .rowCacheHit,
+      .rowCacheMiss:
+      [.others]
+    }
+  }
+}

@@ -97,3 +97,80 @@ enum ValueRecipe {
     return .random(least: range.least, greatest: range.greatest, bound: bound)
   }
 }
+
+/// Random numbers that are the same for the same seed, on every machine (SplitMix64).
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// A generator of its own for each stream, so that naming one property more leaves the values of the
+  /// others as they were.
+  ///
+  /// - Parameters:
+  ///   - seed: the data set's.
+  ///   - stream: `Mood.date`.
+  package init(seed: UInt64, stream: String) {
+    // FNV-1a; Swift's own hashes differ from run to run.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in stream.utf8 {
+      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+    state = seed &* 0x9e37_79b9_7f4a_7c15 ^ hash
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number from 0 to one below the bound, which is greater than 0.
+  package mutating func below(_ bound: Int) -> Int {
+    Int(next().multipliedFullWidth(by: UInt64(bound)).high)
+  }
+}
+
+extension SeededGenerator {
+  /// Any whole number of a range; the least where it has no room.
+  ///
+  /// - Parameter bound: how many numbers are used where the range has more than can be said.
+  mutating func whole(from least: Int, to greatest: Int, below bound: Int) -> Int {
+    guard least < greatest else { return least }
+    let (span, isOver) = greatest.subtractingReportingOverflow(least)
+    return least + below(isOver || span == .max ? bound : span + 1)
+  }
+
+  /// Any number of a range.
+  mutating func fraction(from least: Double, to greatest: Double) -> Double {
+    least + Double(next() >> 11) / Double(1 << 53) * max(0, greatest - least)
+  }
+
+  /// A word of so many letters.
+  ///
+  /// - Parameter row: the number it ends in, counted from 0; nil for none.
+  mutating func text(length: Int, row: Int?) -> String {
+    let syllables = ["ba", "co", "di", "fu", "ga", "le", "mi", "no", "pu", "ra", "se", "to"]
+    var text = ""
+    while text.utf8.count < length {
+      text += syllables[below(syllables.count)]
+    }
+    text = String(text.prefix(length))
+    guard let row else { return text }
+    let serial = String(row + 1)
+    return String(text.prefix(max(0, length - serial.count))) + serial
+  }
+
+  /// A UUID of version 4's form.
+  mutating func uuid() -> UUID {
+    let words = [next(), next()]
+    func byte(_ index: Int) -> UInt8 {
+      UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(8 * (7 - index % 8)))
+    }
+    return UUID(
+      uuid: (
+        byte(0), byte(1), byte(2), byte(3), byte(4), byte(5), byte(6) & 0x0f | 0x40, byte(7),
+        byte(8) & 0x3f | 0x80, byte(9), byte(10), byte(11), byte(12), byte(13), byte(14), byte(15)
+      ))
+  }
+}

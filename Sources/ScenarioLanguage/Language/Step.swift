@@ -109,3 +109,70 @@ extension Step: Equatable {
       && first.expect == second.expect
   }
 }
+
+/// Where the parts of a step were written, for the carets of checks that need the model.
+package struct StepPlaces: Sendable {
+  /// The verb.
+  package var verb: SourcePlace
+  package var subject: SourcePlace?
+  package var name: SourcePlace?
+  /// One for each of the step's `reads`.
+  package var reads: [SourcePlace] = []
+  /// The words of each option's value: one a list element, key and value in turn for assignments.
+  package var options: [OptionWord: [Word]] = [:]
+
+  package init(verb: SourcePlace) {
+    self.verb = verb
+  }
+
+  /// The place of a word of an option's value; the verb's when the option was not written.
+  package func place(of option: OptionWord, at index: Int = 0) -> SourcePlace {
+    guard let words = options[option], index < words.count else { return verb }
+    return words[index].place
+  }
+}
+
+/// A step as words, before any of them is understood: what a shell line and a YAML map have in common.
+package struct StepForm: Sendable {
+  /// What stands behind an option's word.
+  package enum Value: Sendable {
+    case words([Word])
+    case pairs([Pair])
+  }
+
+  /// A property's key and the value given to it.
+  package struct Pair: Sendable {
+    package var key: Word
+    package var value: Word
+
+    package init(key: Word, value: Word) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  /// An option: its word and its value.
+  package struct Entry: Sendable {
+    package var key: Word
+    package var value: Value
+
+    package init(key: Word, value: Value) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  package var verb: Word
+  package var subject: Word?
+  /// The key paths of `touch`.
+  package var reads: [Word]
+  /// Options in the order of writing; `as` and `fails` among them.
+  package var entries: [Entry]
+
+  package init(verb: Word, subject: Word? = nil, reads: [Word] = [], entries: [Entry] = []) {
+    self.verb = verb
+    self.subject = subject
+    self.reads = reads
+    self.entries = entries
+  }
+}

@@ -168,3 +168,207 @@ extension NSEntityDescription {
     subentities.flatMap { ($0.isAbstract ? [] : [$0.name ?? ""]) + $0.concreteNames }.sorted()
   }
 }
+
+extension StepCheck {
+  /// A key of `sort` must have one value that can be compared.
+  func checkSortKey(
+    _ key: SortKey, on entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) {
+    let path = try names.resolve(key.keyPath, from: entity, at: place)
+    let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
+    guard !path.passesToMany, !endsToMany else {
+      throw LanguageProblem(
+        "`\(key.keyPath)` has many values, so nothing can be sorted by it", at: place,
+        nextStep: "sort by an attribute of the entity or of a to-one relationship")
+    }
+    if let relationship = path.last as? NSRelationshipDescription {
+      let attributes = relationship.destinationEntity?.attributesByName.keys.sorted() ?? []
+      throw LanguageProblem(
+        "`\(key.keyPath)` leads to objects, which have no order", at: place,
+        nextStep: "sort by one of: "
+          + ModelNames.list(attributes.map { "\(key.keyPath).\($0)" }))
+    }
+  }
+
+  /// What is prefetched must be relationships.
+  func checkPrefetch(
+    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) {
+    guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
+    else {
+      throw LanguageProblem(
+        "`\(keyPath)` is an attribute; its row brings it anyway", at: place,
+        didYouMean: keyPath.lastIndex(of: ".").map { String(keyPath[..<$0]) },
+        nextStep:
+          "prefetch relationships: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
+    }
+  }
+
+  /// What is read must be properties; a path that ends in `@count` must lead to a to-many.
+  func checkRead(
+    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) {
+    guard let counted = Step.countedPath(keyPath) else {
+      _ = try names.resolveRead(keyPath, from: entity, at: place)
+      return
+    }
+    let last = try names.resolve(counted, from: entity, at: place).last
+    guard (last as? NSRelationshipDescription)?.isToMany == true else {
+      throw LanguageProblem(
+        "`\(counted)` is no to-many relationship, so there is nothing to count", at: place,
+        didYouMean: counted, nextStep: "write for example `moods.@count`")
+    }
+  }
+
+  /// What a walk goes through must be relationships.
+  func checkWalk(
+    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) {
+    guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
+    else {
+      throw LanguageProblem(
+        "`\(keyPath)` is an attribute, and there is nothing to go through", at: place,
+        nextStep: "walk relationships, or read it with `touch`")
+    }
+  }
+
+  /// The keys of an index must be columns of the entity's own table.
+  func checkIndexKey(
+    _ key: SortKey, on entity: NSEntityDescription, at place: SourcePlace
+  ) throws(LanguageProblem) {
+    let property = try names.property(key.keyPath, of: entity, at: place)
+    let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
+    guard !isToMany, !property.isTransient, !(property is NSFetchedPropertyDescription) else {
+      throw LanguageProblem(
+        "`\(key.keyPath)` has no column in the table of `\(entity.name ?? "")`", at: place,
+        nextStep: "index attributes and to-one relationships")
+    }
+  }
+}
+
+/// Holds a property and its value, as a step gives them, against the model.
+struct AssignmentCheck {
+  let names: ModelNames
+  let entity: NSEntityDescription
+  let held: [String: HeldShape]
+  let verb: Verb
+
+  /// - Throws: a problem at the key when it cannot be set, at the value when it does not fit.
+  func check(
+    _ assignment: Assignment, keyAt keyPlace: SourcePlace, valueAt valuePlace: SourcePlace
+  ) throws(LanguageProblem) {
+    let property = try names.property(assignment.key, of: entity, at: keyPlace)
+    guard verb != .relate || (property as? NSRelationshipDescription)?.isToMany == true else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is no to-many relationship", at: keyPlace,
+        nextStep: "write `set` for attributes and to-one relationships")
+    }
+    if let attribute = property as? NSAttributeDescription {
+      try check(assignment, attribute, keyPlace, valuePlace)
+    } else if let relationship = property as? NSRelationshipDescription {
+      try check(assignment, relationship, keyPlace, valuePlace)
+    }
+  }
+
+  private func check(
+    _ assignment: Assignment, _ attribute: NSAttributeDescription, _ keyPlace: SourcePlace,
+    _ valuePlace: SourcePlace
+  ) throws(LanguageProblem) {
+    guard !attribute.isDerived else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is derived and cannot be set", at: keyPlace,
+        nextStep: "set what it is derived from")
+    }
+    let literal = AttributeLiteral(attribute.attributeType)
+    guard literal.accepts(assignment.value) else {
+      throw LanguageProblem(
+        "`\(assignment.value)` is no \(literal.typeName), which `\(assignment.key)` is",
+        at: valuePlace, nextStep: "write for example `\(assignment.key) \(literal.example)`")
+    }
+  }
+
+  private func check(
+    _ assignment: Assignment, _ relationship: NSRelationshipDescription, _ keyPlace: SourcePlace,
+    _ valuePlace: SourcePlace
+  ) throws(LanguageProblem) {
+    guard verb != .batchInsert, verb != .batchUpdate else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is a relationship, and a batch request sets attributes alone",
+        at: keyPlace, nextStep: "leave it out, or use `insert`, `set` and `save`")
+    }
+    guard verb == .relate || !relationship.isToMany else {
+      throw LanguageProblem(
+        "`\(assignment.key)` is a to-many relationship", at: keyPlace,
+        nextStep: "use `relate`, or set its inverse on the other side")
+    }
+    guard verb == .relate || !AttributeLiteral.isNil(assignment.value) else { return }
+    guard let shape = held[assignment.value], shape.hasObjects else {
+      throw LanguageProblem(
+        "no result of objects is named `\(assignment.value)`", at: valuePlace,
+        didYouMean: NearestName.of(assignment.value, among: held.keys.sorted()),
+        nextStep: "fetch or insert them first, with `as \(assignment.value)`, or write nil")
+    }
+    guard let destination = relationship.destinationEntity,
+      let entity = names.model.entitiesByName[shape.entity], entity.isKind(of: destination)
+    else {
+      throw LanguageProblem(
+        "`\(assignment.key)` points to \(relationship.destinationEntity?.name ?? "nothing"), and "
+          + "`\(assignment.value)` holds \(shape.entity)",
+        at: valuePlace, nextStep: "give it a result of the right entity")
+    }
+  }
+}
+
+/// Holds what a fetch says of its dictionaries against the model.
+struct DictionaryCheck {
+  let names: ModelNames
+  let entity: NSEntityDescription
+  let step: Step
+
+  /// - Throws: a problem at the option when the fetch brings no dictionaries, at a key path that is
+  ///   wrong or has many values, at a predicate's character.
+  func check(_ option: StepOption) throws(LanguageProblem) {
+    guard step.resultKind == .dictionaries else {
+      throw LanguageProblem(
+        "`\(option.word.rawValue)` is for dictionaries, and the fetch brings "
+          + step.resultKind.rawValue,
+        at: step.places.place(of: option.word), nextStep: "add `result dictionaries`")
+    }
+    switch option {
+    case .columns(let columns):
+      for (index, column) in columns.enumerated() {
+        let word = step.places.options[.columns].map { $0[index] }
+        let offset = column.function.map { $0.rawValue.count + 1 } ?? 0
+        let place =
+          word?.place(at: offset, length: column.keyPath.count) ?? step.places.verb
+        try check(column.keyPath, at: place)
+      }
+    case .group(let keyPaths):
+      for (index, keyPath) in keyPaths.enumerated() {
+        try check(keyPath, at: step.places.place(of: .group, at: index))
+      }
+    case .having(let format):
+      try PredicateCheck(names: names, entity: entity, computed: Set(step.computedNames))
+        .check(format, at: step.places.options[.having]?.first)
+    default: break
+    }
+  }
+
+  private func check(_ keyPath: String, at place: SourcePlace) throws(LanguageProblem) {
+    let path = try names.resolve(keyPath, from: entity, at: place)
+    let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
+    guard !path.passesToMany, !endsToMany else {
+      throw LanguageProblem(
+        "`\(keyPath)` has many values, and a dictionary holds one", at: place,
+        nextStep: "name an attribute or a to-one relationship, or fetch the other entity")
+    }
+  }
+}
+
+extension Step {
+  /// The names of the functions among a fetch's columns.
+  var computedNames: [String] {
+    guard case .columns(let columns)? = option(.columns) else { return [] }
+    return columns.filter { $0.function != nil }.map(\.name)
+  }
+}

@@ -1,3 +1,6 @@
+import OpenCoreData
+import WorkbenchText
+
 /// One option of a step with its value.
 package enum StepOption: Sendable, Hashable {
   /// `where`: a predicate's format.
@@ -125,5 +128,133 @@ package enum StepOption: Sendable, Hashable {
       .to(let name):
       LineWords.plain(name)
     }
+  }
+}
+
+/// One sort descriptor as it is written: `date-`, `country.name`.
+package struct SortKey: Sendable, Hashable, CustomStringConvertible {
+  package var keyPath: String
+  package var isAscending: Bool
+
+  package init(keyPath: String, isAscending: Bool = true) {
+    self.keyPath = keyPath
+    self.isAscending = isAscending
+  }
+
+  /// Reads `key`, `key+` (the same) or `key-` (descending); nil when no key is left.
+  package init?(_ text: String) {
+    let isMarked = text.hasSuffix("-") || text.hasSuffix("+")
+    let keyPath = isMarked ? String(text.dropLast()) : text
+    guard !keyPath.isEmpty else { return nil }
+    self.init(keyPath: keyPath, isAscending: !text.hasSuffix("-"))
+  }
+
+  package var description: String {
+    isAscending ? keyPath : keyPath + "-"
+  }
+}
+
+/// A property and the value a step gives it: `latitude 1.5`, `country countries`.
+package struct Assignment: Sendable, Hashable {
+  package var key: String
+  /// As written; read by the property's type.
+  ///
+  /// For a relationship it is the name of a result.
+  package var value: String
+
+  package init(key: String, value: String) {
+    self.key = key
+    self.value = value
+  }
+}
+
+extension Step {
+  /// What `with` gives; empty without it.
+  package var assignments: [Assignment] {
+    if case .assignments(let assignments)? = option(.assignments) { return assignments }
+    return []
+  }
+
+  /// What `without` takes; empty without it.
+  package var removals: [Assignment] {
+    if case .removals(let removals)? = option(.removals) { return removals }
+    return []
+  }
+}
+
+/// What a dictionary of a fetch holds, as it is written: `country.name`, `count(date)`.
+package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
+  /// A function of the rows of a group.
+  package enum Function: String, CaseIterable, Sendable {
+    case count
+    case sum
+    case min
+    case max
+    case average
+  }
+
+  /// Nil for a value as it is.
+  package var function: Function?
+  package var keyPath: String
+
+  package init(function: Function? = nil, keyPath: String) {
+    self.function = function
+    self.keyPath = keyPath
+  }
+
+  /// Reads a column.
+  ///
+  /// - Throws: a problem at an unknown function, or at a bracket that is not closed.
+  init(_ word: Word) throws(LanguageProblem) {
+    guard let opening = word.text.firstIndex(of: "(") else {
+      self.init(keyPath: word.text)
+      return
+    }
+    let name = String(word.text[..<opening])
+    let functions = Function.allCases.map(\.rawValue)
+    guard let function = Function(rawValue: name) else {
+      throw LanguageProblem(
+        "there is no function `\(name)` of a group", at: word.place(at: 0, length: name.count),
+        didYouMean: NearestName.of(name, among: functions),
+        nextStep: "write one of: \(functions.joined(separator: ", "))")
+    }
+    let inner = word.text[word.text.index(after: opening)...]
+    guard inner.last == ")", inner.count > 1 else {
+      throw LanguageProblem(
+        "`\(name)` needs a key path in brackets", at: word.place,
+        nextStep: "write for example `\(name)(date)`")
+    }
+    self.init(function: function, keyPath: String(inner.dropLast()))
+  }
+
+  package var description: String {
+    function.map { "\($0.rawValue)(\(keyPath))" } ?? keyPath
+  }
+
+  /// The key of the value in the dictionaries: `countDate` for `count(date)`, else the key path.
+  package var name: String {
+    guard let function else { return keyPath }
+    let parts = keyPath.split(separator: ".").map { $0.prefix(1).uppercased() + $0.dropFirst() }
+    return function.rawValue + parts.joined()
+  }
+
+  /// The type of a function's values; nil for that of the key path.
+  var resultType: NSAttributeType? {
+    switch function {
+    case .count: .integer64AttributeType
+    case .average: .doubleAttributeType
+    case .sum, .min, .max, nil: nil
+    }
+  }
+
+  /// What `propertiesToFetch` takes for it.
+  package var property: Any {
+    guard let function else { return keyPath }
+    let description = NSExpressionDescription()
+    description.name = name
+    description.expression = NSExpression(
+      forFunction: "\(function.rawValue):", arguments: [NSExpression(forKeyPath: keyPath)])
+    if let resultType { description.expressionResultType = resultType }
+    return description
   }
 }

@@ -1,4 +1,5 @@
 import OpenCoreData
+import ProfileEvents
 import WorkbenchText
 internal import Yams
 
@@ -125,5 +126,128 @@ struct ExpectReader {
       } ?? nil
     }
     return ExpectBlock.Findings(names: names, source: source, line: entry.key.place.line)
+  }
+}
+
+/// Finds out what the brackets of a metric or a finding name: an entity, a relationship, a context or a
+/// step.
+struct ScopeResolver {
+  let names: ModelNames
+  /// The names of the steps of the variant.
+  let stepNames: [String]
+  /// The names of the contexts of the variant.
+  var contextNames = [ContextShape.main]
+
+  /// The metric with its scope.
+  ///
+  /// - Throws: a problem under the scope's word when it names nothing the metric can be asked of.
+  func scoped(_ reference: MetricReference) throws(LanguageProblem) -> ScopedMetric {
+    let metric = reference.metric
+    guard let word = reference.scope else { return ScopedMetric(metric) }
+    let scope = try scope(word, of: metric)
+    let isAllowed =
+      switch scope {
+      case .all: true
+      case .entity: metric.scopes.contains(.entity)
+      case .relationship: metric.scopes.contains(.relationship)
+      case .context: metric.scopes.contains(.context)
+      case .step: metric.scopes.contains(.step)
+      }
+    guard isAllowed else {
+      throw LanguageProblem(
+        "`\(metric.rawValue)` cannot be asked of `\(word.text)`", at: word.place,
+        nextStep: "in its brackets stands \(ScopeResolver.words(metric.scopes))")
+    }
+    return ScopedMetric(metric, scope)
+  }
+
+  /// Checks that a step has this name.
+  func checkStep(_ word: Word) throws(LanguageProblem) {
+    guard !stepNames.contains(word.text) else { return }
+    throw LanguageProblem(
+      "no step is named `\(word.text)`", at: word.place,
+      didYouMean: NearestName.of(word.text, among: stepNames),
+      nextStep: stepNames.isEmpty
+        ? "write `plan` alone" : "the names are: \(ModelNames.list(stepNames))")
+  }
+
+  /// Checks that a finding's rule exists and that its subject is an entity or a relationship.
+  func check(_ finding: FindingName) throws(LanguageProblem) {
+    try check(rule: finding.rule)
+    if finding.subject.text.contains(".") {
+      _ = try relationship(finding.subject)
+    } else {
+      _ = try names.entity(finding.subject.text, at: finding.subject.place)
+    }
+  }
+
+  /// Checks that there is a rule of that name.
+  func check(rule: Word) throws(LanguageProblem) {
+    let rules = RuleName.allCases.map(\.rawValue)
+    guard rules.contains(rule.text) else {
+      throw LanguageProblem(
+        "unknown finding `\(rule.text)`", at: rule.place,
+        didYouMean: NearestName.of(rule.text, among: rules),
+        nextStep: "the findings are: \(rules.joined(separator: ", "))")
+    }
+  }
+
+  /// Checks that the names of a law are entities.
+  func check(_ law: Law) throws(LanguageProblem) {
+    for name in law.expressions.flatMap(\.names) {
+      try check(name)
+    }
+  }
+
+  /// Checks that a name in an expression is an entity's.
+  func check(_ name: CountExpression.Name) throws(LanguageProblem) {
+    try names.checkRows(of: name)
+  }
+
+  private func scope(_ word: Word, of metric: Metric) throws(LanguageProblem) -> MetricScope {
+    if word.text.contains(".") {
+      return try relationship(word)
+    }
+    if stepNames.contains(word.text) {
+      return .step(word.text)
+    }
+    if names.model.entitiesByName[word.text] != nil {
+      return .entity(word.text)
+    }
+    if contextNames.contains(word.text) {
+      return .context(word.text)
+    }
+    var known = [String]()
+    if metric.scopes.contains(.entity) { known += names.entities }
+    if metric.scopes.contains(.step) { known += stepNames }
+    if metric.scopes.contains(.context) { known += contextNames }
+    throw LanguageProblem(
+      "`\(word.text)` is no entity, step or context", at: word.place,
+      didYouMean: NearestName.of(word.text, among: known),
+      nextStep: known.isEmpty
+        ? "write `Entity.relationship`" : "write one of: \(ModelNames.list(known))")
+  }
+
+  private func relationship(_ word: Word) throws(LanguageProblem) -> MetricScope {
+    let parts = word.text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    let entity = try names.entity(parts[0], at: word.place(at: 0, length: parts[0].count))
+    let name = parts.dropFirst().joined(separator: ".")
+    let place = word.place(at: parts[0].count + 1, length: name.count)
+    guard try names.property(name, of: entity, at: place) is NSRelationshipDescription else {
+      throw LanguageProblem(
+        "`\(name)` is an attribute of \(parts[0]), no relationship", at: place,
+        nextStep:
+          "name one of: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
+    }
+    return .relationship(entity: parts[0], name: name)
+  }
+
+  private static func words(_ scopes: Metric.Scopes) -> String {
+    var words = [String]()
+    if scopes.contains(.entity) { words.append("an entity") }
+    if scopes.contains(.relationship) { words.append("Entity.relationship") }
+    if scopes.contains(.context) { words.append("a context's name") }
+    if scopes.contains(.step) { words.append("a step's name") }
+    return words.isEmpty ? "nothing" : words.joined(separator: " or ")
   }
 }

@@ -1,6 +1,6 @@
 package import Foundation
 import OpenCoreData
-import SQLiteDriver
+package import SQLiteDriver
 
 /// Finds indexes for the statements of a piece of work by trying them on a copy of its store.
 ///
@@ -165,5 +165,90 @@ package struct IndexAdvisor {
         name: index.name, table: index.table, columns: index.parts.map(\.column),
         bytes: store.size(of: index.name)?.bytes)
     }
+  }
+}
+
+/// What a piece of work says about the indexes of its store.
+package struct IndexAdvice: Sendable {
+  /// An index of the store that another one, there or proposed, makes superfluous.
+  package struct Redundant: Sendable, Equatable {
+    package var name: String
+    package var table: String
+    package var columns: [String]
+    /// The index that serves the same searches.
+    package var servedBy: String
+    /// Whether that one is only proposed.
+    package var isServedByProposal: Bool
+  }
+
+  /// An index of the store that no statement of the work used.
+  package struct Unused: Sendable, Equatable {
+    package var name: String
+    package var table: String
+    package var columns: [String]
+    package var bytes: Int?
+  }
+
+  /// Indexes that helped when they were tried, the one with the greatest gain first.
+  package var proposals: [IndexProposal]
+  package var redundant: [Redundant]
+  package var unused: [Unused]
+  /// Statements that were looked at.
+  package var statements: Int
+  /// Statements that could not be run on the copy, and were left out.
+  package var unmeasured: [String]
+  /// Indexes that were tried.
+  package var tried: Int
+
+  /// Whether there is nothing to do.
+  package var isEmpty: Bool { proposals.isEmpty && redundant.isEmpty && unused.isEmpty }
+}
+
+/// A statement of the work that indexes are looked for.
+package struct AdvisedStatement: Sendable, Equatable {
+  /// The text with its placeholders.
+  package var sql: String
+  /// What one of its runs bound; nil when nobody knows, as for a log of level 1.
+  package var binds: [SQLiteValue]?
+  /// How often it ran.
+  package var count: Int
+  /// The entity it was run for; nil when it is not known.
+  package var entity: String?
+
+  package init(sql: String, binds: [SQLiteValue]? = nil, count: Int, entity: String? = nil) {
+    self.sql = sql
+    self.binds = binds
+    self.count = count
+    self.entity = entity
+  }
+
+  /// A recorded shape.
+  package init(_ shape: StatementShape) {
+    self.init(
+      sql: shape.sql, binds: shape.binds?.map(BindText.value), count: shape.count,
+      entity: shape.entity)
+  }
+
+  /// Whether it reads, so that an index may help it.
+  package var reads: Bool {
+    sql.drop(while: \.isWhitespace).prefix(7).uppercased().hasPrefix("SELECT")
+  }
+
+  /// The statements of several recordings, those of one text counted together.
+  package static func all(in shapes: [StatementShape]) -> [AdvisedStatement] {
+    var statements: [AdvisedStatement] = []
+    var places: [String: Int] = [:]
+    for shape in shapes {
+      if let place = places[shape.sql] {
+        statements[place].count += shape.count
+        if statements[place].binds == nil {
+          statements[place].binds = shape.binds?.map(BindText.value)
+        }
+      } else {
+        places[shape.sql] = statements.count
+        statements.append(AdvisedStatement(shape))
+      }
+    }
+    return statements
   }
 }

@@ -71,3 +71,119 @@ package struct StoreInspector {
     return Int(number)
   }
 }
+
+/// The entities of a store as its model describes them.
+struct ModelEntities {
+  let model: NSManagedObjectModel
+  /// Own rows of each concrete entity.
+  let own: [EntityCount]
+  let schema: InspectedSchema
+  /// Whether names and classes of the model are guesses.
+  let isGuessed: Bool
+  /// Nil when the model does not fit the tables.
+  let spreads: SpreadReader?
+
+  /// Depth first, alphabetically.
+  var entities: [InspectedEntity] {
+    let ownRows = Dictionary(own.map { ($0.name, $0.count) }, uniquingKeysWith: +)
+    let totals = EntityCount.totals(own, in: model)
+    return model.entityTree.map { depth, entity in
+      let name = entity.name ?? ""
+      return InspectedEntity(
+        name: name, depth: depth, count: totals[name] ?? 0, ownCount: ownRows[name] ?? 0,
+        isAbstract: entity.isAbstract, superentity: entity.superentity?.name,
+        subentities: entity.subentities.compactMap(\.name).sorted(),
+        table: spreads?.mapping.entity(named: name)?.table
+          ?? schema.table(ofRoot: entity.root.name ?? ""),
+        className: isGuessed ? nil : entity.managedObjectClassName,
+        attributes: own(entity, NSAttributeDescription.self).map(InspectedAttribute.init),
+        relationships: own(entity, NSRelationshipDescription.self)
+          .map { relationship in
+            InspectedRelationship(
+              relationship, spread: try? spreads?.spread(of: relationship.name, in: name))
+          })
+    }
+  }
+
+  /// The properties that the entity declares itself.
+  private func own<Property: NSPropertyDescription>(
+    _ entity: NSEntityDescription, _: Property.Type
+  ) -> [Property] {
+    entity.properties.compactMap { $0 as? Property }.filter { $0.entity === entity }
+      .sorted { $0.name < $1.name }
+  }
+}
+
+extension NSEntityDescription {
+  /// The topmost ancestor, in whose table the rows are.
+  fileprivate var root: NSEntityDescription { superentity?.root ?? self }
+}
+
+extension InspectedAttribute {
+  fileprivate init(_ attribute: NSAttributeDescription) {
+    self.init(
+      name: attribute.name, type: attribute.attributeType.documentName,
+      isOptional: attribute.isOptional, isTransient: attribute.isTransient,
+      isDerived: attribute.isDerived)
+  }
+}
+
+extension InspectedRelationship {
+  fileprivate init(_ relationship: NSRelationshipDescription, spread: InspectedSpread?) {
+    self.init(
+      name: relationship.name, destination: relationship.destinationEntity?.name,
+      inverse: relationship.inverseRelationship?.name, isToMany: relationship.isToMany,
+      isOrdered: relationship.isOrdered, isOptional: relationship.isOptional,
+      spread: spread, deleteRule: relationship.deleteRule.documentName)
+  }
+}
+
+/// Counts what relationships lead to.
+struct SpreadReader {
+  let mapping: SQLModel
+  let connection: Connection
+
+  /// The spread of a relationship of an entity; nil for one that is not stored.
+  ///
+  /// One SELECT over the keys, and a COUNT of the owners.
+  func spread(of name: String, in entityName: String) throws -> InspectedSpread? {
+    guard let entity = mapping.entity(named: entityName) else { return nil }
+    let owners = try numbers(
+      "SELECT COUNT(*) FROM \(quoted(entity.table)) WHERE Z_ENT IN \(list(entity))")
+    guard let owners = owners.first, let keys = keys(name, of: entity) else { return nil }
+    let found = try numbers(
+      "SELECT COUNT(*), IFNULL(SUM(c), 0), IFNULL(MAX(c), 0) "
+        + "FROM (SELECT COUNT(*) c FROM \(keys.from) GROUP BY \(keys.owner))")
+    guard found.count == 3 else { return nil }
+    return InspectedSpread(
+      owners: owners, empty: max(0, owners - found[0]), links: found[1], most: found[2])
+  }
+
+  /// The rows that make a link, and what names its owner in them.
+  private func keys(_ name: String, of entity: SQLEntity) -> (from: String, owner: String)? {
+    if let column = entity.column(named: name) {
+      let condition = "\(quoted(column.name)) IS NOT NULL AND Z_ENT IN \(list(entity))"
+      return ("\(quoted(entity.table)) WHERE \(condition)", "Z_PK")
+    }
+    guard let toMany = entity.toMany[name] else { return nil }
+    switch toMany.storage {
+    case .foreignKey(let column, _):
+      let table = quoted(toMany.destination.table)
+      return ("\(table) WHERE \(quoted(column)) IS NOT NULL", quoted(column))
+    case .joinTable(let table, let source, _, _):
+      return (quoted(table), quoted(source))
+    }
+  }
+
+  private func list(_ entity: SQLEntity) -> String {
+    "(\(entity.concreteNumbers.map(String.init).joined(separator: ", ")))"
+  }
+
+  private func quoted(_ name: String) -> String { SQLNames.quoted(name) }
+
+  private func numbers(_ select: String) throws -> [Int] {
+    (try connection.values(select).first ?? []).map { value in
+      if case .integer(let number) = value { Int(clamping: number) } else { 0 }
+    }
+  }
+}

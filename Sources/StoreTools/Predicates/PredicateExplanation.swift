@@ -1,5 +1,6 @@
 package import OpenCoreData
 import SQLiteDriver
+import StatementAnalysis
 import WorkbenchText
 
 /// What a predicate is: its tree, its canonical text, and the SQL it becomes for an entity.
@@ -82,5 +83,161 @@ package struct PredicateExplanation: Sendable {
 
   private static func sentence(_ reason: String) -> String {
     reason.hasSuffix(".") ? String(reason.dropLast()) : reason
+  }
+}
+
+/// A predicate's explanation as lines for people.
+package enum PredicateText {
+  /// What is to be printed.
+  package struct Parts: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+
+    /// The canonical text.
+    package static let format = Parts(rawValue: 1)
+    /// The tree.
+    package static let tree = Parts(rawValue: 2)
+    /// The SELECT.
+    package static let sql = Parts(rawValue: 4)
+    /// What the SELECT binds.
+    package static let binds = Parts(rawValue: 8)
+    /// Everything there is.
+    package static let all: Parts = [.format, .tree, .sql, .binds]
+  }
+
+  /// The lines, each part with its name in front.
+  package static func lines(_ explanation: PredicateExplanation, _ parts: Parts = .all) -> [String]
+  {
+    var lines: [String] = []
+    if parts.contains(.format) { lines += titled("format", [explanation.format]) }
+    if parts.contains(.tree) { lines += titled("tree", explanation.tree) }
+    guard let statement = explanation.statement else { return lines }
+    if parts.contains(.sql) { lines += titled("sql", [statement.sql]) }
+    if parts.contains(.binds) {
+      lines += titled(
+        "binds", statement.binds.enumerated().map { "[\($0.offset)] \($0.element)" })
+      for (index, numbers) in statement.intArrays.enumerated() {
+        let list = numbers.map(String.init).joined(separator: ", ")
+        lines += titled("array", ["_Z_intarray\(index): \(list)"])
+      }
+    }
+    return lines
+  }
+
+  /// The plan of the SELECT and what to think of it.
+  package static func lines(plan: [String], of explanation: PredicateExplanation) -> [String] {
+    guard let statement = explanation.statement, !plan.isEmpty else { return [] }
+    let verdict = PlanVerdict(sql: statement.sql, lines: plan, count: 1)
+    return titled("plan", plan) + titled("", [verdict.sentence])
+  }
+
+  private static func titled(_ title: String, _ lines: [String]) -> [String] {
+    lines.enumerated().map { index, line in
+      NumberText.left(index == 0 ? title : "", 8) + line
+    }
+  }
+}
+
+/// A predicate as a tree of words, for people.
+struct PredicateTree {
+  private let label: String
+  private let branches: [PredicateTree]
+
+  private init(_ label: String, _ branches: [PredicateTree] = []) {
+    self.label = label
+    self.branches = branches
+  }
+
+  init(_ predicate: NSPredicate) {
+    switch predicate.form {
+    case .compound(let type, let parts):
+      let word =
+        switch type {
+        case .not: "NOT"
+        case .and: "AND"
+        case .or: "OR"
+        }
+      self.init(word, parts.map { PredicateTree($0) })
+    case .comparison(let comparison):
+      let modifier =
+        switch comparison.comparisonPredicateModifier {
+        case .direct: ""
+        case .any: "ANY "
+        case .all: "ALL "
+        }
+      let sign = comparison.customSelectorName ?? comparison.predicateOperatorType.sign
+      self.init(
+        modifier + sign + comparison.options.text,
+        [PredicateTree(comparison.leftExpression), PredicateTree(comparison.rightExpression)])
+    case .constant(let value): self.init(value ? "TRUEPREDICATE" : "FALSEPREDICATE")
+    case .block, .unknown: self.init(predicate.predicateFormat)
+    }
+  }
+
+  init(_ expression: NSExpression) {
+    let children = expression.node.children.map { PredicateTree($0) }
+    switch expression.node {
+    case .constant(let value): self.init("\(PredicateTree.kind(of: value)) \(expression)")
+    case .evaluatedObject: self.init("SELF")
+    case .variable: self.init("variable \(expression)")
+    case .keyPath: self.init("key path \(expression)")
+    case .path: self.init("path", children)
+    case .subscripted(_, let index):
+      let word =
+        switch index {
+        case .first: "[FIRST]"
+        case .last: "[LAST]"
+        case .size: "[SIZE]"
+        case .expression: "[…]"
+        }
+      self.init("element \(word)", children)
+    case .function(let function, _): self.init("function \(function.rawValue)", children)
+    case .method(_, let name, _): self.init("FUNCTION \(name)", children)
+    case .aggregate: self.init("list", children)
+    case .setOperation(let operation, _, _): self.init(operation.rawValue, children)
+    case .subquery(_, let variable, let predicate):
+      self.init("SUBQUERY $\(variable)", children + [PredicateTree(predicate)])
+    case .conditional(let predicate, _, _):
+      self.init("TERNARY", [PredicateTree(predicate)] + children)
+    case .anyKey, .block: self.init(expression.description, children)
+    case .assignment(let name, _): self.init("$\(name) :=", children)
+    case .fetch(_, _, let countOnly):
+      self.init(countOnly ? "FETCH, its number" : "FETCH", children)
+    }
+  }
+
+  private static func kind(of value: PredicateValue) -> String {
+    switch value {
+    case .null: "constant"
+    case .bool: "Boolean"
+    case .integer: "integer"
+    case .double: "double"
+    case .decimal: "decimal"
+    case .string: "string"
+    case .date: "date"
+    case .data: "data"
+    case .uuid: "UUID"
+    case .url: "URL"
+    case .collection(let collection): collection.isOrdered ? "list" : "set"
+    case .dictionary: "dictionary"
+    case .object: "object"
+    case .placeholder: "argument"
+    }
+  }
+
+  /// One line a node, drawn as SQLite draws its plans.
+  var lines: [String] {
+    var lines = [label]
+    for (index, branch) in branches.enumerated() {
+      let isLast = index == branches.count - 1
+      for (number, line) in branch.lines.enumerated() {
+        let head = number == 0 ? (isLast ? "`--" : "|--") : (isLast ? "   " : "|  ")
+        lines.append(head + line)
+      }
+    }
+    return lines
   }
 }

@@ -1,5 +1,6 @@
+package import Foundation
 import ProfileEvents
-import Profiling
+package import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
@@ -88,4 +89,168 @@ extension JSONDocument.Entity {
 
   /// What was written.
   var entityCount: EntityCount { EntityCount(name: name, count: count) }
+}
+
+/// The result of a run for machines: everything that a report is made of.
+///
+/// Keys are sorted and times are the only numbers that differ between two runs, so two files can be
+/// compared line by line. An object or list that holds no other stands on one line.
+package enum JSONReport {
+  /// The whole result as UTF-8 text that ends with a newline.
+  ///
+  /// - Throws: `EncodingError`, which no value of a result can cause.
+  package static func data(_ result: RunResult) throws -> Data {
+    try JSONOutput.flat(JSONDocument(result))
+  }
+}
+
+/// An expectation and what came of it in the JSON file; its property names are the file's keys.
+struct JSONExpectation: Codable {
+  var metric: String
+  var law: String
+  var relation: ExpectationResult.Relation
+  var expected: ExpectationValue
+  var found: ExpectationValue
+  var holds: Bool
+  var source: SourceMark
+  var location: JSONLocation
+  var differences: [String]
+
+  init(_ result: ExpectationResult) {
+    metric = result.metric
+    law = result.law
+    relation = result.relation
+    expected = result.expected
+    found = result.found
+    holds = result.holds
+    source = result.source
+    location = JSONLocation(result.location)
+    differences = result.differences
+  }
+
+  /// What was written.
+  var result: ExpectationResult {
+    ExpectationResult(
+      metric: metric, law: law, relation: relation, expected: expected, found: found, holds: holds,
+      source: source, location: location.site, differences: differences)
+  }
+}
+
+/// Counters that are not 0, by name, as one object of the JSON file.
+struct JSONCounters: Codable {
+  var counters: Counters
+
+  init(_ counters: Counters) {
+    self.counters = counters
+  }
+
+  private static var fields: [(name: String, path: WritableKeyPath<Counters, Int>)] {
+    [
+      ("fetches", \.fetches), ("saves", \.saves),
+      ("saveRounds", \.saveRounds), ("selects", \.selects), ("inserts", \.inserts),
+      ("updates", \.updates), ("deletes", \.deletes), ("transactions", \.transactions),
+      ("rows", \.rows), ("objectFaultHits", \.objectFaultHits),
+      ("objectFaultMisses", \.objectFaultMisses),
+      ("objectFaultsFromParent", \.objectFaultsFromParent),
+      ("relationshipFaultHits", \.relationshipFaultHits),
+      ("relationshipFaultMisses", \.relationshipFaultMisses),
+      ("relationshipFaultsFromParent", \.relationshipFaultsFromParent),
+      ("prefetches", \.prefetches),
+    ]
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: JSONKey.self)
+    counters = Counters()
+    for key in container.allKeys {
+      guard let field = JSONCounters.fields.first(where: { $0.name == key.stringValue }) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: container, debugDescription: "there is no counter \(key.stringValue)")
+      }
+      counters[keyPath: field.path] = try container.decode(Int.self, forKey: key)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: JSONKey.self)
+    for field in JSONCounters.fields where counters[keyPath: field.path] != 0 {
+      try container.encode(counters[keyPath: field.path], forKey: JSONKey(field.name))
+    }
+  }
+}
+
+/// Metrics by their words, `selects` and `peak(Mood)`, as one object of the JSON file.
+struct JSONMetrics: Codable {
+  var plain: [Metric: Int]
+  var scoped: [ScopedMetric: Int]
+
+  init(_ plain: [Metric: Int], _ scoped: [ScopedMetric: Int]) {
+    self.plain = plain
+    self.scoped = scoped
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: JSONKey.self)
+    (plain, scoped) = ([:], [:])
+    for key in container.allKeys {
+      let value = try container.decode(Int.self, forKey: key)
+      guard let metric = ScopedMetric(word: key.stringValue) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: container, debugDescription: "there is no metric \(key.stringValue)")
+      }
+      if metric.scope == .all { plain[metric.metric] = value } else { scoped[metric] = value }
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: JSONKey.self)
+    for (metric, value) in plain {
+      try container.encode(value, forKey: JSONKey(metric.rawValue))
+    }
+    for (scoped, value) in scoped {
+      try container.encode(value, forKey: JSONKey(scoped.description))
+    }
+  }
+}
+
+/// A key that is a word of the data.
+struct JSONKey: CodingKey {
+  let stringValue: String
+  let intValue: Int? = nil
+
+  init(_ text: String) {
+    stringValue = text
+  }
+
+  init?(stringValue: String) {
+    self.init(stringValue)
+  }
+
+  init?(intValue: Int) {
+    nil
+  }
+}
+
+extension ScopedMetric {
+  /// Reads what `description` writes; nil for another text.
+  ///
+  /// A step's name and an entity's are written alike; the first letter tells them apart, as an entity's
+  /// is a capital one.
+  init?(word: String) {
+    guard let match = word.wholeMatch(of: /(\w+)(?:\((.+)\))?/),
+      let metric = Metric(rawValue: String(match.1))
+    else { return nil }
+    guard let scope = match.2.map(String.init) else {
+      self.init(metric)
+      return
+    }
+    let parts = scope.split(separator: ".", maxSplits: 1).map(String.init)
+    if parts.count == 2 {
+      self.init(metric, .relationship(entity: parts[0], name: parts[1]))
+    } else if scope.first?.isUppercase == true {
+      self.init(metric, .entity(scope))
+    } else {
+      self.init(metric, .step(scope))
+    }
+  }
 }

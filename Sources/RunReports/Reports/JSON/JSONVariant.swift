@@ -1,5 +1,6 @@
 import ProfileEvents
 import Profiling
+import ScenarioLanguage
 
 /// One variant in the JSON file; its property names are the file's keys.
 struct JSONVariant: Codable {
@@ -74,5 +75,150 @@ struct JSONVariant: Codable {
     result.timeline = timeline?.timeline(statements: result.statements) ?? Timeline()
     result.stacks = (stacks ?? []).map(\.stack)
     return result
+  }
+}
+
+/// The numbers of one more scale in the JSON file; its property names are the file's keys.
+struct JSONScale: Codable {
+  struct Variant: Codable {
+    var name: String
+    var metrics: JSONMetrics
+    var nanoseconds: UInt64
+    var repeats: [UInt64]?
+    var expectations: [JSONExpectation]
+  }
+
+  var scale: Int
+  var data: [JSONDocument.Entity]
+  var variants: [Variant]
+
+  init(_ run: ScaledRun) {
+    scale = run.scale
+    data = run.data.map(JSONDocument.Entity.init)
+    variants = run.variants.map { variant in
+      Variant(
+        name: variant.name, metrics: JSONMetrics(variant.metrics, variant.scopedMetrics),
+        nanoseconds: variant.nanoseconds, repeats: variant.repeats.nonEmpty,
+        expectations: variant.expectations.map(JSONExpectation.init))
+    }
+  }
+
+  /// What was written.
+  var run: ScaledRun {
+    ScaledRun(
+      scale: scale, data: data.map(\.entityCount),
+      variants: variants.map { variant in
+        ScaledRun.Variant(
+          name: variant.name, metrics: variant.metrics.plain, scopedMetrics: variant.metrics.scoped,
+          nanoseconds: variant.nanoseconds, repeats: variant.repeats ?? [],
+          expectations: variant.expectations.map(\.result))
+      })
+  }
+}
+
+extension Array {
+  /// Nil for an empty list, whose key is then left out.
+  var nonEmpty: [Element]? { isEmpty ? nil : self }
+}
+
+/// One step as it ran in the JSON file; its property names are the file's keys.
+struct JSONStep: Codable {
+  var text: String
+  var name: String?
+  var location: JSONLocation
+  var summary: String
+  /// For readers of the file, as `rows` to `misses`: `counters` has them all.
+  var selects: Int
+  var rows: Int
+  var faults: Int
+  var hits: Int
+  var misses: Int
+  var counters: JSONCounters
+  var nanoseconds: UInt64
+  /// Nanoseconds from the beginning of the variant.
+  var offset: UInt64
+  var fetch: JSONFetch?
+  var groups: [JSONGroup]
+
+  init(_ step: StepResult) {
+    let counters = step.costs.counters
+    text = step.text
+    name = step.name
+    location = JSONLocation(step.location)
+    summary = step.summary
+    selects = counters.selects
+    rows = counters.rows
+    faults = counters.faults
+    hits = counters.hits
+    misses = counters.misses
+    self.counters = JSONCounters(counters)
+    nanoseconds = step.costs.nanoseconds
+    offset = step.offset
+    fetch = step.fetch.map(JSONFetch.init)
+    groups = step.groups.map(JSONGroup.init)
+  }
+
+  /// What was written.
+  var result: StepResult {
+    StepResult(
+      text: text, name: name, location: location.site, summary: summary,
+      costs: Costs(counters: counters.counters, nanoseconds: nanoseconds), offset: offset,
+      fetch: fetch?.fetch, groups: groups.map(\.group))
+  }
+}
+
+/// What SQLite counted for a statement, in the JSON file; its property names are the file's keys.
+struct JSONWork: Codable {
+  var vmSteps: Int
+  var fullScanSteps: Int
+  var sorts: Int
+  var autoIndexRows: Int
+  var functionCalls: Int
+  var collationCalls: Int
+  /// Nil in results of before there was such a count.
+  var pagesRead: Int?
+  var pagesWritten: Int?
+
+  init(_ work: StatementWork) {
+    vmSteps = work.vmSteps
+    fullScanSteps = work.fullScanSteps
+    sorts = work.sorts
+    autoIndexRows = work.autoIndexRows
+    functionCalls = work.functionCalls
+    collationCalls = work.collationCalls
+    pagesRead = work.pagesRead
+    pagesWritten = work.pagesWritten
+  }
+
+  /// What was written.
+  var work: StatementWork {
+    StatementWork(
+      vmSteps: vmSteps, fullScanSteps: fullScanSteps, sorts: sorts, autoIndexRows: autoIndexRows,
+      functionCalls: functionCalls, collationCalls: collationCalls, pagesRead: pagesRead ?? 0,
+      pagesWritten: pagesWritten ?? 0)
+  }
+}
+
+/// A fetch in words in the JSON file; its property names are the file's keys.
+struct JSONFetch: Codable {
+  struct Option: Codable {
+    var word: String
+    var values: [String]
+  }
+
+  var entity: String
+  var options: [Option]
+  var name: String?
+
+  init(_ fetch: FetchText) {
+    entity = fetch.entity
+    options = fetch.options.map { Option(word: $0.word, values: $0.values) }
+    name = fetch.name
+  }
+
+  /// What was written.
+  var fetch: FetchText {
+    FetchText(
+      entity: entity, options: options.map { FetchText.Option($0.word, $0.values) }, name: name)
   }
 }

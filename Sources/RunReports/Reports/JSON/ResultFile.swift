@@ -111,3 +111,155 @@ package enum ResultFile {
     }
   }
 }
+
+/// Goes through a JSON text token by token, to say where something stands or what is wrong where.
+struct JSONScanner {
+  /// What is wrong with the text, and at which byte.
+  struct Fault: Error {
+    var message: String
+    var offset: Int
+  }
+
+  /// One step of the way to a value.
+  enum Part: Equatable {
+    case key(String)
+    case index(Int)
+  }
+
+  private let bytes: [UInt8]
+  private var position = 0
+  /// The way to the value that is looked for; nil to read all of it.
+  private let wanted: [Part]?
+  private var way: [Part] = []
+  private var found: Int?
+  private var sum = 0.0
+
+  private init(_ bytes: [UInt8], wanted: [Part]?) {
+    self.bytes = bytes
+    self.wanted = wanted
+  }
+
+  /// The first mistake of a text; nil when it is JSON.
+  static func fault(in bytes: [UInt8]) -> Fault? {
+    var scanner = JSONScanner(bytes, wanted: nil)
+    do {
+      try scanner.value()
+      scanner.skipBlanks()
+      return scanner.position == bytes.count
+        ? nil : Fault(message: "nothing may stand behind the end", offset: scanner.position)
+    } catch {
+      return error
+    }
+  }
+
+  /// The byte at which the value at a path begins; nil when there is none.
+  static func offset(of path: [Part], in bytes: [UInt8]) -> Int? {
+    var scanner = JSONScanner(bytes, wanted: path)
+    // The text was found to be JSON before.
+    try? scanner.value()
+    return scanner.found
+  }
+
+  private mutating func value() throws(Fault) {
+    skipBlanks()
+    if way == wanted, found == nil { found = position }
+    guard position < bytes.count else { throw fault("a value is missing: the text ends here") }
+    guard way.count <= InputLimits.jsonDepth else {
+      throw fault("objects and lists lie more than \(InputLimits.jsonDepth) deep, the limit")
+    }
+    switch bytes[position] {
+    case UInt8(ascii: "{"): try object()
+    case UInt8(ascii: "["): try list()
+    case UInt8(ascii: "\""): _ = try text()
+    case UInt8(ascii: "t"): try word("true")
+    case UInt8(ascii: "f"): try word("false")
+    case UInt8(ascii: "n"): try word("null")
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
+    default: throw fault("a value is missing here")
+    }
+  }
+
+  private mutating func object() throws(Fault) {
+    position += 1
+    if isNext("}") { return }
+    repeat {
+      skipBlanks()
+      guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+        throw fault("a key in quotation marks is missing here")
+      }
+      way.append(.key(try text()))
+      guard isNext(":") else { throw fault("a colon is missing here") }
+      try value()
+      way.removeLast()
+    } while isNext(",")
+    guard isNext("}") else { throw fault("a comma or } is missing here") }
+  }
+
+  private mutating func list() throws(Fault) {
+    position += 1
+    if isNext("]") { return }
+    var index = 0
+    repeat {
+      way.append(.index(index))
+      try value()
+      way.removeLast()
+      index += 1
+    } while isNext(",")
+    guard isNext("]") else { throw fault("a comma or ] is missing here") }
+  }
+
+  /// The text as it stands there, escapes unresolved: keys of a result have none.
+  private mutating func text() throws(Fault) -> String {
+    let start = position
+    position += 1
+    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+      guard bytes[position] >= 0x20 else { break }
+      position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+      throw Fault(message: "the text that begins here has no end", offset: start)
+    }
+    position += 1
+    return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
+  }
+
+  /// Numbers are limited, and so is their sum: whoever adds some of them up needs no checks.
+  private mutating func number() throws(Fault) {
+    let start = position
+    while position < bytes.count, "+-.eE0123456789".utf8.contains(bytes[position]) { position += 1 }
+    // A seed is any number of 64 bits, and nothing is counted with it.
+    guard way.last != .key("seed") else { return }
+    let number = Double(String(decoding: bytes[start..<position], as: UTF8.self)) ?? .infinity
+    sum += abs(number)
+    let limit = InputLimits.value
+    guard abs(number) <= Double(limit), sum <= 1_000 * Double(limit) else {
+      throw Fault(
+        message: "a number is beyond the limit, \(NumberText.grouped(limit)), or all of them are "
+          + "beyond a thousand times that", offset: start)
+    }
+  }
+
+  private mutating func word(_ word: StaticString) throws(Fault) {
+    let end = position + word.utf8CodeUnitCount
+    guard end <= bytes.count, bytes[position..<end].elementsEqual("\(word)".utf8) else {
+      throw fault("a value is missing here")
+    }
+    position = end
+  }
+
+  /// Steps over a mark when it comes next.
+  private mutating func isNext(_ mark: Unicode.Scalar) -> Bool {
+    skipBlanks()
+    guard position < bytes.count, bytes[position] == UInt8(ascii: mark) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func skipBlanks() {
+    while position < bytes.count, " \t\r\n".utf8.contains(bytes[position]) { position += 1 }
+  }
+
+  private func fault(_ message: String) -> Fault {
+    Fault(message: message, offset: position)
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// Files outside of the store that are missing, or that nobody owns.
+struct ExternalFileRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    let storage = ExternalStorage(storeURL: store.url)
+    let present = storage.fileNames()
+    var (owned, findings) = (Set<String>(), [DoctorFinding]())
+    for (entity, column) in store.columns {
+      guard let attribute = column.property as? NSAttributeDescription,
+        mayBeOutside(attribute, store)
+      else { continue }
+      let references = try references(in: column, of: entity, store)
+      owned.formUnion(references.map(\.file))
+      let missing = references.filter { !present.contains($0.file) }
+      // Without a model, bytes that look like a name may be a value of the app.
+      guard !missing.isEmpty, !store.anatomy.source.isGuessed || !present.isEmpty else { continue }
+      findings.append(
+        DoctorFinding(
+          .externalFileMissing, entity: entity.name, property: attribute.name, table: entity.table,
+          count: missing.count, examples: missing.map { "\($0.file) of p\($0.key)" },
+          "\(NumberText.counted(missing.count, "value")) of \(entity.name).\(attribute.name) "
+            + "\(PluralForm.of(missing.count, "is", "are")) kept in a file that is not there",
+          nextStep: "copy the store with its folder \(storage.folder.path)"))
+    }
+    let unowned = present.subtracting(owned).sorted()
+    guard !unowned.isEmpty else { return findings }
+    return findings + [
+      DoctorFinding(
+        .externalFileUnowned, count: unowned.count, examples: unowned,
+        "\(NumberText.counted(unowned.count, "file")) in \(storage.folder.lastPathComponent) "
+          + "\(PluralForm.of(unowned.count, "is", "are")) named by no row",
+        nextStep: "remove them once a copy is kept; no object shows them")
+    ]
+  }
+
+  private func mayBeOutside(_ attribute: NSAttributeDescription, _ store: ExaminedStore) -> Bool {
+    attribute.allowsExternalBinaryDataStorage
+      || (store.anatomy.source.isGuessed && attribute.attributeType == .binaryDataAttributeType)
+  }
+
+  private func references(
+    in column: SQLColumn, of entity: SQLEntity, _ store: ExaminedStore
+  ) throws -> [(key: Int64, file: String)] {
+    let name = SQLNames.quoted(column.name)
+    return try store.connection.values(
+      "SELECT Z_PK, \(name) FROM \(SQLNames.quoted(entity.table)) WHERE typeof(\(name)) = 'blob' "
+        + "AND length(\(name)) IN (37, 38) AND substr(\(name), 1, 1) = x'02'"
+    ).compactMap { row in
+      guard case .integer(let key) = row[0], case .blob(let bytes) = row[1],
+        let file = ExternalStorage.fileName(in: bytes)
+      else { return nil }
+      return (key, file)
+    }
+  }
+}
+
+/// Values of attributes that may be kept outside whose first byte does not say where they are.
+///
+/// It is 1 for a value in the row and 2 for the name of a file. Other bytes are shown as they are: they
+/// may be from before the attribute was allowed to be kept outside.
+struct ExternalPrefixRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    guard !store.anatomy.source.isGuessed else { return [] }
+    return try store.columns.compactMap { entity, column in
+      guard let attribute = column.property as? NSAttributeDescription,
+        attribute.allowsExternalBinaryDataStorage
+      else { return nil }
+      let name = SQLNames.quoted(column.name)
+      // A name is a UUID; Apple's files have a NUL behind it.
+      let rows = try store.keys(
+        "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) WHERE typeof(\(name)) = 'blob' "
+          + "AND length(\(name)) > 0 AND substr(\(name), 1, 1) <> x'01' "
+          + "AND NOT (substr(\(name), 1, 1) = x'02' AND length(\(name)) IN (37, 38))")
+      guard rows.count > 0 else { return nil }
+      return DoctorFinding(
+        .externalPrefix, entity: entity.name, property: attribute.name, table: entity.table,
+        count: rows.count, examples: store.uris(rows.keys, of: entity.name),
+        "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(attribute.name) "
+          + "\(PluralForm.of(rows.count, "begins", "begin")) with neither of the bytes that say where a "
+          + "value is",
+        nextStep: "compare them with a backup, and set them anew through the framework")
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import OpenCoreData
+import SQLiteDriver
+import WorkbenchText
+
+/// To-one keys without a row, of a row of another entity, or beside the wrong entity's number.
+struct DanglingKeyRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    var findings: [DoctorFinding] = []
+    for (entity, column) in store.columns {
+      guard let relationship = column.property as? NSRelationshipDescription,
+        let described = relationship.destinationEntity
+      else { continue }
+      let destination = store.mapping.entity(for: described)
+      findings += try dangling(
+        column.name, in: entity, named: relationship.name, to: destination, store)
+      findings += try misnamed(column, in: entity, to: destination, store)
+    }
+    for (owner, toMany) in store.toMany where toMany.relationship.inverseRelationship == nil {
+      guard case .foreignKey(let column, _) = toMany.storage else { continue }
+      findings += try dangling(
+        column, in: toMany.destination, named: "\(owner.name).\(toMany.relationship.name)",
+        to: owner, store)
+    }
+    return findings
+  }
+
+  private func dangling(
+    _ column: String, in entity: SQLEntity, named name: String, to destination: SQLEntity,
+    _ store: ExaminedStore
+  ) throws -> [DoctorFinding] {
+    let rows = try store.keys(
+      "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a LEFT JOIN \(SQLNames.quoted(destination.table)) b "
+        + "ON b.Z_PK = a.\(SQLNames.quoted(column)) WHERE a.\(SQLNames.quoted(column)) IS NOT NULL "
+        + "AND (b.Z_PK IS NULL OR b.Z_ENT NOT IN \(destination.numberList))")
+    guard rows.count > 0 else { return [] }
+    return [
+      DoctorFinding(
+        .danglingKey, entity: entity.name, property: name, table: entity.table,
+        count: rows.count, examples: store.uris(rows.keys, of: entity.name),
+        "\(NumberText.counted(rows.count, "key")) in \(entity.table).\(column) "
+          + "\(PluralForm.of(rows.count, "leads", "lead")) to no \(destination.name)",
+        nextStep: "bring the destination back from a backup, or set the column to NULL")
+    ]
+  }
+
+  private func misnamed(
+    _ column: SQLColumn, in entity: SQLEntity, to destination: SQLEntity, _ store: ExaminedStore
+  ) throws -> [DoctorFinding] {
+    guard let number = column.entityColumn else { return [] }
+    let rows = try store.keys(
+      "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a JOIN \(SQLNames.quoted(destination.table)) b "
+        + "ON b.Z_PK = a.\(SQLNames.quoted(column.name)) WHERE a.\(SQLNames.quoted(number)) IS NOT b.Z_ENT "
+        + "AND b.Z_ENT IN \(destination.numberList)")
+    guard rows.count > 0 else { return [] }
+    return [
+      DoctorFinding(
+        .danglingKey, entity: entity.name, property: column.property.name, table: entity.table,
+        count: rows.count, examples: store.uris(rows.keys, of: entity.name),
+        "\(NumberText.counted(rows.count, "row")) of \(entity.table) "
+          + "\(PluralForm.of(rows.count, "has", "have")) in \(number) another entity than the row that "
+          + "\(column.name) leads to",
+        nextStep: "set \(number) to the Z_ENT of that row")
+    ]
+  }
+}
+
+/// `Z_MAX` below the largest key in use, and keys that are none.
+struct KeyMaximumRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    var tables = store.roots.map { (number: $0.number, name: $0.name, table: $0.table) }
+    for (number, table) in HistoryTables.numbers where store.tables.contains(table) {
+      tables.append((number, table, table))
+    }
+    return try impossible(in: store)
+      + tables.compactMap { number, name, table in
+        let largest = try store.number("SELECT MAX(Z_PK) FROM \(SQLNames.quoted(table))")
+        let rows = try store.connection.values(
+          "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(number))])
+        var maximum: Int?
+        if case .integer(let value)? = rows.first?.first { maximum = Int(clamping: value) }
+        if let maximum, maximum > Self.lastUsable {
+          return full(number, name, table, maximum: maximum, largest: largest)
+        }
+        guard largest > maximum ?? (rows.isEmpty ? -1 : 0) else { return nil }
+        let said = maximum.map { "Z_MAX of \(name) is \($0)" } ?? "\(name) has no Z_MAX"
+        return DoctorFinding(
+          .keyMaximum, entity: name, table: table, count: 1,
+          examples: store.uris([Int64(largest)], of: name),
+          "\(said), and its largest key is \(largest): new objects would get keys that are taken",
+          nextStep: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
+      }
+  }
+
+  /// Above it there is not room for a large save.
+  private static let lastUsable = Int.max - 1_000_000_000
+
+  private func full(
+    _ number: Int, _ name: String, _ table: String, maximum: Int, largest: Int
+  ) -> DoctorFinding {
+    let isFull = largest > Self.lastUsable
+    return DoctorFinding(
+      .keyMaximum, entity: name, table: table, count: 1, examples: ["Z_MAX \(maximum)"],
+      "Z_MAX of \(name) is \(maximum): no keys are left for new objects",
+      nextStep: isFull
+        ? "give the rows with the largest keys others, and to what leads to them as well"
+        : "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
+  }
+
+  /// Rows whose key no object can have.
+  private func impossible(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.roots.compactMap { root in
+      let rows = try store.keys("SELECT Z_PK FROM \(SQLNames.quoted(root.table)) WHERE Z_PK < 1")
+      guard rows.count > 0 else { return nil }
+      return DoctorFinding(
+        .keyMaximum, entity: root.name, table: root.table, count: rows.count,
+        examples: rows.keys.map { "Z_PK \($0)" },
+        "\(NumberText.counted(rows.count, "row")) of \(root.table) "
+          + "\(PluralForm.of(rows.count, "has", "have")) a key below 1: fetches fail at "
+          + PluralForm.of(rows.count, "it", "them"),
+        nextStep: "give each a key above Z_MAX, and to what leads to it as well")
+    }
+  }
+}
+
+/// Rows whose `Z_ENT` is no entity of their table.
+struct EntityNumberRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.roots.compactMap { root in
+      let rows = try store.keys(
+        "SELECT Z_PK FROM \(SQLNames.quoted(root.table)) "
+          + "WHERE Z_ENT IS NULL OR Z_ENT NOT IN \(root.numberList)")
+      guard rows.count > 0 else { return nil }
+      return DoctorFinding(
+        .entityNumber, entity: root.name, table: root.table, count: rows.count,
+        examples: store.uris(rows.keys, of: root.name),
+        "\(NumberText.counted(rows.count, "row")) of \(root.table) "
+          + "\(PluralForm.of(rows.count, "has", "have")) a Z_ENT that is none of the table's entities, "
+          + "\(root.family.map { "\($0.number) \($0.name)" }.joined(separator: ", "))",
+        nextStep:
+          "find out which entity they are of, and set Z_ENT; fetches fail at them or pass them over"
+      )
+    }
+  }
+}
+
+/// Rows of a join table without one of their objects.
+struct OrphanedJoinRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    var seen: Set<String> = []
+    return try store.toMany.compactMap { entity, toMany in
+      guard
+        case .joinTable(let table, let source, let destination, _) = toMany.storage,
+        seen.insert(table).inserted
+      else { return nil }
+      let other = toMany.destination
+      let select =
+        "SELECT j.rowid FROM \(SQLNames.quoted(table)) j "
+        + "LEFT JOIN \(SQLNames.quoted(entity.table)) a ON a.Z_PK = j.\(SQLNames.quoted(source)) "
+        + "LEFT JOIN \(SQLNames.quoted(other.table)) b ON b.Z_PK = j.\(SQLNames.quoted(destination)) "
+        + "WHERE a.Z_PK IS NULL OR b.Z_PK IS NULL "
+        + "OR a.Z_ENT NOT IN \(entity.numberList) OR b.Z_ENT NOT IN \(other.numberList)"
+      let count = try store.number("SELECT COUNT(*) FROM (\(select))")
+      guard count > 0 else { return nil }
+      let pairs = try store.connection.values(
+        "SELECT \(SQLNames.quoted(source)), \(SQLNames.quoted(destination)) FROM \(SQLNames.quoted(table)) "
+          + "WHERE rowid IN (\(select)) LIMIT 5")
+      return DoctorFinding(
+        .orphanedJoin, entity: entity.name, property: toMany.relationship.name, table: table,
+        count: count,
+        examples: pairs.map { "\(source) \($0[0]), \(destination) \($0[1])" },
+        "\(NumberText.counted(count, "row")) of the join table \(table) "
+          + "\(PluralForm.of(count, "names", "name")) a \(entity.name) or a \(other.name) that is not there",
+        nextStep: "delete them; neither side shows them as objects")
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import OpenCoreData
+import WorkbenchText
+
+/// One-to-one relationships, and many-to-many ones that are their own inverse, whose other side says
+/// something else.
+///
+/// Every other relationship is kept in one place alone, so that its sides cannot differ.
+struct OneSidedInverseRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try oneToOne(in: store) + ownInverses(in: store)
+  }
+
+  /// Pairs without the pair that leads back.
+  ///
+  /// Whether Apple's framework writes both is not known, so that its files are not looked at.
+  private func ownInverses(in store: ExaminedStore) throws -> [DoctorFinding] {
+    guard store.isMadeHere else { return [] }
+    return try store.toMany.compactMap { entity, toMany -> DoctorFinding? in
+      let relationship = toMany.relationship
+      guard relationship.inverseRelationship === relationship,
+        case .joinTable(let table, let source, let destination, _) = toMany.storage
+      else { return nil }
+      let (own, other) = (SQLNames.quoted(source), SQLNames.quoted(destination))
+      let rows = try store.keys(
+        "SELECT j.\(own) FROM \(SQLNames.quoted(table)) j WHERE NOT EXISTS (SELECT 1 FROM \(SQLNames.quoted(table)) k "
+          + "WHERE k.\(own) = j.\(other) AND k.\(other) = j.\(own))")
+      guard rows.count > 0 else { return nil }
+      return DoctorFinding(
+        .oneSidedInverse, entity: entity.name, property: relationship.name, table: table,
+        count: rows.count, examples: store.uris(rows.keys, of: entity.name),
+        "\(NumberText.counted(rows.count, "object")) in \(relationship.name) of \(entity.name) "
+          + "\(PluralForm.of(rows.count, "does", "do")) not lead back",
+        nextStep: "set the relationship anew through the framework, which sets both sides")
+    }
+  }
+
+  private func oneToOne(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.columns.compactMap { entity, column -> DoctorFinding? in
+      guard let relationship = column.property as? NSRelationshipDescription,
+        let inverse = relationship.inverseRelationship, !inverse.isToMany,
+        let described = relationship.destinationEntity
+      else { return nil }
+      let destination = store.mapping.entity(for: described)
+      guard let back = destination.column(named: inverse.name) else { return nil }
+      let rows = try store.keys(
+        "SELECT a.Z_PK FROM \(SQLNames.quoted(entity.table)) a JOIN \(SQLNames.quoted(destination.table)) b "
+          + "ON b.Z_PK = a.\(SQLNames.quoted(column.name)) WHERE b.\(SQLNames.quoted(back.name)) IS NOT a.Z_PK"
+      )
+      guard rows.count > 0 else { return nil }
+      return DoctorFinding(
+        .oneSidedInverse, entity: entity.name, property: relationship.name, table: entity.table,
+        count: rows.count, examples: store.uris(rows.keys, of: entity.name),
+        "\(NumberText.counted(rows.count, "object")) of \(entity.name) "
+          + "\(PluralForm.of(rows.count, "has", "have")) in \(relationship.name) an object whose "
+          + "\(inverse.name) is not that object",
+        nextStep: "set the relationship anew through the framework, which sets both sides")
+    }
+  }
+}
+
+/// Members of ordered relationships whose place is NULL, no number, or another member's.
+struct OrderPlaceRule: DoctorRule {
+  func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
+    try store.toMany.flatMap { entity, toMany -> [DoctorFinding] in
+      switch toMany.storage {
+      case .foreignKey(let owner, let place?):
+        let members =
+          "FROM \(SQLNames.quoted(toMany.destination.table)) m WHERE m.\(SQLNames.quoted(owner)) IS NOT NULL "
+          + "AND m.Z_ENT IN \(toMany.destination.numberList)"
+        return try findings(
+          toMany, of: entity, members, owner: owner, place: place,
+          table: toMany.destination.table, in: store)
+      case .joinTable(let table, let source, _, let place?):
+        return try findings(
+          toMany, of: entity, "FROM \(SQLNames.quoted(table)) m WHERE 1", owner: source,
+          place: place,
+          table: table, in: store)
+      case .foreignKey, .joinTable: return []
+      }
+    }
+  }
+
+  private func findings(
+    _ toMany: SQLToMany, of entity: SQLEntity, _ members: String, owner: String, place: String,
+    table: String, in store: ExaminedStore
+  ) throws -> [DoctorFinding] {
+    let (owner, column, name) = (
+      "m.\(SQLNames.quoted(owner))", "m.\(SQLNames.quoted(place))", toMany.relationship.name
+    )
+    let without = try store.keys(
+      "SELECT \(owner) \(members) AND typeof(\(column)) NOT IN ('integer', 'real')")
+    let doubled = try store.keys(
+      "SELECT \(owner) \(members) AND \(column) IS NOT NULL "
+        + "GROUP BY \(owner), \(column) HAVING COUNT(*) > 1")
+    let nextStep = "set \(name) of the objects anew through the framework, which gives new places"
+    let found = [
+      (
+        without,
+        "\(NumberText.counted(without.count, "member")) of \(entity.name).\(name) "
+          + "\(PluralForm.of(without.count, "has", "have")) no place in \(place)"
+      ),
+      (
+        doubled,
+        "\(NumberText.counted(doubled.count, "place")) in \(entity.name).\(name) "
+          + "\(PluralForm.of(doubled.count, "is", "are")) taken by several members"
+      ),
+    ]
+    return found.filter { $0.0.count > 0 }.map { rows, message in
+      DoctorFinding(
+        .orderPlace, entity: entity.name, property: name, table: table, count: rows.count,
+        examples: store.uris(rows.keys, of: entity.name), message, nextStep: nextStep)
+    }
+  }
+}

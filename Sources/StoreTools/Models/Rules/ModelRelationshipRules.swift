@@ -1,0 +1,94 @@
+import OpenCoreData
+import WorkbenchText
+
+/// Finds relationships without an inverse: nothing keeps the two sides in step.
+struct MissingInverseRule: ModelRule {
+  static let name = "missing-inverse"
+
+  func findings(in checked: CheckedModel) -> [ModelFinding] {
+    guard !checked.isGuessed else { return [] }
+    return checked.model.entityTree.flatMap { _, entity in
+      entity.ownRelationships.compactMap { relationship in
+        guard relationship.inverseRelationship == nil, !relationship.isTransient,
+          let destination = relationship.destinationEntity
+        else { return nil }
+        let effect =
+          relationship.isToMany
+          ? "a \(destination) can be in one object's \(relationship.name) only, and when it is "
+            + "deleted nobody is told"
+          : "when the \(destination) is deleted, its key stays and leads to a row that is gone"
+        return finding(
+          "The relationship has no inverse: \(effect).",
+          "Add a relationship to \(destination) that leads back, and set both as inverses.",
+          entity, relationship.name)
+      }
+    }
+  }
+}
+
+/// Finds relationships that lead to no entity, or to rows that may be gone.
+///
+/// Deleting an object leaves the keys of those that led to it when the relationship on its own side
+/// has the delete rule No Action.
+struct DanglingDestinationRule: ModelRule {
+  static let name = "dangling-destination"
+
+  func findings(in checked: CheckedModel) -> [ModelFinding] {
+    let model = checked.model
+    var findings = checked.problems.filter { $0.isWarning && Self.isAbout($0, in: model) }
+      .map { ModelFinding(Self.name, $0) }
+    for (_, entity) in model.entityTree {
+      for relationship in entity.ownRelationships where !relationship.isTransient {
+        guard let inverse = relationship.inverseRelationship,
+          inverse.deleteRule == .noActionDeleteRule, let target = relationship.destinationEntity
+        else { continue }
+        findings.append(
+          finding(
+            "Deleting a \(target) leaves \(relationship.name) leading to a row that is gone: "
+              + "the delete rule of \(inverse) is No Action.",
+            "Give \(inverse) the rule Nullify, Cascade or Deny.", entity, relationship.name))
+      }
+    }
+    return findings
+  }
+
+  /// Whether an error is about a relationship that has no destination in the model.
+  static func isAbout(_ error: ModelError, in model: NSManagedObjectModel) -> Bool {
+    guard let entity = error.entity, let property = error.property,
+      let relationship = model.entitiesByName[entity]?.relationshipsByName[property]
+    else { return false }
+    return relationship.destinationEntity?.managedObjectModel !== model
+  }
+}
+
+/// Finds tables of many-to-many relationships that one side can only read as a whole.
+///
+/// A join table's primary key serves one side; the other needs an index that begins with its column.
+/// Stores of old versions of Apple's framework have none.
+struct OneWayJoinTableRule: ModelRule {
+  static let name = "one-way-join-table"
+
+  func findings(in checked: CheckedModel) -> [ModelFinding] {
+    guard let schema = checked.schema else { return [] }
+    return schema.tables.sorted { $0.key < $1.key }.flatMap { table, columns -> [ModelFinding] in
+      let keys = columns.map(\.name).filter { !$0.uppercased().hasPrefix("Z_FOK_") }
+      guard keys.count == 2, keys.allSatisfy(isKey), table.uppercased().hasPrefix("Z_") else {
+        return []
+      }
+      let leading = Set(schema.indexes.filter { $0.table == table }.compactMap(\.columns.first))
+      return keys.filter { !leading.contains($0) }.map { key in
+        let other = keys.first { $0 != key } ?? key
+        return finding(
+          "The join table \(table) has no index that begins with \(key): following the "
+            + "relationship from that side reads the whole table.",
+          "Create an index on \(table) (\(key), \(other)), or migrate the store once.", nil)
+      }
+    }
+  }
+
+  /// `Z_4TAGS`, or the column of a relationship that is its own inverse.
+  private func isKey(_ column: String) -> Bool {
+    column == "REFLEXIVE"
+      || column.hasPrefix("Z_") && column.dropFirst(2).first?.isNumber == true
+  }
+}
