@@ -96,7 +96,7 @@ package struct LogWrap: Sendable, Equatable {
     var betweenWords = 0
     /// Broken before, where the next word had no room.
     var atBlanks = 0
-    /// Broken where there was room, by whoever wrote the log.
+    /// Broken where there was room, by the writer of the log.
     var elsewhere = 0
     /// As wide as the widest, and whole.
     var whole = 0

@@ -32,7 +32,7 @@ package final class ShellEngine {
   var output: ShellOutput?
   /// Files that `source` is in the middle of.
   var sources: [String] = []
-  /// Whether long answers stop at the end of the screen; for whoever has one.
+  /// Whether long answers stop at the end of the screen, on a terminal.
   package var pages = true
 
   /// - Parameters:

@@ -36,7 +36,7 @@ package struct CommandFailure: Error, Sendable {
 
   /// Message, excerpt and next step, one below the other.
   ///
-  /// - Parameter number: put before the message, for lines that nobody sees any more.
+  /// - Parameter number: put before the message, for lines that are no longer visible.
   package func text(line number: Int? = nil) -> String {
     let head = number.map { "line \($0): \(message)" } ?? message
     return [head, excerpt, nextStep].compactMap(\.self).joined(separator: "\n")

@@ -146,7 +146,7 @@ package struct TimeSpread: Sendable, Equatable {
     (self.median, self.least, self.most, self.count) = (median, least, most, count)
   }
 
-  /// One run, whose spread nobody knows.
+  /// One run, which has no range.
   package init(once time: UInt64) {
     (median, least, most, count) = (time, time, time, 1)
   }

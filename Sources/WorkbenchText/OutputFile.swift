@@ -108,7 +108,7 @@ package enum OutputFile {
       let folder = url.deletingLastPathComponent()
         .appendingPathComponent(".cdprof-\(UUID().uuidString)", isDirectory: true)
       try files.createDirectory(at: folder, withIntermediateDirectories: false)
-      // A folder that cannot be removed is in nobody's way.
+      // A folder that can't be removed does no harm.
       defer { try? files.removeItem(at: folder) }
       let copy = folder.appendingPathComponent(url.lastPathComponent)
       try StoreFile.copy(from: store, to: copy)
@@ -220,7 +220,7 @@ package enum OutputMark {
 
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// Whether a file is a SQLite database, whoever wrote it.
+  /// Whether a file is a SQLite database from any writer.
   package static func isDatabase(_ path: String) -> Bool {
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return false }

@@ -2,7 +2,7 @@ internal import CZlib
 
 /// Bytes of a gzip file, inflated piece by piece.
 ///
-/// Memory is that of one piece in and one out, however much the file inflates to; whoever reads decides
+/// Memory is that of one piece in and one out, however much the file inflates to; the reader decides
 /// how much that may be. Files that were put behind one another are read as one, as gzip does. Use it
 /// from one thread at a time.
 package final class GzipStream {

@@ -157,7 +157,7 @@ package struct ComparedTime: Sendable, Equatable {
   package let verdict: Verdict
   private let unit: Unit
 
-  /// What was timed so often.
+  /// What was timed in each iteration.
   package enum Unit: String, Sendable {
     case run
     /// A statement of a log, each time that it was run.
@@ -165,7 +165,7 @@ package struct ComparedTime: Sendable, Equatable {
   }
 
   /// - Parameters:
-  ///   - unit: what was timed so often.
+  ///   - unit: what was timed in each iteration.
   ///   - obstacle: why the times cannot be compared at all, such as another machine.
   package init(
     _ before: TimeSpread, _ after: TimeSpread, of unit: Unit = .run, obstacle: String? = nil

@@ -117,7 +117,7 @@ extension ExpectationResult {
 
 /// A statement's shape with its plan.
 struct ReportStatement {
-  /// Longer texts are cut; nobody reads on, and the page must stay small.
+  /// Longer strings are truncated to keep the page small.
   private static let textLimit = 3_000
 
   let number: Int

@@ -2,7 +2,7 @@ package import Foundation
 package import OpenCoreData
 package import WorkbenchText
 
-/// The first scenario of somebody's own: short, commented, and ready to run.
+/// A new scenario to start from: short, commented, and ready to run.
 package struct ScenarioStarter: Sendable {
   /// A file that goes with the starter.
   package struct File: Sendable {

@@ -208,7 +208,7 @@ package struct IndexAdvice: Sendable {
 package struct AdvisedStatement: Sendable, Equatable {
   /// The text with its placeholders.
   package var sql: String
-  /// What one of its runs bound; nil when nobody knows, as for a log of level 1.
+  /// What one of its runs bound; nil if unknown, as for a log of level 1.
   package var binds: [SQLiteValue]?
   /// How often it ran.
   package var count: Int

@@ -13,7 +13,7 @@ package final class PlanReader {
   /// What `ANALYZE` left in the store when it was opened.
   package let statistics: TableStatistics
 
-  /// - Parameter isOpenElsewhere: whether somebody writes the store now; it is then read beside them.
+  /// - Parameter isOpenElsewhere: whether the store is being written now; the read then runs concurrently.
   /// - Throws: `SQLiteError` when the file cannot be opened.
   package init(storeURL: URL, isOpenElsewhere: Bool = false) throws {
     connection = try StoreConnection.open(
@@ -28,7 +28,7 @@ package final class PlanReader {
   /// The plan of a statement; a scan of a partial index says its condition.
   ///
   /// Cost: the statement is prepared, not run; one SELECT more for an index that is scanned.
-  /// - Parameter binds: what one of its runs bound, as it is recorded; nil when nobody knows.
+  /// - Parameter binds: what one of its runs bound, as it is recorded; nil if unknown.
   /// - Throws: `SQLiteError` when it cannot be prepared on this store.
   package func plan(of sql: String, binds: [String]? = nil) throws(SQLiteError) -> QueryPlan {
     try connection.explainQueryPlan(sql, binds: (binds ?? []).map(BindText.value))
@@ -86,7 +86,7 @@ package enum PlanText {
   /// `95,000 VM steps (19 a run)`, `5,000 rows scanned`, `1 sort`, `60 function calls`.
   ///
   /// - Parameters:
-  ///   - work: nil when nobody counted; then there is nothing to say.
+  ///   - work: nil if it was not counted.
   ///   - runs: How often the statement ran.
   package static func work(_ work: StatementWork?, runs: Int) -> [String] {
     guard let work else { return [] }

@@ -96,7 +96,7 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   case indexMissing = "index-missing"
   /// Triggers of derived attributes and ranges that the file lacks.
   case triggerMissing = "trigger-missing"
-  /// Indexes that nobody asked for and that another one makes superfluous.
+  /// Indexes that the model does not declare and that another index makes redundant.
   case indexRedundant = "index-redundant"
   /// Equal values under a uniqueness constraint.
   case duplicateValues = "duplicate-values"

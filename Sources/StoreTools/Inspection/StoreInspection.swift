@@ -23,7 +23,7 @@ package struct StoreInspection: Sendable {
   package var writer: InspectedMetadata.Writer
   /// `NSPersistenceFrameworkVersion`, Apple's or the other writer's.
   package var frameworkVersion: Int?
-  /// What the model was called by whoever made the store.
+  /// The identifiers of the model that created the store.
   package var modelIdentifiers: [String]
   /// Whether the version hashes are this framework's digests; Apple's formula is not public.
   package var hasOwnDigests: Bool
@@ -243,7 +243,7 @@ package struct InspectedSpread: Sendable, Equatable, Encodable {
   /// Destinations of the owner with the most.
   package var most: Int
 
-  /// Destinations of an owner in the mean; 0 without owners.
+  /// Destinations per owner on average; 0 without owners.
   package var mean: Double {
     owners == 0 ? 0 : Double(links) / Double(owners)
   }

@@ -223,7 +223,7 @@ struct JSONScanner {
     return String(decoding: bytes[(start + 1)..<(position - 1)], as: UTF8.self)
   }
 
-  /// Numbers are limited, and so is their sum: whoever adds some of them up needs no checks.
+  /// Numbers are limited, and so is their sum: adding them up needs no checks.
   private mutating func number() throws(Fault) {
     let start = position
     while position < bytes.count, "+-.eE0123456789".utf8.contains(bytes[position]) { position += 1 }

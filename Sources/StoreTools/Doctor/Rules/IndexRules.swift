@@ -61,7 +61,7 @@ struct MissingIndexRule: DoctorRule {
   }
 }
 
-/// Indexes that nobody asked for and that another one makes superfluous.
+/// Indexes that the model does not declare and that another index makes redundant.
 ///
 /// An index that the model asks for stays, even beside a longer one: its maker wanted it.
 struct RedundantIndexRule: DoctorRule {
@@ -79,7 +79,7 @@ struct RedundantIndexRule: DoctorRule {
         // Without a model, the name alone says whether one was asked for; of two equal ones that
         // were not one is too many.
         if isGuessed && (!isEqual || hasNameOfModel(index, in: store)) { return false }
-        // Of two that nobody asked for the first one stays.
+        // Of two that the model does not declare, the first one stays.
         return !isEqual || other.offset < offset
           || isWanted(other.element, by: store.anatomy.indexes, names: names)
       }

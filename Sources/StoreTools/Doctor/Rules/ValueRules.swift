@@ -62,7 +62,7 @@ struct DuplicateValuesRule: DoctorRule {
 /// another rule's, and elements of a composite attribute are demanded only where there is one.
 struct MissingValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
-    // Off the tables alone nobody can say what is mandatory.
+    // The tables alone do not show which properties are required.
     guard !store.anatomy.source.isGuessed else { return [] }
     return try store.columns.compactMap { entity, column in
       let property = column.property
