@@ -183,3 +183,157 @@ extension NSManagedObjectContext {
     return count
   }
 }
+
+/// Objects that are marked by one flag of their state, in the order in which they were marked.
+///
+/// The flag is the membership, so that marking an object again costs a test of a bit.
+struct ChangedObjects {
+  private let flag: ObjectState
+  private var marked: [NSManagedObject] = []
+  /// Objects in `marked` whose mark was taken away; they are held until `compact`.
+  private var unmarked: Set<ObjectIdentifier> = []
+  /// The marked objects as a set that was asked for; nil once another is marked or unmarked.
+  private var known: Set<NSManagedObject>?
+
+  init(_ flag: ObjectState) {
+    self.flag = flag
+  }
+
+  var isEmpty: Bool { marked.count == unmarked.count }
+
+  /// The marked objects in the order of marking.
+  var array: [NSManagedObject] {
+    unmarked.isEmpty ? marked : marked.filter { $0.state.contains(flag) }
+  }
+
+  /// The marked objects as a set, which is kept until the next change.
+  var members: Set<NSManagedObject> {
+    mutating get {
+      if let known { return known }
+      let members = Set(array)
+      known = members
+      return members
+    }
+  }
+
+  /// The marked objects that the next save does not delete, in the order of marking.
+  var undeleted: [NSManagedObject] {
+    let all = array
+    return all.contains { $0.isDeleted } ? all.filter { !$0.isDeleted } : all
+  }
+
+  func contains(_ object: NSManagedObject) -> Bool {
+    object.state.contains(flag)
+  }
+
+  /// Marks an object; one that is marked stays where it is.
+  ///
+  /// - Returns: Whether the object was not marked before.
+  @discardableResult
+  mutating func insert(_ object: NSManagedObject) -> Bool {
+    guard !object.state.contains(flag) else { return false }
+    // It would stand there twice.
+    if !unmarked.isEmpty, unmarked.contains(ObjectIdentifier(object)) { compact() }
+    object.state.insert(flag)
+    marked.append(object)
+    known = nil
+    return true
+  }
+
+  /// Takes an object's mark away; it is let go with the next `compact`.
+  mutating func remove(_ object: NSManagedObject) {
+    guard object.state.contains(flag) else { return }
+    object.state.remove(flag)
+    unmarked.insert(ObjectIdentifier(object))
+    known = nil
+  }
+
+  /// Lets go of the objects whose mark was taken away.
+  ///
+  /// Cost: none without such objects, else the number of marked ones.
+  mutating func compact() {
+    guard !unmarked.isEmpty else { return }
+    marked.removeAll { !$0.state.contains(flag) }
+    unmarked.removeAll()
+  }
+
+  /// Takes all marks away.
+  mutating func removeAll() {
+    for object in marked { object.state.remove(flag) }
+    marked.removeAll()
+    unmarked.removeAll()
+    known = nil
+  }
+}
+
+extension MergedChanges {
+  /// Reads a notification's `userInfo`: objects, object IDs or URIs of objects, in sets or arrays.
+  ///
+  /// Of objects, which may belong to another queue, nothing but the identity is read. What belongs to
+  /// another store than the context's is left out; the same file below another coordinator counts as
+  /// the same store.
+  /// - Parameter source: The context whose objects they are, when there are objects.
+  init(
+    _ userInfo: [AnyHashable: Any], from source: NSManagedObjectContext?,
+    for context: NSManagedObjectContext
+  ) {
+    func identities(_ keys: String...) -> [FetchedIdentity] {
+      keys.flatMap { MergedChanges.elements(userInfo[$0]) }
+        .compactMap { context.identity(naming: $0, from: source) }
+    }
+    inserted = identities(NSInsertedObjectsKey, NSInsertedObjectIDsKey)
+    updated = identities(
+      NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey,
+      NSInvalidatedObjectsKey, NSInvalidatedObjectIDsKey)
+    deleted = identities(NSDeletedObjectsKey, NSDeletedObjectIDsKey)
+  }
+
+  private static func elements(_ value: Any?) -> [Any] {
+    switch value {
+    case let objects as Set<NSManagedObject>: Array(objects)
+    case let ids as Set<NSManagedObjectID>: Array(ids)
+    case let array as [Any]: array
+    case let set as Set<AnyHashable>: set.map(\.base)
+    default: []
+    }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// The row that an object, an ID or a URI names, in this context's store; nil when it is elsewhere.
+  fileprivate final func identity(
+    naming element: Any, from source: NSManagedObjectContext?
+  ) -> FetchedIdentity? {
+    switch element {
+    case let object as NSManagedObject:
+      local(
+        object.identity, of: source?.coordinator?.store(at: object.identity.layout.place))
+    case let id as NSManagedObjectID:
+      local(id.identity, of: id.persistentStore)
+    case let url as URL:
+      coordinator?.managedObjectID(forURIRepresentation: url).map { $0.identity }
+    default:
+      nil
+    }
+  }
+
+  private func local(
+    _ identity: FetchedIdentity, of origin: NSPersistentStore?
+  ) -> FetchedIdentity? {
+    let stores = coordinator?.rowStores ?? []
+    let known = stores.first { $0 === origin || $0.identifier == origin?.identifier }
+    guard let store = origin == nil ? store(at: identity.layout.place) : known else { return nil }
+    makeRoom(for: store.place)
+    // The same file below another coordinator may be at another place, with a model of its own.
+    let layout: EntityLayout
+    if identity.layout.family === family {
+      layout = identity.layout.at(store.place)
+    } else {
+      guard let name = identity.layout.entity.name, let entity = entityNamed(name) else {
+        return nil
+      }
+      layout = EntityLayout.of(entity).at(store.place)
+    }
+    return FetchedIdentity(layout: layout, primaryKey: identity.primaryKey)
+  }
+}

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import ManagedModel
 import ProfileEvents
 import Synchronization
@@ -151,5 +152,144 @@ enum MainQueue {
   /// Whether the caller is on the main queue, or on the main thread.
   static var isCurrent: Bool {
     DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Has the next save fail, or its merge policy asked, when an object's row has changed meanwhile,
+  /// although nothing of the object is written.
+  ///
+  /// Fires the object when it is a fault: its values now are those that must still hold. Cost: at the
+  /// save, one SELECT of the row's version. Traps for an object of another context. Apple counterpart:
+  /// the same.
+  public final func detectConflicts(for object: NSManagedObject) {
+    precondition(object.context === self, "an object is locked in its own context")
+    guard !object.isInserted, !changes.locked.contains(where: { $0 === object }) else { return }
+    object.willAccess()
+    changes.locked.append(object)
+  }
+}
+
+/// Whether the use of contexts and objects off their queues is looked for, and ends the program.
+///
+/// On with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, which is Apple's, or with
+/// `CDPROF_CONCURRENCY_DEBUG=1` in the environment; asked once, before the first context is made. Off,
+/// it costs nothing: that an object is watched is a bit beside the one that says that it is a fault.
+enum QueueGuard {
+  static let isOn: Bool = {
+    let isOn = isAskedFor(
+      CommandLine.arguments, ProcessInfo.processInfo.environment["CDPROF_CONCURRENCY_DEBUG"])
+    if isOn { SQLDebugLog.writeToStandardError(announcement) }
+    return isOn
+  }()
+
+  /// Apple's line, once in a program's life.
+  static let announcement =
+    "CoreData: annotation: Core Data multi-threading assertions enabled."
+
+  /// What the arguments and the variable ask for.
+  static func isAskedFor(_ arguments: [String], _ variable: String?) -> Bool {
+    if let flag = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"),
+      arguments.indices.contains(flag + 1), Int(arguments[flag + 1]) ?? 0 > 0
+    {
+      return true
+    }
+    return Int(variable ?? "") ?? 0 > 0
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Traps when the queue is guarded and the caller is not on it.
+  ///
+  /// - Parameter object: The object that was used, for the sentence.
+  @inline(__always)
+  final func checkQueue(of object: NSManagedObject? = nil) {
+    if faultState.contains(.guarded), !isOnQueue { trapOffQueue(object) }
+  }
+
+  private func trapOffQueue(_ object: NSManagedObject?) -> Never {
+    let used = object.map { "\($0.objectID) of \(guardedName)" } ?? guardedName
+    let thread =
+      Thread.isMainThread ? "the main thread" : "thread \(MonotonicClock.threadID())"
+    let place = RunningContext.current.map { "the queue of \($0.guardedName)" } ?? thread
+    preconditionFailure(
+      "\(used) was used on \(place), not on \(ownQueue): wrap the access in its perform or "
+        + "performAndWait")
+  }
+
+  private var guardedName: String {
+    name.map { "the context '\($0)'" } ?? "a context without a name"
+  }
+
+  private var ownQueue: String {
+    concurrencyType == .mainQueueConcurrencyType ? "the main queue" : "its own queue"
+  }
+}
+
+/// The context whose block the calling thread runs, the innermost of them.
+enum RunningContext {
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    precondition(pthread_key_create(&key, nil) == 0, "the process has no thread keys left")
+    return key
+  }()
+
+  /// Nil outside of all blocks.
+  static var current: NSManagedObjectContext? {
+    pthread_getspecific(key).map {
+      Unmanaged<NSManagedObjectContext>.fromOpaque($0).takeUnretainedValue()
+    }
+  }
+
+  /// Begins a block of a context, which its caller holds.
+  ///
+  /// - Returns: What `leave` is to be given when the block has ended.
+  static func enter(_ context: NSManagedObjectContext) -> UnsafeMutableRawPointer? {
+    let outer = pthread_getspecific(key)
+    pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
+    return outer
+  }
+
+  /// Ends a block.
+  static func leave(to outer: UnsafeMutableRawPointer?) {
+    pthread_setspecific(key, outer)
+  }
+}
+
+// A coordinator may be used on any thread. Its queue is for programs that want several calls to it
+// to come one after the other.
+
+extension NSPersistentStoreCoordinator {
+  /// Runs a block on the coordinator's queue later.
+  public func perform(_ block: @escaping @Sendable () -> Void) {
+    blocks.queue.async(execute: block)
+  }
+
+  /// Runs a block on the coordinator's queue and waits for it; on that queue already, runs it in place.
+  @discardableResult
+  public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+    blocks.isCurrent ? try block() : try blocks.queue.sync(execute: block)
+  }
+
+  /// Runs a block on the coordinator's queue and gives its result.
+  public func perform<T: Sendable, Failure: Error>(
+    _ block: @escaping @Sendable () throws(Failure) -> T
+  ) async throws(Failure) -> T {
+    let result: Result<T, Failure> = await withCheckedContinuation { continuation in
+      blocks.queue.async { continuation.resume(returning: Result(catching: block)) }
+    }
+    return try result.get()
+  }
+
+  /// Carries out a request for a context, on the context's queue.
+  ///
+  /// Cost: that of `fetch` or `execute` of the context.
+  /// - Returns: What was fetched, in an array; the result of any other request.
+  /// - Throws: What `fetch` or `execute` throws.
+  public func execute(
+    _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext
+  ) throws -> Any {
+    precondition(context.coordinator === self, "the context belongs to another coordinator")
+    return try context.performAndWait { try request.answer(in: context) }
   }
 }

@@ -62,3 +62,12 @@ extension NSManagedObjectContext {
     adopt(object, from: identity.primaryKey, in: store)
   }
 }
+
+/// Keys of objects that were never saved: below zero, never used twice in a process.
+enum TemporaryKeys {
+  private static let last = Atomic<Int64>(0)
+
+  static func next() -> Int64 {
+    last.subtract(1, ordering: .relaxed).newValue
+  }
+}

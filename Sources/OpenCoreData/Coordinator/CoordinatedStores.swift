@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+
 /// The stores of a coordinator: in the order in which they were added, each at a place of its own.
 ///
 /// The place tells the rows of one store from those of another: see `EntityLayout.at(_:)`. The place of
@@ -59,5 +62,45 @@ struct CoordinatedStores {
   /// The store at a place.
   func store(at place: Int) -> RowStore? {
     all.first { $0.place == place }
+  }
+}
+
+/// A serial queue that knows whether the caller runs on it.
+struct CoordinatorQueue: Sendable {
+  let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+  private let key = DispatchSpecificKey<Bool>()
+
+  init() {
+    queue.setSpecific(key: key, value: true)
+  }
+
+  var isCurrent: Bool {
+    DispatchQueue.getSpecific(key: key) == true
+  }
+}
+
+/// The contexts that merge by themselves what a coordinator or a parent context gets to save.
+///
+/// Not held. Any thread may use it.
+final class ContextFollowers: Sendable {
+  private struct Follower {
+    weak var context: NSManagedObjectContext?
+  }
+
+  private let followers = Mutex<[Follower]>([])
+
+  var contexts: [NSManagedObjectContext] {
+    followers.withLock { $0.compactMap(\.context) }
+  }
+
+  func add(_ context: NSManagedObjectContext) {
+    followers.withLock { followers in
+      followers.removeAll { $0.context == nil }
+      followers.append(Follower(context: context))
+    }
+  }
+
+  func remove(_ context: NSManagedObjectContext) {
+    followers.withLock { $0.removeAll { $0.context == nil || $0.context === context } }
   }
 }

@@ -1,5 +1,8 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import ManagedModel
 package import ProfileEvents
+import SQLiteDriver
 import Synchronization
 
 /// Connects contexts with stores: one model, one row cache for each store.
@@ -296,5 +299,67 @@ extension NSPersistentStore {
 
     /// Rows in the memory of the process, gone with the store.
     public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+  }
+}
+
+extension NSPersistentStoreCoordinator {
+  /// Stops the statements that run now, on all its stores; whoever runs one gets 134180.
+  ///
+  /// From any thread. For work whose errors are thrown, and for reading: a fault whose SELECT is stopped
+  /// reads as empty until `NSManagedObjectContext.forgetStoppedFaults()`.
+  package func interruptStatements() {
+    for case let store as SQLiteStore in persistentStores { store.pool.interrupt() }
+  }
+
+  /// Stops the statement of a save or of a batch request that runs now, on all its stores; whoever runs
+  /// one gets 134180, and nothing of its transaction is kept.
+  ///
+  /// From any thread. What is read meanwhile, such as a fault that a save fires, is not stopped.
+  package func interruptWriting() {
+    for case let store as SQLiteStore in persistentStores { store.pool.interruptWriter() }
+  }
+}
+
+// Apple's names of a coordinator's notifications and of their keys.
+
+extension Notification.Name {
+  /// A coordinator's stores are about to change.
+  ///
+  /// Core Data posts it when an iCloud account changes; OpenCoreData never does.
+  public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
+    "NSPersistentStoreCoordinatorStoresWillChangeNotification")
+  /// A coordinator has got a store, or has one less.
+  ///
+  /// Posted by the thread that did it, with the coordinator as the object; the stores are in arrays
+  /// under `NSAddedPersistentStoresKey` and `NSRemovedPersistentStoresKey`. A store that was migrated is
+  /// under `NSUUIDChangedPersistentStoresKey`.
+  public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
+    "NSPersistentStoreCoordinatorStoresDidChangeNotification")
+  /// A coordinator is going to take a store away, which can be read until all have been told.
+  ///
+  /// Posted by the thread that does it, with the store as the object.
+  public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
+    "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
+}
+
+/// Key of the stores that a coordinator has got.
+public let NSAddedPersistentStoresKey = "added"
+/// Key of the stores that a coordinator has lost, or is going to lose.
+public let NSRemovedPersistentStoresKey = "removed"
+/// Key of a store that was migrated elsewhere: an array of the old store, the new store, and an array of
+/// pairs, each an array of an object's old and new `NSManagedObjectID`.
+public let NSUUIDChangedPersistentStoresKey = "NSUUIDChangedPersistentStores"
+
+extension NSPersistentStoreCoordinator {
+  /// Posts that the stores have changed.
+  func postStoresDidChange(_ userInfo: [AnyHashable: Any]) {
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: userInfo)
+  }
+
+  /// Posts that a store is about to be removed.
+  func postWillRemove(_ store: NSPersistentStore) {
+    NotificationCenter.default.post(
+      name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
   }
 }

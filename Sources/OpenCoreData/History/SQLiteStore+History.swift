@@ -4,42 +4,6 @@ import SQLiteDriver
 import Synchronization
 
 extension SQLiteStore {
-  /// Makes the tables of the history where the store was opened with history, and begins to watch the
-  /// file where it was asked to tell of other writers.
-  ///
-  /// A file that has a history keeps it, whatever the options say.
-  func openHistory() throws {
-    if !isReadOnly, options?[NSPersistentHistoryTrackingKey] as? Bool == true {
-      try pool.withWriter { try HistoryTables.make(on: $0, for: mapping) }
-    }
-    if options?[NSPersistentStoreRemoteChangeNotificationPostOptionKey] as? Bool == true,
-      let made = StoreWatcher(self)
-    {
-      watcher.withLock { $0 = made }
-    }
-  }
-
-  /// The tables of the history; nil when the file has none.
-  func historyTables(on connection: Connection) throws -> HistoryTables? {
-    if let known = knownHistory.withLock({ $0 }) { return known }
-    let found = try HistoryTables.find(on: connection)
-    knownHistory.withLock { $0 = .some(found) }
-    return found
-  }
-
-  /// Writes what a save changes into the history, where there is one.
-  func recordHistory(
-    of plan: SavePlan, on connection: Connection, in scope: ProfileScope
-  ) throws {
-    guard let tables = try historyTables(on: connection) else { return }
-    let writer = try HistoryWriter(self, tables, connection, scope)
-    for object in plan.inserted { try writer.record(.insert, object) }
-    for object in plan.updated {
-      try writer.record(object.state.contains(.restored) ? .insert : .update, object)
-    }
-    for object in plan.deleted { try writer.record(.delete, object) }
-    try writer.finish()
-  }
 
   /// The transactions behind a place, in their order.
   ///
@@ -79,15 +43,6 @@ extension SQLiteStore {
     }
   }
 
-  /// The number of the last transaction of the history; nil when there is none.
-  func lastTransaction(on connection: Connection) throws -> Int64? {
-    guard try historyTables(on: connection) != nil else { return nil }
-    let rows = try connection.values(
-      "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
-      [.integer(Int64(HistoryTables.transactionEntity))])
-    guard case .integer(let last)? = rows.first?.first else { return 0 }
-    return last
-  }
 }
 
 extension NSPersistentStoreCoordinator {

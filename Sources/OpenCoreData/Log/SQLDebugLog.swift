@@ -86,3 +86,70 @@ package final class SQLDebugLog: EventSink {
     return lines.all
   }
 }
+
+extension SQLDebugLog {
+  /// The log that the process asks for, on standard error: by the argument
+  /// `-com.apple.CoreData.SQLDebug N`, which is Apple's, or by `CDPROF_SQL_DEBUG=N` in the environment.
+  ///
+  /// Bound values are written, as Apple's log does: whoever starts a program with level 2 asks for them.
+  static let requestedByArguments: SQLDebugLog? = {
+    let level = askedFor(
+      CommandLine.arguments, ProcessInfo.processInfo.environment["CDPROF_SQL_DEBUG"])
+    guard level > 0 else { return nil }
+    return SQLDebugLog(level: level, showsBinds: true, write: writeToStandardError)
+  }()
+
+  /// The level that arguments and variable ask for; 0 for none, and for what is no number.
+  static func askedFor(_ arguments: [String], _ variable: String?) -> Int {
+    let flag = arguments.firstIndex(of: "-com.apple.CoreData.SQLDebug")
+    if let flag, arguments.indices.contains(flag + 1), let level = Int(arguments[flag + 1]) {
+      return max(0, level)
+    }
+    return max(0, Int(variable ?? "") ?? 0)
+  }
+
+  /// Writes one line to standard error; what would act on a terminal is escaped.
+  package static func writeToStandardError(_ line: String) {
+    FileHandle.standardError.write(Data((PrintableText.line(line) + "\n").utf8))
+  }
+}
+
+/// Tells the statements by which a store is opened or made, as events of no context.
+///
+/// Made only for a sink that asks for `.opening`: they are no part of what a program's work costs, and
+/// the counters leave them out. Any thread may use it.
+struct OpeningTeller: Sendable {
+  private let hub: EventHub
+
+  /// Nil when nobody asks.
+  init?(_ hub: EventHub) {
+    guard hub.detail.contains(.opening) else { return nil }
+    self.hub = hub
+  }
+
+  /// Tells a statement that has run.
+  ///
+  /// - Parameter begin: nanoseconds of `MonotonicClock`; now for one whose time nobody took.
+  func tell(_ sql: String, _ kind: StatementKind = .housekeeping, begin: UInt64? = nil) {
+    let now = MonotonicClock.now()
+    let begin = begin ?? now
+    var event = Event(
+      id: hub.nextID(), parent: 0, kind: .statement, begin: begin, duration: now - begin,
+      thread: MonotonicClock.threadID())
+    event.statement = StatementRecord(kind: kind, sql: sql)
+    hub.emit(event)
+  }
+}
+
+extension Optional<OpeningTeller> {
+  /// Runs what a statement does and tells it, if somebody asks; one that fails is not told.
+  func telling<R>(
+    _ sql: String, _ kind: StatementKind = .housekeeping, _ body: () throws -> R
+  ) rethrows -> R {
+    guard let teller = self else { return try body() }
+    let begin = MonotonicClock.now()
+    let result = try body()
+    teller.tell(sql, kind, begin: begin)
+    return result
+  }
+}

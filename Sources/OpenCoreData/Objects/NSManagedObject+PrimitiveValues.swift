@@ -131,3 +131,186 @@ extension NSManagedObject {
     }
   }
 }
+
+/// Properties by fixed slots, for generated accessors and `@Managed`.
+///
+/// What is inlined into them tests what can be wrong with a clean, filled object and loads; the rest
+/// happens in the functions below.
+extension NSManagedObject {
+  /// The value of a property of a generated class; for generated accessors.
+  ///
+  /// Reads and writes as `value(forKey:)` and `setValue(_:forKey:)` do: fires a fault, notes the
+  /// change, keeps the inverse in step. Traps when the loaded entity has no such property, or its
+  /// value is of another type.
+  public final subscript<Value: ManagedValue>(slot: PropertySlot<Value>) -> Value {
+    @inlinable @inline(__always)
+    get { Value.read(self, at: fixedPlace(slot), slot.name.utf8Start) }
+    @inlinable @inline(__always)
+    set { newValue.write(self, at: fixedPlace(slot), slot.name.utf8Start) }
+  }
+
+  @inlinable @inline(__always)
+  final func fixedPlace<Value: ManagedValue>(_ slot: PropertySlot<Value>) -> SlotPlace? {
+    guard state.hasFixedSlots else { return nil }
+    assert(isSlot(slot.place, named: slot.name), "slots must be declared with their class")
+    return slot.place
+  }
+
+  @usableFromInline
+  final func isSlot(_ place: SlotPlace, named name: StaticString) -> Bool {
+    layout.slots.indices.contains(place.index) && layout.slots[place.index].name == name.description
+      && layout.slots[place.index].offset == place.offset
+  }
+
+  /// The place that a literal names, where it was looked up before and is of one of the kinds.
+  @inlinable @inline(__always)
+  final func rememberedPlace(
+    _ name: UnsafePointer<UInt8>, as kinds: SlotKinds
+  ) -> SlotPlace? {
+    layout.slotTable.place(of: name, as: kinds)
+  }
+
+  /// The place that a literal names, which is remembered; nil when that is no slot or of none of the
+  /// kinds.
+  @usableFromInline @inline(never)
+  final func place(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPlace? {
+    if let index = layout.slotTable.index(of: name) {
+      return layout.slotTable.place(at: index, as: kinds)
+    }
+    guard case .slot(let index) = place(of: String(cString: name)) else { return nil }
+    layout.slotTable.remember(name, at: index)
+    return layout.slotTable.place(at: index, as: kinds)
+  }
+
+  // MARK: Reading
+
+  /// An integer's or a boolean's value, whatever state the object is in.
+  @usableFromInline @inline(never)
+  final func integer(at place: SlotPlace) -> Int64? {
+    willAccess()
+    if let values, values.isChanged(place.index) {
+      guard case .raw(.int64(let number)) = values[place.index] else { return nil }
+      return number
+    }
+    return row.isNull(place) ? nil : row.int64(place)
+  }
+
+  /// A floating-point number's or a date's value, whatever state the object is in.
+  @usableFromInline @inline(never)
+  final func number(at place: SlotPlace) -> Double? {
+    willAccess()
+    if let values, values.isChanged(place.index) {
+      guard case .raw(.double(let number)) = values[place.index] else { return nil }
+      return number
+    }
+    return row.isNull(place) ? nil : row.double(place)
+  }
+
+  /// A text that was read before.
+  @inlinable @inline(__always)
+  final func keptText(at place: SlotPlace) -> UnsafePointer<String?>? {
+    guard let values, let texts = values.texts else { return nil }
+    let cell = UnsafePointer(texts + place.index)
+    return cell.pointee == nil ? nil : cell
+  }
+
+  /// A text, which is decoded at its first reading and kept; the pointer lives until the object
+  /// changes.
+  ///
+  /// Nil at the pointer for nil.
+  @usableFromInline @inline(never)
+  final func text(
+    at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>
+  ) -> UnsafePointer<String?> {
+    willAccess()
+    guard let place = fixed ?? place(name, as: .string) else { return otherText(name) }
+    if let kept = keptText(at: place) { return kept }
+    guard let text = attribute(layout.slots[place.index]) as? String else { return noText }
+    return storage.keepText(text, at: place.index)
+  }
+
+  /// The text of a property that is no text slot.
+  private final func otherText(_ name: UnsafePointer<UInt8>) -> UnsafePointer<String?> {
+    let name = String(cString: name)
+    let place = place(of: name)
+    guard let value = read(place) else { return noText }
+    guard let text = value as? String else { wrongType(name, String.self) }
+    return storage.keepText(text, at: layout.holdingIndex(place))
+  }
+
+  /// A property as any value that its type can be made of.
+  @usableFromInline @inline(never)
+  final func anyValue(at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>) -> Any? {
+    willAccess()
+    return read(anyPlace(fixed, name))
+  }
+
+  private final func anyPlace(
+    _ fixed: SlotPlace?, _ name: UnsafePointer<UInt8>
+  ) -> PropertyPlace {
+    if let fixed { return .slot(fixed.index) }
+    if let index = layout.slotTable.index(of: name) { return .slot(index) }
+    let found = place(of: String(cString: name))
+    if case .slot(let index) = found { layout.slotTable.remember(name, at: index) }
+    return found
+  }
+
+  @usableFromInline
+  final func wrongType(_ name: UnsafePointer<UInt8>, _ type: Any.Type) -> Never {
+    wrongType(String(cString: name), type)
+  }
+
+  private final func wrongType(_ name: String, _ type: Any.Type) -> Never {
+    preconditionFailure(
+      "'\(name)' of '\(layout.entity.name ?? "")' is no \(type); check its declaration")
+  }
+
+  // MARK: Writing
+
+  /// Sets an integer or a boolean; nil is nil.
+  @usableFromInline @inline(never)
+  final func set(_ value: Int64?, at place: SlotPlace) {
+    willAccess()
+    set(value.map { .int64($0) } ?? .null, at: place.index)
+  }
+
+  /// Sets a floating-point number or a date; nil is nil.
+  @usableFromInline @inline(never)
+  final func set(_ value: Double?, at place: SlotPlace) {
+    willAccess()
+    set(value.map { .double($0) } ?? .null, at: place.index)
+  }
+
+  /// Sets a text; nil is nil.
+  @usableFromInline @inline(never)
+  final func set(_ value: String?, at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>) {
+    willAccess()
+    if let place = fixed ?? place(name, as: .string) {
+      set(value.map { .text($0) } ?? .null, at: place.index)
+    } else {
+      write(value, to: anyPlace(fixed, name))
+    }
+  }
+
+  /// Sets a property to any value of its type.
+  @usableFromInline @inline(never)
+  final func setAny(_ value: Any?, at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>) {
+    willAccess()
+    write(value, to: anyPlace(fixed, name))
+  }
+}
+
+/// What a text that is nil is read from.
+///
+/// Never freed, never written.
+nonisolated(unsafe) private let noText: UnsafePointer<String?> = {
+  let cell = UnsafeMutablePointer<String?>.allocate(capacity: 1)
+  cell.initialize(to: nil)
+  return UnsafePointer(cell)
+}()
+
+extension ObjectState {
+  /// Whether a clean slot's value is the row's, and the row is there.
+  @inlinable var isClean: Bool { rawValue & (1 << 18 | 17) == 0 }
+  @inlinable var hasFixedSlots: Bool { rawValue & 32 != 0 }
+}

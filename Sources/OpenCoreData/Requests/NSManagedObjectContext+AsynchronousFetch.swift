@@ -1,6 +1,8 @@
 import Dispatch
 import ManagedModel
 import ProfileEvents
+import SQLiteDriver
+import Synchronization
 
 extension NSManagedObjectContext {
   /// Begins a fetch and returns before it has run.
@@ -86,5 +88,147 @@ private struct AsynchronousEnding<T>: @unchecked Sendable {  // used on the cont
         : NSError.from(error, store: result.managedObjectContext.firstStore)
     }
     result.fetchRequest.completionBlock?(result)
+  }
+}
+
+/// The SELECT of an asynchronous fetch: read on one thread, then taken over on the context's queue.
+final class BackgroundFetch: @unchecked Sendable {
+  // `rows` and `scope` are handed on, by one queue to the next; the rest is behind locks
+  let plan: FetchPlan
+  let store: RowStore
+  /// Counts and tells for the context, whose own scope belongs to its queue.
+  private let scope: ProfileScope
+  /// Stops the SELECT while it runs.
+  private let stop = Mutex<(@Sendable () -> Void)?>(nil)
+  private let isStopped = Mutex(false)
+  private var rows: [FetchedRow] = []
+
+  /// That the rows were read, and by what, which has ended.
+  struct Reading: @unchecked Sendable {  // handed on from the thread that read to the queue
+    let reader: any StoreReader
+  }
+
+  init(plan: FetchPlan, store: RowStore, scope context: ProfileScope) {
+    self.plan = plan
+    self.store = store
+    scope = ProfileScope(hub: context.hub)
+    scope.contextName = context.contextName
+    scope.callSite = context.callSite
+  }
+
+  deinit {
+    for fetched in rows { fetched.row.release() }
+  }
+
+  /// What the work has cost; read after it has ended.
+  var counters: Counters { scope.counters }
+
+  /// Reads the rows, on the calling thread.
+  func run() throws -> Reading {
+    if isStopped.withLock({ $0 }) { throw CocoaError(.userCancelled) }
+    let found = try store.beginReading()
+    // Interrupting is what another thread may do with a connection.
+    let connection = (found as? SQLiteReader)?.connection
+    stop.withLock { $0 = { connection?.interrupt() } }
+    defer {
+      stop.withLock { $0 = nil }
+      found.end()
+    }
+    let event = scope.begin(.fetch)
+    do {
+      rows = try found.rows(plan, in: scope)
+      scope.counters.fetches += 1
+      scope.end(event) { event in
+        event.entity = plan.entityName
+        event.rows = rows.count
+      }
+      return Reading(reader: found)
+    } catch {
+      scope.abandon(event)
+      throw error
+    }
+  }
+
+  /// Gives the rows away, with their counts.
+  func takeRows() -> [FetchedRow] {
+    defer { rows = [] }
+    return rows
+  }
+
+  /// Stops the SELECT if it is running, and keeps it from beginning.
+  func interrupt() {
+    isStopped.withLock { $0 = true }
+    stop.withLock { $0?() }
+  }
+}
+
+/// A fetch whose SELECT runs beside the context's queue.
+///
+/// Execute it with `context.execute(_:)`, which returns at once. Apple counterpart: the same name; the
+/// book's chapter 6.
+public final class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
+  /// What to fetch, as it is when the request is executed.
+  public let fetchRequest: NSFetchRequest<ResultType>
+  /// Called once on the context's queue, when there is a result, an error, or nothing because it was
+  /// cancelled.
+  public let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
+  /// How many rows are expected: the total of the progress; 0 when nobody knows.
+  public var estimatedResultCount = 0
+
+  /// A fetch with what is done at its end.
+  public init(
+    fetchRequest: NSFetchRequest<ResultType>,
+    completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
+  ) {
+    self.fetchRequest = fetchRequest
+    self.completionBlock = completionBlock
+  }
+
+  override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    try context.fetchAsynchronously(self)
+  }
+}
+
+/// The result of an asynchronous fetch.
+///
+/// Apple counterpart: the same name.
+public final class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult,
+  @unchecked Sendable
+{  // changed on the context's queue alone
+  /// The request that was executed.
+  public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
+  /// What was fetched; nil before the end, after an error and after it was cancelled.
+  public internal(set) var finalResult: [ResultType]?
+
+  init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
+    fetchRequest = request
+    super.init(context: context, estimate: request.estimatedResultCount)
+  }
+}
+
+/// What an asynchronous request gives at once: how far it is, and later its outcome.
+///
+/// Read it on the context's queue; `progress` and `cancel()` may be used anywhere. Apple counterpart: the
+/// same name.
+open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
+  // changed on the context's queue alone
+  /// The context that executes the request.
+  public let managedObjectContext: NSManagedObjectContext
+  /// Why there is no result: an error of the fetch, 3072 after it was cancelled; nil before the end and
+  /// when there is a result.
+  public internal(set) var operationError: NSError?
+  /// Counts rows; a child of the thread's current progress when the request was executed.
+  ///
+  /// Its total is the request's estimate, and is not known without one.
+  public let progress: Progress?
+
+  init(context: NSManagedObjectContext, estimate: Int) {
+    managedObjectContext = context
+    progress = Progress(totalUnitCount: estimate > 0 ? Int64(estimate) : -1)
+  }
+
+  /// Stops the request; what its SELECT has read is dropped.
+  public func cancel() {
+    progress?.cancel()
   }
 }

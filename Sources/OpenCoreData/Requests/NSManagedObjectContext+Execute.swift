@@ -62,3 +62,82 @@ extension NSManagedObjectContext {
     }
   }
 }
+
+extension NSManagedObjectContext {
+  /// Fetches keys now and objects a page at a time, as they are looked at.
+  ///
+  /// Without a batch size, one page holds everything. Cost: one SELECT of keys; then one SELECT for
+  /// each page looked at, and one for each prefetched step of it.
+  /// - Throws: as `fetch`.
+  public final func fetchBatched<T>(
+    _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
+  ) throws -> BatchedFetchResult<T> {
+    try located(file, line) {
+      BatchedFetchResult(
+        try batches(FetchPlan(request, model: requiredCoordinator.managedObjectModel)))
+    }
+  }
+
+  /// The keys of a request, to be loaded page by page.
+  final func batches(_ request: FetchPlan) throws -> BatchedPages {
+    var plan = request
+    plan.includesPropertyValues = false
+    let ids = try fetchIDs(plan)
+    plan.includesPropertyValues = request.includesPropertyValues
+    if parent != nil, !prefetchesThroughParent { plan.batchSize = 0 }
+    if plan.batchSize <= 0 { plan.batchSize = max(ids.count, 1) }
+    let keys = ids.map { $0.identity }
+    // A save gives these another key.
+    let unsaved = ids.filter(\.isTemporaryID).compactMap { registeredObject(for: $0) }
+    return BatchedPages(keys: keys, unsaved: unsaved, plan: plan, context: self)
+  }
+
+  /// Loads one page: one SELECT of its rows, and its prefetches, in one snapshot.
+  ///
+  /// `unsaved` are the objects that had no permanent key when the keys were fetched.
+  final func loadPage(
+    _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
+  ) throws -> [NSManagedObject] {
+    if parent != nil { return try loadPageThroughParent(keys, plan, unsaved: unsaved) }
+    let event = scope.begin(.batchLoad)
+    defer {
+      scope.end(event) { event in
+        event.entity = plan.entityName
+        event.rows = keys.count
+      }
+    }
+    sweepBeforeLoad()
+    guard plan.includesPropertyValues else {
+      return keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+    }
+    guard let store = try onlyStore(of: plan) else {
+      // Held here until the page has them.
+      var loaded: [NSManagedObject] = []
+      try loadAcross(keys, plan) { loaded += $0 }
+      return withExtendedLifetime(loaded) {
+        keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+      }
+    }
+    let plan = plan.at(store)
+    let saved = ContiguousArray(keys.lazy.map(\.primaryKey).filter { $0 > 0 })
+    return try read(store) { reader in
+      let rows = try reader.rows(saved, of: plan.layout, pageSize: plan.batchSize, in: scope)
+      let loaded = materialise(rows, from: reader, plan)
+      // Rows come in the order of their keys, the page is in the order of the fetch; a row that is
+      // gone leaves a fault in its place.
+      let page = withExtendedLifetime(loaded) {
+        keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
+      }
+      try prefetch(plan.prefetchPaths, from: page, of: plan.entity, in: store)
+      return page
+    }
+  }
+
+  /// Unregisters those of the named objects that nobody else holds.
+  final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
+    guard !retainsRegisteredObjects else { return }
+    let swept = registry.sweep(keys)
+    tellLeaving(swept.told)
+    disown(swept.keys)
+  }
+}

@@ -125,3 +125,83 @@ extension NSFetchedPropertyDescription {
     }
   }
 }
+
+extension FetchRequestTemplate {
+  /// A request of its own, of an entity of a model.
+  ///
+  /// - Throws: What is wrong with the predicate's text.
+  func request<ResultType>(
+    in model: NSManagedObjectModel
+  ) throws(PredicateSyntaxError) -> NSFetchRequest<ResultType> {
+    let request = NSFetchRequest<ResultType>(entityName: entityName)
+    if let entity = model.entitiesByName[entityName] { request.entity = entity }
+    request.predicate = try parsedPredicate()
+    request.sortDescriptors = sortDescriptors.isEmpty ? nil : sortDescriptors
+    request.fetchLimit = fetchLimit
+    request.fetchBatchSize = fetchBatchSize
+    request.resultType = NSFetchRequestResultType(rawValue: resultType)
+    request.includesSubentities = includesSubentities
+    request.includesPropertyValues = includesPropertyValues
+    request.includesPendingChanges = includesPendingChanges
+    request.returnsObjectsAsFaults = returnsObjectsAsFaults
+    request.returnsDistinctResults = returnsDistinctResults
+    return request
+  }
+
+  /// What a model keeps of a request; nil for one without an entity.
+  init?<ResultType>(_ request: NSFetchRequest<ResultType>, name: String) {
+    guard let entity = request.entityName else { return nil }
+    self.init(name: name, entityName: entity, predicate: request.predicate)
+    sortDescriptors = request.sortDescriptors ?? []
+    fetchLimit = request.fetchLimit
+    fetchBatchSize = request.fetchBatchSize
+    resultType = request.resultType.rawValue
+    includesSubentities = request.includesSubentities
+    includesPropertyValues = request.includesPropertyValues
+    includesPendingChanges = request.includesPendingChanges
+    returnsObjectsAsFaults = request.returnsObjectsAsFaults
+    returnsDistinctResults = request.returnsDistinctResults
+  }
+}
+
+/// The result of a fetch as a value: `FETCH(request, context, countOnly)`.
+///
+/// Evaluating it fetches, each time anew; in a predicate of another fetch it is fetched first, as a
+/// list of constants. Apple counterpart: the same.
+open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
+  /// Makes the expression.
+  ///
+  /// - Parameters:
+  ///   - fetch: its value is an `NSFetchRequest`.
+  ///   - context: its value is the `NSManagedObjectContext` to fetch in.
+  ///   - countFlag: whether the value is the number of matches rather than their list.
+  public class func expression(
+    forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
+  ) -> NSExpression {
+    NSFetchRequestExpression(.fetch(fetch, context: context, countOnly: countFlag))
+  }
+
+  /// What gives the request.
+  open var requestExpression: NSExpression { node.children[0] }
+
+  /// What gives the context.
+  open var contextExpression: NSExpression { node.children[1] }
+
+  /// Whether the value is a number of matches.
+  open var isCountOnlyRequest: Bool {
+    if case .fetch(_, _, let countOnly) = node { countOnly } else { false }
+  }
+}
+
+extension NSFetchRequest: FetchedByExpressions {
+  /// What a fetch gives for this request, for a predicate with `FETCH`.
+  ///
+  /// - Throws: as `fetch`, and when the context is none.
+  package func result(in context: Any?, countOnly: Bool) throws -> Any {
+    guard let context = context as? NSManagedObjectContext else {
+      throw NSError.fetch("FETCH has no managed object context: give it one as second argument.")
+    }
+    if countOnly || resultType == .countResultType { return try context.count(for: self) }
+    return try context.fetch(self)
+  }
+}

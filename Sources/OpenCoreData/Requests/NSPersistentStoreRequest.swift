@@ -39,3 +39,8 @@ open class NSPersistentStoreRequest: NSObject {
     try context.execute(self)
   }
 }
+
+/// What `NSManagedObjectContext.execute(_:)` gives: a result of the request's own kind.
+///
+/// Apple counterpart: the same.
+open class NSPersistentStoreResult: NSObject {}

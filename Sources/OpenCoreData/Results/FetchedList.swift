@@ -71,3 +71,112 @@ final class WholeList: FetchedList {
     positions = nil
   }
 }
+
+/// The keys of all objects, and the pages that were looked at last.
+///
+/// A page stays held when the list is edited: it is the objects that are held, not places.
+final class PagedList: FetchedList {
+  private var keys: [FetchedIdentity]
+  /// Objects without a permanent key, by the key they are listed under.
+  private var unsaved: [Int64: NSManagedObject]
+  private var held: [RowKey: NSManagedObject] = [:]
+  /// The keys of each held page, least recently used first.
+  private var pages: [[RowKey]] = []
+  private var positions: [RowKey: Int]?
+  private let plan: FetchPlan
+  private let context: NSManagedObjectContext
+
+  /// - Parameter unsaved: The objects whose keys are temporary.
+  init(
+    keys: [FetchedIdentity], unsaved: [NSManagedObject], plan: FetchPlan,
+    context: NSManagedObjectContext
+  ) {
+    self.keys = keys
+    self.unsaved = Dictionary(
+      unsaved.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
+    self.plan = plan
+    self.context = context
+  }
+
+  var count: Int { keys.count }
+
+  /// The entity and key of each object, in order.
+  var identities: [FetchedIdentity] {
+    adoptSavedKeys()
+    return keys
+  }
+
+  func object(at position: Int) -> NSManagedObject {
+    let identity = keys[position]
+    if let object = unsaved[identity.primaryKey] { return object }
+    let key = RowKey(identity)
+    if let object = held[key] {
+      touch(key)
+      return object
+    }
+    load(pageOf: position)
+    return held[key] ?? context.registered(identity.layout, identity.primaryKey)
+  }
+
+  func position(of object: NSManagedObject) -> Int? {
+    adoptSavedKeys()
+    if positions == nil {
+      positions = Dictionary(
+        keys.enumerated().map { (RowKey($1), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    return positions?[RowKey(object.identity)]
+  }
+
+  func edit(
+    removing removed: [Int], inserting inserted: [(object: NSManagedObject, position: Int)]
+  ) {
+    adoptSavedKeys()
+    for position in removed { unsaved[keys[position].primaryKey] = nil }
+    for (object, _) in inserted where object.primaryKey <= 0 { unsaved[object.primaryKey] = object }
+    keys.edit(
+      removing: removed,
+      inserting: inserted.map { ($0.object.identity, $0.position) })
+    positions = nil
+  }
+
+  /// Lists objects that were saved since under their permanent keys.
+  private func adoptSavedKeys() {
+    guard unsaved.contains(where: { $0.key != $0.value.primaryKey }) else { return }
+    for (position, identity) in keys.enumerated() {
+      guard let object = unsaved[identity.primaryKey], object.primaryKey > 0 else { continue }
+      keys[position] = object.identity
+      unsaved[identity.primaryKey] = nil
+    }
+    positions = nil
+  }
+
+  private func load(pageOf position: Int) {
+    let start = position / plan.batchSize * plan.batchSize
+    let slice = keys[start..<min(start + plan.batchSize, keys.count)].filter {
+      held[RowKey($0)] == nil && unsaved[$0.primaryKey] == nil
+    }
+    var objects: [NSManagedObject]
+    do {
+      objects = try context.loadPage(slice[...], plan, unsaved: [:])
+    } catch {
+      context.noteFailure(error, "the page of position \(position) could not be read")
+      objects = slice.map { context.registered($0.layout, $0.primaryKey) }
+    }
+    for object in objects { held[RowKey(object.identity)] = object }
+    pages.append(objects.map { RowKey($0.identity) })
+    objects = []
+    if pages.count > BatchedPages.kept + 1 { letGo(pages.removeFirst()) }
+  }
+
+  private func letGo(_ page: [RowKey]) {
+    for key in page { held[key] = nil }
+    context.letGo(page.map { ($0.rootIndex, $0.primaryKey) })
+  }
+
+  private func touch(_ key: RowKey) {
+    guard pages.last?.contains(key) == false,
+      let index = pages.firstIndex(where: { $0.contains(key) })
+    else { return }
+    pages.append(pages.remove(at: index))
+  }
+}

@@ -87,3 +87,70 @@ extension NSFetchedResultsControllerDelegate {
     FetchedResults.indexTitle(sectionName)
   }
 }
+
+/// What happened to an object or a section of a controller's results.
+///
+/// Apple counterpart: the same name.
+public enum NSFetchedResultsChangeType: UInt, Sendable {
+  /// It came.
+  case insert = 1
+  /// It went.
+  case delete = 2
+  /// It was changed and is at another place; never of a section.
+  case move = 3
+  /// It was changed and stayed in its place; never of a section.
+  case update = 4
+}
+
+/// A section of the results of a controller.
+///
+/// Apple counterpart: the same name.
+public protocol NSFetchedResultsSectionInfo {
+  /// The value of the section key path, as text; empty when there is no such path.
+  var name: String { get }
+  /// What an index beside the list shows: the first letter of the name in capitals.
+  var indexTitle: String? { get }
+  /// How many objects the section has; known without a statement.
+  var numberOfObjects: Int { get }
+  /// The section's objects; with a batch size, this loads every page of the section.
+  var objects: [Any]? { get }
+}
+
+/// A section of a `FetchedResults`, as it was when it was asked for.
+struct FetchedSection: NSFetchedResultsSectionInfo {
+  let name: String
+  let indexTitle: String?
+  let range: Range<Int>
+  /// Nil for a section that went.
+  var results: FetchedResults?
+
+  var numberOfObjects: Int { results == nil ? 0 : range.count }
+
+  var objects: [Any]? {
+    guard let results else { return [] }
+    return range.map { results.list.object(at: $0) }
+  }
+}
+
+// UIKit and AppKit add these to Foundation's index path.
+
+extension IndexPath {
+  /// The path of an item of a section.
+  public init(item: Int, section: Int) {
+    self.init(indexes: [section, item])
+  }
+
+  /// The path of a row of a section.
+  public init(row: Int, section: Int) {
+    self.init(indexes: [section, row])
+  }
+
+  /// The section; the first of the two indexes.
+  public var section: Int { self[0] }
+
+  /// The item in the section; the second of the two indexes.
+  public var item: Int { self[1] }
+
+  /// The row in the section; the second of the two indexes.
+  public var row: Int { self[1] }
+}

@@ -4,7 +4,7 @@ import SQLiteDriver
 ///
 /// Begin with `reset` (or fresh), set each slot once, then `finish`. A slot that is not set is nil.
 struct RowBuilder: ~Copyable {
-  private let slots: [RowSlot]
+  let slots: [RowSlot]
   private let fixedSize: Int
   private let layoutIndex: Int
   private var buffer: UnsafeMutableRawBufferPointer
@@ -97,30 +97,6 @@ struct RowBuilder: ~Copyable {
       set(primaryKey, at: slot)
       if slot.kind == .toOnePolymorphic { set(entityNumber: entityNumber, at: slot) }
     }
-  }
-
-  /// The row that an object is saved with: its values, changed or not, and the version after the one it
-  /// has.
-  ///
-  /// Counted once, which the caller owns.
-  mutating func row(of object: NSManagedObject) -> Row {
-    reset()
-    let row = object.row
-    let values = object.values
-    for slot in slots {
-      guard let changed = values?.changedValue(slot.index) else {
-        copy(slot, of: row)
-        continue
-      }
-      switch changed.pointee {
-      case .null, .raw(.null): break
-      case .raw(.int64(let number)): set(number, at: slot)
-      case .raw(.double(let number)): set(number, at: slot)
-      case .transformed where !object.isInserted && !object.differs(slot): copy(slot, of: row)
-      default: set(object.rawValue(slot), at: slot)
-      }
-    }
-    return finish(version: object.isInserted ? 1 : row.version &+ 1)
   }
 
   mutating func setNull(_ slot: RowSlot) {

@@ -100,3 +100,158 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
     Int(truncatingIfNeeded: UInt64.max >> shift)
   }
 }
+
+/// What a generated class expects of one slot of its entity.
+///
+/// Generated code registers the declarations of a class; see `registerClass(named:slots:)`.
+public struct SlotDeclaration: Sendable {
+  private let name: String
+  private let place: SlotPlace
+  private let kinds: SlotKinds
+
+  init(name: String, place: SlotPlace, kinds: SlotKinds) {
+    self.name = name
+    self.place = place
+    self.kinds = kinds
+  }
+
+  /// Whether the slot of that number is the one that is expected.
+  func matches(_ slots: [RowSlot]) -> Bool {
+    guard slots.indices.contains(place.index) else { return false }
+    let slot = slots[place.index]
+    // A type that reads no slot in place takes what the framework makes of any kind.
+    return slot.name == name && slot.offset == place.offset
+      && (kinds.isEmpty || !kinds.isDisjoint(with: SlotKinds(slot.kind)))
+  }
+}
+
+/// The places of an entity's properties by name, for access by key.
+///
+/// A hash of the first and the last eight bytes replaces that of a dictionary, which costs more than
+/// all the rest of `value(forKey:)`. Names that are equal though their bytes differ are found by the
+/// dictionary behind it. Constant; freed by hand, with the layout.
+struct NameTable: @unchecked Sendable {  // immutable after init
+  private let entries: UnsafeMutablePointer<(name: String, place: PropertyPlace)?>
+  private let mask: Int
+  private let all: [String: PropertyPlace]
+
+  init(_ places: [String: PropertyPlace]) {
+    all = places
+    var count = 8
+    while count < places.count * 2 { count *= 2 }
+    mask = count - 1
+    entries = .allocate(capacity: count)
+    entries.initialize(repeating: nil, count: count)
+    for (name, place) in places {
+      guard var index = NameTable.hash(name).map({ $0 & mask }) else { continue }
+      while entries[index] != nil { index = (index + 1) & mask }
+      entries[index] = (name, place)
+    }
+  }
+
+  func free() {
+    entries.deinitialize(count: mask + 1)
+    entries.deallocate()
+  }
+
+  subscript(name: String) -> PropertyPlace? {
+    if var index = NameTable.hash(name).map({ $0 & mask }) {
+      while let entry = entries[index] {
+        if entry.name == name { return entry.place }
+        index = (index + 1) & mask
+      }
+    }
+    return all[name]
+  }
+
+  /// Nil for a string whose bytes do not lie in one piece.
+  private static func hash(_ name: String) -> Int? {
+    name.utf8.withContiguousStorageIfAvailable { bytes in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      var word = UInt64(bytes.count)
+      if bytes.count >= 8 {
+        let last = bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
+        word = (bytes.loadUnaligned(as: UInt64.self) ^ word) &* 0x9E37_79B9_7F4A_7C15 ^ last
+      } else {
+        for byte in bytes { word = word << 8 | UInt64(byte) }
+      }
+      return Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 40)
+    }
+  }
+}
+
+/// A set of the ways in which a row holds a value, for types that read slots in place.
+public struct SlotKinds: OptionSet, Sendable {
+  /// One bit a kind.
+  public let rawValue: UInt32
+
+  /// Takes the bits.
+  @inlinable
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// Integers of 16 bits.
+  @inlinable public static var int16: SlotKinds { SlotKinds(rawValue: 1) }
+  /// Integers of 32 bits.
+  @inlinable public static var int32: SlotKinds { SlotKinds(rawValue: 2) }
+  /// Integers of 64 bits.
+  @inlinable public static var int64: SlotKinds { SlotKinds(rawValue: 4) }
+  /// Booleans.
+  @inlinable public static var bool: SlotKinds { SlotKinds(rawValue: 8) }
+  /// Numbers of double precision.
+  @inlinable public static var double: SlotKinds { SlotKinds(rawValue: 16) }
+  /// Numbers of single precision.
+  @inlinable public static var float: SlotKinds { SlotKinds(rawValue: 32) }
+  /// Dates, in seconds since 2001.
+  @inlinable public static var date: SlotKinds { SlotKinds(rawValue: 64) }
+  /// Texts.
+  @inlinable public static var string: SlotKinds { SlotKinds(rawValue: 128) }
+}
+
+extension SlotKinds {
+  /// The kind of a slot; empty for one that no type reads in place.
+  init(_ kind: RowSlot.Kind) {
+    switch kind {
+    case .int16: self = .int16
+    case .int32: self = .int32
+    case .int64: self = .int64
+    case .bool: self = .bool
+    case .double: self = .double
+    case .float: self = .float
+    case .date: self = .date
+    case .string: self = .string
+    case .uri, .decimal, .data, .uuid, .transformable, .external, .toOne, .toOnePolymorphic:
+      self = []
+    }
+  }
+}
+
+/// A property of generated code: its name, and where its value lies in the rows of its entity.
+///
+///     static let rank = PropertySlot<Int64>(3, offset: 56, "rank")
+///
+/// For generated code alone: a wrong number is found out only when the slot is declared with the
+/// class (`registerClass(named:slots:)`). Without that, and where the loaded entity has other slots,
+/// the property is found by name. No Apple counterpart.
+public struct PropertySlot<Value: ManagedValue>: Sendable {
+  @usableFromInline let place: SlotPlace
+  @usableFromInline let name: StaticString
+
+  /// Says where the value lies.
+  ///
+  /// - Parameters:
+  ///   - index: The slot's number.
+  ///   - offset: Bytes from the beginning of a row.
+  ///   - name: The property's name in the model.
+  @inlinable @inline(__always)
+  public init(_ index: Int, offset: Int, _ name: StaticString) {
+    self.place = SlotPlace(index: index, offset: offset)
+    self.name = name
+  }
+
+  /// What is expected of the loaded entity.
+  public var declaration: SlotDeclaration {
+    SlotDeclaration(name: name.description, place: place, kinds: Value.slotKinds)
+  }
+}

@@ -1,3 +1,4 @@
+import ManagedModel
 import SQLiteDriver
 
 /// The tables, columns and entity numbers which a file really has.
@@ -73,5 +74,76 @@ extension FileSchema {
       if case .integer(let value) = row[2] { superNumber = Int(value) }
       return NumberedEntity(number: Int(number), name: name, superNumber: superNumber)
     }
+  }
+}
+
+/// What a column of an entity's table holds.
+///
+/// The cases are in the order of the columns' groups.
+enum StoredType: Int, Comparable, Sendable {
+  case integer
+  case real
+  case timestamp
+  case decimal
+  case text
+  case uuid
+  case transformable
+  case binary
+
+  init(_ type: NSAttributeType) {
+    switch type {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      .booleanAttributeType:
+      self = .integer
+    case .doubleAttributeType, .floatAttributeType: self = .real
+    case .dateAttributeType: self = .timestamp
+    case .decimalAttributeType: self = .decimal
+    case .stringAttributeType, .URIAttributeType, .objectIDAttributeType: self = .text
+    case .UUIDAttributeType: self = .uuid
+    case .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType:
+      self = .transformable
+    case .binaryDataAttributeType: self = .binary
+    }
+  }
+
+  /// The type as `CREATE TABLE` says it.
+  var declaration: String {
+    switch self {
+    case .integer: "INTEGER"
+    case .real: "FLOAT"
+    case .timestamp: "TIMESTAMP"
+    case .decimal: "DECIMAL"
+    case .text: "VARCHAR"
+    case .uuid, .transformable, .binary: "BLOB"
+    }
+  }
+
+  static func < (left: StoredType, right: StoredType) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Something that the model wants and the file does not have.
+struct SchemaMismatch: Error, Hashable, Sendable, CustomStringConvertible {
+  let entity: String
+  let property: String?
+
+  /// The table that is missing, or that misses the column.
+  let table: String
+
+  /// The column that is missing, nil when the table is.
+  let column: String?
+
+  /// Whether the file does not number the entity; nothing is said of its table then.
+  var isUnnumbered = false
+
+  var description: String {
+    if isUnnumbered {
+      return "The model has the entity \(entity), which the file's table "
+        + "\(SQLNames.primaryKeyTable) does not list."
+    }
+    let wanted = property.map { "\(entity).\($0)" } ?? "the entity \(entity)"
+    guard let column else {
+      return "The model has \(wanted), but the file has no table \(table) for it."
+    }
+    return "The model has \(wanted), but the file's table \(table) has no column \(column)."
   }
 }

@@ -1,4 +1,6 @@
 import ManagedModel
+import SQLiteDriver
+import Synchronization
 
 /// What a predicate's SQL depends on, apart from the values of its constants.
 ///
@@ -194,5 +196,134 @@ struct PredicateShape {
   mutating func add(_ text: String) {
     add(UInt64(text.utf8.count))
     bytes.append(contentsOf: text.utf8)
+  }
+}
+
+extension PredicateShape {
+  /// The shape of a whole fetch, nil for one whose text serves it alone.
+  init?(
+    entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor], limit: Int, offset: Int,
+    includesSubentities: Bool, result: SQLTranslator.Result
+  ) {
+    self.init([])
+    add(UInt64(result.rawValue))
+    guard
+      add(
+        entity: entity, predicate: predicate, sort: sort, limit: limit, offset: offset,
+        includesSubentities: includesSubentities)
+    else { return nil }
+  }
+
+  /// The shape of a fetch of dictionaries, nil for one whose text serves it alone.
+  ///
+  /// Keys are part of it: they lead from the columns to the entries.
+  init?(
+    _ plan: DictionaryPlan, entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor],
+    limit: Int, offset: Int, includesSubentities: Bool, isCounted: Bool
+  ) {
+    self.init([])
+    let kinds = UInt64(SQLTranslator.Result.count.rawValue)
+    add(kinds + (isCounted ? 1 : 2))
+    guard
+      add(
+        entity: entity, predicate: predicate, sort: sort, limit: limit, offset: offset,
+        includesSubentities: includesSubentities)
+    else { return nil }
+    add(plan.isDistinct ? 1 : 0)
+    for columns in [plan.columns, plan.groups] {
+      add(UInt64(columns.count))
+      for column in columns {
+        add(column.name)
+        add(UInt64(column.resultType?.rawValue ?? 0))
+        add(column.isComputed ? 1 : 0)
+        guard add(column.expression) else { return nil }
+      }
+    }
+    add(plan.having == nil ? 0 : 1)
+    if let having = plan.having, !add(checked: having) { return nil }
+  }
+
+  private mutating func add(
+    entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor], limit: Int, offset: Int,
+    includesSubentities: Bool
+  ) -> Bool {
+    add(UInt64(entity.number))
+    add(UInt64(clamping: limit))
+    add(UInt64(clamping: offset))
+    add(includesSubentities ? 1 : 0)
+    add(UInt64(sort.count))
+    for descriptor in sort {
+      guard let key = descriptor.key, let comparison = descriptor.comparison else { return false }
+      add(key)
+      add(comparison.rawValue)
+      add(descriptor.ascending ? 1 : 0)
+    }
+    add(predicate == nil ? 0 : 1)
+    guard let predicate else { return true }
+    return add(checked: predicate)
+  }
+
+  private mutating func add(checked predicate: NSPredicate) -> Bool {
+    predicate.depth <= PredicateTranslation.maximumDepth && add(predicate)
+  }
+}
+
+/// The SQL of earlier fetches by their shape, so that a fetch that differs from one of them in its
+/// constants alone is not translated again.
+///
+/// Shared by the contexts of a store.
+final class TranslationCache: Sendable {
+  /// A translated fetch: the text, and where its values come from.
+  struct Entry: Sendable {
+    let sql: String
+    let binds: [SQLBind]
+    let intArrays: [IntArraySource]
+    let projection: Projection
+    /// What the columns of dictionaries become.
+    var columns: [DictionaryQuery.Column] = []
+
+    /// The query for the constants of a predicate, nil when one does not fit.
+    func query(_ constants: [PredicateValue], for translator: SQLTranslator) -> SelectQuery? {
+      var values: [SQLiteValue] = []
+      values.reserveCapacity(binds.count)
+      for bind in binds {
+        guard let value = bind.value(of: constants, for: translator) else { return nil }
+        values.append(value)
+      }
+      var arrays: [ContiguousArray<Int64>] = []
+      for source in intArrays {
+        guard let array = source.values(of: constants, for: translator) else { return nil }
+        arrays.append(array)
+      }
+      return SelectQuery(sql: sql, binds: values, intArrays: arrays, projection: projection)
+    }
+  }
+
+  private struct State {
+    var entries: [[UInt8]: Entry] = [:]
+    var translations = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Shapes beyond this many empty the cache: a program has far fewer.
+  private static let capacity = 512
+
+  /// How many fetches were translated so far.
+  var translations: Int { state.withLock { $0.translations } }
+
+  /// The fetch of a shape that was translated before.
+  func entry(_ shape: PredicateShape) -> Entry? {
+    state.withLock { $0.entries[shape.bytes] }
+  }
+
+  /// Notes a translation, and keeps it under its shape if it has one.
+  func add(_ entry: Entry, shape: PredicateShape?) {
+    state.withLock { state in
+      state.translations += 1
+      guard let shape else { return }
+      if state.entries.count >= Self.capacity { state.entries.removeAll() }
+      state.entries[shape.bytes] = entry
+    }
   }
 }

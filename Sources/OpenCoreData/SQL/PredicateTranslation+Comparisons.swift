@@ -210,3 +210,181 @@ extension PredicateTranslation {
     return found
   }
 }
+
+extension PredicateTranslation {
+  /// `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE` and `MATCHES` between two texts.
+  ///
+  /// All of them call a function for every row, as Apple's do. Two forms compare with bounds
+  /// instead, which an index can serve: `BEGINSWITH[n]`, and `LIKE` with one `*` at the end.
+  func matches(
+    _ text: SQLOperand, _ pattern: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLFragment {
+    try requireText(text, rules)
+    try requireText(pattern, rules)
+    let (whole, part) = try sides(text, pattern, rules)
+    if let range = range(whole, text, pattern, rules) { return range }
+    switch rules.type {
+    case .like:
+      return " NSCoreDataLike(\(whole), \(part), \(raw: lenience(rules)))"
+    case .matches:
+      let part = try checked(pattern, rules) ?? part
+      return " NSCoreDataMatches(\(whole), \(part), \(raw: lenience(rules)))"
+    default:
+      let search = StringSearch(rules.type, options: rules.options)
+      return
+        " NSCoreDataStringSearch(\(whole), \(part), \(raw: search.flags), \(raw: search.mode))"
+    }
+  }
+
+  private func requireText(
+    _ operand: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) {
+    if isText(operand) || operand.isNull { return }
+    switch operand {
+    case .attribute(_, let attribute):
+      throw TranslationError(
+        rules.piece, "\(attribute) is no text, so it cannot be searched in the store.")
+    case .toMany(let path):
+      throw TranslationError(
+        rules.piece, "\(path.text) leads to many objects, so it needs ANY, ALL or @count.")
+    default:
+      throw TranslationError(rules.piece, "A text is needed on both sides.")
+    }
+  }
+
+  /// A regular expression that is wrong is said here, before a row is read.
+  private func checked(
+    _ pattern: SQLOperand, _ rules: ComparisonRules
+  ) throws(TranslationError) -> SQLFragment? {
+    guard case .constant(let constant) = pattern, let text = constant.value.string else {
+      return nil
+    }
+    do {
+      _ = try StringMatching.matches("", text, rules.options)
+    } catch {
+      throw TranslationError(rules.piece, "\(error).")
+    }
+    return bind(constant, as: .pattern).map { "\(bind: $0)" }
+  }
+
+  private func lenience(_ rules: ComparisonRules) -> UInt {
+    rules.isLenient ? rules.options.rawValue : 0
+  }
+
+  /// The bounds that say the same as the function, nil where none do.
+  ///
+  /// Texts that begin with a prefix are those from it up to the first that does not.
+  private func range(
+    _ column: SQLFragment, _ text: SQLOperand, _ pattern: SQLOperand, _ rules: ComparisonRules
+  ) -> SQLFragment? {
+    guard case .attribute = text, case .constant(let constant) = pattern, !rules.isLenient,
+      let pattern = constant.value.string
+    else { return nil }
+    let forms: (low: BindForm, high: BindForm)
+    switch rules.type {
+    case .beginsWith where rules.options.contains(.normalized): forms = (.prefix, .prefixEnd)
+    case .like where TextPrefix(like: pattern) != nil: forms = (.likePrefix, .likePrefixEnd)
+    default: return nil
+    }
+    guard let low = bind(constant, as: forms.low) else { return nil }
+    let lowest: SQLFragment = "\(column) >= \(bind: low)"
+    guard let high = bind(constant, as: forms.high) else {
+      // Without an end the text is another one.
+      isReusable = false
+      return lowest
+    }
+    return "(\(lowest) AND \(column) < \(bind: high))"
+  }
+}
+
+/// The two numbers that `NSCoreDataStringSearch` takes after its texts.
+///
+/// The flags are Apple's string comparison flags: 1 case does not count, 4 from the end, 8 only
+/// there, 32 localized, 128 diacritics do not count, 256 width does not count. Apple's logs show 8
+/// with mode 0 for a plain `BEGINSWITH` and 417 with mode 1 for `CONTAINS[cd]`; the numbers for
+/// the other options follow from these two.
+struct StringSearch: Hashable, Sendable {
+  let flags: Int
+
+  /// 0 for byte by byte.
+  ///
+  /// 1 with options; 8 and 16 are added for `[l]` and `[w]`, since the flags for those two are
+  /// there with any option.
+  let mode: Int
+
+  static let backwards = 4
+  static let anchored = 8
+
+  private static let caseInsensitive = 1
+  private static let localized = 32
+  private static let diacriticInsensitive = 128
+  private static let widthInsensitive = 256
+
+  init(flags: Int, mode: Int) {
+    self.flags = flags
+    self.mode = mode
+  }
+
+  init(
+    _ type: NSComparisonPredicate.Operator, options: NSComparisonPredicate.Options
+  ) {
+    var flags =
+      switch type {
+      case .beginsWith: Self.anchored
+      case .endsWith: Self.anchored | Self.backwards
+      default: 0
+      }
+    var mode = 0
+    let lenient = options.contains(.normalized) ? [] : options
+    if !lenient.isEmpty {
+      flags |= Self.localized | Self.widthInsensitive
+      mode = 1 | Int(lenient.rawValue & 24)
+    }
+    if lenient.contains(.caseInsensitive) { flags |= Self.caseInsensitive }
+    if lenient.contains(.diacriticInsensitive) { flags |= Self.diacriticInsensitive }
+    self.flags = flags
+    self.mode = mode
+  }
+
+  /// The options that the numbers stand for.
+  var options: NSComparisonPredicate.Options {
+    var options = NSComparisonPredicate.Options(rawValue: UInt(mode & 24))
+    if flags & Self.caseInsensitive != 0 { options.insert(.caseInsensitive) }
+    if flags & Self.diacriticInsensitive != 0 { options.insert(.diacriticInsensitive) }
+    return options
+  }
+
+  var type: NSComparisonPredicate.Operator {
+    guard flags & Self.anchored != 0 else { return .contains }
+    return flags & Self.backwards != 0 ? .endsWith : .beginsWith
+  }
+}
+
+/// The beginning of the texts between two bounds, which an index can find.
+struct TextPrefix {
+  let text: String
+
+  /// The prefix of a `LIKE` pattern whose one sign is a `*` at the end, nil for other patterns.
+  init?(like pattern: String) {
+    let prefix = pattern.dropLast()
+    guard pattern.last == "*", !prefix.contains(where: { "*?\\".contains($0) }) else { return nil }
+    text = String(prefix)
+  }
+
+  /// The least text that is greater than all texts with a prefix, in the order of UTF-8's bytes,
+  /// which is that of the scalars.
+  ///
+  /// Nil when there is none.
+  static func end(_ prefix: String) -> String? {
+    var scalars = Array(prefix.unicodeScalars)
+    while let last = scalars.popLast() {
+      // Surrogates are no scalars: what follows U+D7FF is U+E000.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let scalar = Unicode.Scalar(next) else { continue }
+      var text = String.UnicodeScalarView(scalars)
+      text.append(scalar)
+      return String(text)
+    }
+    return nil
+  }
+}

@@ -103,3 +103,239 @@ extension PredicateTranslation {
       "CASE WHEN \(condition) THEN \(values[0]) ELSE \(values[1]) END", type ?? .text)
   }
 }
+
+extension PredicateTranslation {
+  /// `CAST(value, "NSNumber")` and its kin.
+  ///
+  /// Between numbers and dates nothing is done: a date is stored as a number.
+  func cast(
+    _ arguments: [NSExpression], at site: Site, _ expression: NSExpression
+  ) throws(TranslationError) -> SQLOperand {
+    guard case .constant(let name) = try operand(arguments[1], at: site),
+      let target = name.value.string.flatMap(CastTarget.init)
+    else {
+      throw TranslationError(
+        expression.description,
+        "CAST makes one of: " + CastTarget.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+    }
+    let found = try operand(arguments[0], at: site)
+    let (fragment, type) = try value(of: found, arguments[0], at: site)
+    let source = Self.attributeType(of: found, type)
+    let result = target.storedType
+    switch (target, source) {
+    case (.number, .dateAttributeType), (.decimal, .dateAttributeType):
+      // Read as a number that may be stored whole.
+      return .computed(fragment, .decimal)
+    case (.number, _) where type?.isNumber == true: return .computed(fragment, type ?? .integer)
+    case (.decimal, _), (.date, _):
+      if type?.isNumber == true { return .computed(fragment, result) }
+    case (.string, _) where type == .text: return .computed(fragment, .text)
+    default: break
+    }
+    return call(
+      .cast,
+      [
+        fragment, "\(bind: .text(target.rawValue))",
+        "\(bind: .integer(Int64(source.rawValue)))",
+      ], result)
+  }
+
+  /// What the values of an operand stand for.
+  private static func attributeType(
+    of operand: SQLOperand, _ type: StoredType?
+  ) -> NSAttributeType {
+    if case .attribute(_, let attribute) = operand { return attribute.attributeType }
+    switch type {
+    case .timestamp: return .dateAttributeType
+    case .uuid: return .UUIDAttributeType
+    case .decimal: return .decimalAttributeType
+    default: return .undefinedAttributeType
+    }
+  }
+}
+
+extension CastTarget {
+  /// How a value of the type is stored.
+  fileprivate var storedType: StoredType {
+    switch self {
+    case .number: .real
+    case .decimal: .decimal
+    case .string, .url: .text
+    case .date: .timestamp
+    case .data: .binary
+    case .uuid: .uuid
+    }
+  }
+}
+
+extension PredicateTranslation {
+  /// The value of an expression which does not depend on the row.
+  func constant(_ expression: NSExpression) throws(TranslationError) -> PredicateConstant {
+    if let shape, let index = shape.index(of: expression) {
+      return PredicateConstant(
+        value: shape.constants[index], origin: ConstantOrigin(index: index))
+    }
+    let value: PredicateValue
+    do {
+      value = try expression.value(for: nil)
+    } catch {
+      throw TranslationError(expression.description, "\(error)")
+    }
+    if case .placeholder(let text) = value {
+      throw TranslationError(text, "The placeholder was given no value.")
+    }
+    return PredicateConstant(value: value)
+  }
+
+  /// A constant by its own type.
+  ///
+  /// The type is nil for nil.
+  func plain(
+    _ constant: PredicateConstant, _ expression: NSExpression
+  ) throws(TranslationError) -> (value: SQLBind, type: StoredType?) {
+    guard let bind = bind(constant, as: .plain) else {
+      throw TranslationError(expression.description, "This is no single value.")
+    }
+    return (bind, StoredType(of: constant.value))
+  }
+
+  /// A constant in the type of the column it is compared with.
+  func bind(
+    _ constant: PredicateConstant, as type: StoredType, _ attribute: NSAttributeDescription?,
+    _ piece: String
+  ) throws(TranslationError) -> SQLBind {
+    let form = attribute.map { BindForm.stored(type, $0) } ?? .computed(type)
+    if let bind = bind(constant, as: form) { return bind }
+    let name = attribute.map { "\($0)" } ?? "a value of the type \(type.declaration)"
+    throw TranslationError(piece, "\(constant.value.summary) cannot be compared with \(name).")
+  }
+
+  /// A constant in some form, nil when it has none.
+  func bind(_ constant: PredicateConstant, as form: BindForm) -> SQLBind? {
+    guard let value = form.value(of: constant.value, for: translator) else { return nil }
+    return constant.origin.map { .constant($0, form) } ?? .value(value)
+  }
+}
+
+extension PredicateValue {
+  /// The value in words, for a message.
+  fileprivate var summary: String {
+    switch self {
+    case .string(let text): "The text \"\(text)\""
+    case .bool(let value): value ? "YES" : "NO"
+    case .integer(let value): "The number \(value)"
+    case .double(let value): "The number \(value)"
+    case .decimal(let value): "The number \(value)"
+    case .date(let date): "The date \(date)"
+    case .data: "Data"
+    case .uuid(let uuid): "The UUID \(uuid)"
+    case .url(let url): "The URL \(url)"
+    case .collection: "A collection"
+    case .dictionary: "A dictionary"
+    case .object(let object): "A \(type(of: object.base))"
+    case .null: "nil"
+    case .placeholder(let text): "The placeholder \(text)"
+    }
+  }
+}
+
+extension PredicateTranslation {
+  /// What follows `ORDER BY `, empty for no descriptors.
+  ///
+  /// Tables on the way to a key are outer joined: sorting loses no rows.
+  func order(_ descriptors: [NSSortDescriptor]) throws(TranslationError) -> String {
+    var terms: [String] = []
+    for descriptor in descriptors { terms.append(try term(descriptor)) }
+    return terms.joined(separator: ", ")
+  }
+
+  private func term(_ descriptor: NSSortDescriptor) throws(TranslationError) -> String {
+    guard let key = descriptor.key else {
+      throw TranslationError(
+        "a sort descriptor without a key", "The store sorts by key paths only.")
+    }
+    let site = columnSite
+    if let name = computed.alias(of: key) {
+      let isText = computed.types[key] == .text
+      return name + (try collation(descriptor, key, isText: isText))
+        + (descriptor.ascending ? "" : "DESC")
+    }
+    if let place = root.entity.column(named: key)?.orderColumn, let start = root.start {
+      // The order of the list that the to-one leads back to.
+      let alias = root.alias(of: start, isRequired: false)
+      return "\(alias).\(SQLNames.quoted(place))" + (descriptor.ascending ? "" : " DESC")
+    }
+    let path = PredicateKeyPath(key)
+    var column: SQLFragment
+    var isText = false
+    switch try walk(path.components[...], in: root, at: site, text: key) {
+    case .attribute(let found, let attribute):
+      column = found
+      isText = StoredType(attribute.attributeType) == .text
+    case .object(let found, _) where ["self", "SELF", "objectID"].contains(key):
+      column = found
+    case .toMany(let path) where path.rest.first != nil:
+      guard case .computed(let found, _) = try aggregate(path, at: site) else {
+        throw TranslationError(key, "The store cannot sort by this.")
+      }
+      column = found
+    case .toMany:
+      throw TranslationError(key, "A to-many relationship has no place in an order.")
+    case .object(_, let entity):
+      throw TranslationError(
+        key, "Objects have no order. Sort by an attribute of \(entity.name), such as \(key).name.")
+    case .constant, .entity, .computed, .list:
+      throw TranslationError(key, "The store cannot sort by this.")
+    }
+    if column.sql.first == " " { column.sql.removeFirst() }
+    return column.sql + (try collation(descriptor, key, isText: isText))
+      + (descriptor.ascending ? "" : "DESC")
+  }
+
+  /// ` COLLATE … ` for a localized order, with the blanks of Apple's logs; else what comes before
+  /// `DESC`.
+  private func collation(
+    _ descriptor: NSSortDescriptor, _ key: String, isText: Bool
+  ) throws(TranslationError) -> String {
+    guard let comparison = descriptor.comparison else {
+      throw TranslationError(key, "The store cannot sort by a block; it needs SQL.")
+    }
+    guard isText, let collation = StoreCollation(comparison) else {
+      return descriptor.ascending ? "" : " "
+    }
+    return " COLLATE \(collation.rawValue) "
+  }
+}
+
+/// A value that does not depend on the row, and where the predicate has it from.
+struct PredicateConstant {
+  let value: PredicateValue
+
+  /// Nil for a constant that no other predicate of the shape can put another value for.
+  var origin: ConstantOrigin?
+
+  var isNull: Bool { value.isNull }
+
+  /// The elements of a list, nil when the value is none.
+  var elements: [PredicateConstant]? {
+    guard case .collection(let collection) = value else { return nil }
+    return collection.elements.enumerated().map { position, element in
+      PredicateConstant(
+        value: element, origin: origin.map { ConstantOrigin(index: $0.index, element: position) })
+    }
+  }
+}
+
+/// Which constant of a predicate, or which element of a constant list.
+struct ConstantOrigin: Hashable, Sendable {
+  let index: Int
+  var element: Int?
+
+  func value(in constants: [PredicateValue]) -> PredicateValue? {
+    guard let element else { return constants[index] }
+    guard case .collection(let collection) = constants[index],
+      element < collection.elements.count
+    else { return nil }
+    return collection.elements[element]
+  }
+}

@@ -124,3 +124,220 @@ final class PredicateTranslation {
     return "_Z_intarray\(intArrays.count - 1)"
   }
 }
+
+/// One `FROM` with its joins: the query's own, or that of a subselect.
+final class TranslationScope {
+  /// A table joined to another of the scope.
+  private struct Join {
+    let alias: String
+    let text: String
+    let parent: String
+    /// Rows without a partner may go: the whole condition would be false for them.
+    var isInner: Bool
+  }
+
+  let entity: SQLEntity
+
+  /// The name of the subquery's variable, without `$`.
+  let variable: String?
+
+  /// Where a key path of this scope starts.
+  private(set) var start: TranslationPosition?
+
+  private let aliases: AliasCounter
+  private var joins: [Join] = []
+  private var shared: [String: String] = [:]
+
+  init(entity: SQLEntity, variable: String?, aliases: AliasCounter) {
+    self.entity = entity
+    self.variable = variable
+    self.aliases = aliases
+  }
+
+  func begin(at position: TranslationPosition) {
+    start = position
+  }
+
+  /// The alias of the table of a position, joined now if it is not yet.
+  ///
+  /// - Parameter isRequired: Whether rows without a partner may go.
+  func alias(of position: TranslationPosition, isRequired: Bool) -> String {
+    switch position.place {
+    case .table(let alias):
+      if isRequired { require(alias) }
+      return alias
+    case .reference(let holder, let alias):
+      if let known = shared[position.key] {
+        if isRequired { require(known) }
+        return known
+      }
+      let alias = alias ?? aliases.next()
+      let table = SQLNames.quoted(position.entity.table)
+      add(
+        " \(table) \(alias) ON \(position.key) = \(alias).Z_PK", alias: alias, parent: holder,
+        isRequired: isRequired)
+      shared[position.key] = alias
+      return alias
+    }
+  }
+
+  /// Joins a table which may have several partners for a row.
+  ///
+  /// Each call joins it anew.
+  func joinMany(
+    _ table: String, alias: String, on condition: String, parent: String, isRequired: Bool
+  ) {
+    add(
+      " \(SQLNames.quoted(table)) \(alias) ON \(condition)", alias: alias, parent: parent,
+      isRequired: isRequired)
+  }
+
+  /// The joins as SQL, in the order in which they were needed.
+  var text: String {
+    joins.map { ($0.isInner ? " JOIN" : " LEFT OUTER JOIN") + $0.text }.joined()
+  }
+
+  var hasJoins: Bool { !joins.isEmpty }
+
+  private func add(_ text: String, alias: String, parent: String, isRequired: Bool) {
+    joins.append(Join(alias: alias, text: text, parent: parent, isInner: false))
+    if isRequired { require(alias) }
+  }
+
+  /// Makes a join and those it hangs on inner ones.
+  private func require(_ alias: String) {
+    guard let index = joins.firstIndex(where: { $0.alias == alias }), !joins[index].isInner
+    else { return }
+    joins[index].isInner = true
+    require(joins[index].parent)
+  }
+}
+
+/// An object that a key path has reached.
+struct TranslationPosition {
+  enum Place {
+    /// Its row is in a table of the `FROM` already.
+    case table(alias: String)
+    /// Only its key is known. Its row is joined when a column of it is needed, under the alias if
+    /// one was set aside; `holder` is the table the key stands in.
+    case reference(holder: String, alias: String?)
+  }
+
+  let entity: SQLEntity
+
+  /// The object's key as SQL: `t0.Z_PK`, `t0.ZCOUNTRY`.
+  let key: String
+
+  let place: Place
+
+  init(entity: SQLEntity, alias: String) {
+    self.entity = entity
+    key = "\(alias).\(SQLNames.primaryKey)"
+    place = .table(alias: alias)
+  }
+
+  init(entity: SQLEntity, key: String, holder: String, alias: String? = nil) {
+    self.entity = entity
+    self.key = key
+    place = .reference(holder: holder, alias: alias)
+  }
+}
+
+/// Why a predicate or a sort descriptor cannot become SQL.
+struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The part that has no SQL, as it would be written.
+  let piece: String
+
+  /// What is wrong with it, a sentence.
+  let reason: String
+
+  /// The name that was probably meant.
+  var suggestion: String?
+
+  /// The names that could stand there.
+  var choices: [String] = []
+
+  init(_ piece: String, _ reason: String) {
+    self.piece = piece
+    self.reason = reason
+  }
+
+  /// A key which the entity does not have.
+  init(unknownKey key: String, in keyPath: String, of entity: NSEntityDescription) {
+    let names = entity.propertiesByName.keys.sorted()
+    piece = keyPath
+    reason = "\(entity.name ?? "The entity") has no property \(key)."
+    choices = names
+    suggestion = NearestName.of(key, among: names)
+  }
+
+  var description: String { message }
+
+  /// What is wrong with what, what was probably meant, and what there is.
+  var message: String {
+    var text = "\(piece): \(reason)"
+    if let suggestion { text += " Did you mean \(suggestion)?" }
+    if !choices.isEmpty { text += " There are: \(choices.joined(separator: ", "))." }
+    return text
+  }
+}
+
+/// Hands out `t1`, `t2` … for one statement.
+///
+/// `t0` is the table of the entity asked for.
+final class AliasCounter {
+  private var count = 0
+
+  func next() -> String {
+    count += 1
+    return "t\(count)"
+  }
+}
+
+/// What a comparison does with its two sides.
+struct ComparisonRules {
+  let type: NSComparisonPredicate.Operator
+  let options: NSComparisonPredicate.Options
+
+  /// The comparison as it is written, for messages.
+  let piece: String
+
+  init(_ comparison: NSComparisonPredicate) {
+    type = comparison.predicateOperatorType
+    options = comparison.options
+    piece = comparison.predicateFormat
+  }
+
+  private init(
+    type: NSComparisonPredicate.Operator, options: NSComparisonPredicate.Options, piece: String
+  ) {
+    self.type = type
+    self.options = options
+    self.piece = piece
+  }
+
+  /// The same options with another operator.
+  func with(_ type: NSComparisonPredicate.Operator) -> ComparisonRules {
+    ComparisonRules(type: type, options: options, piece: piece)
+  }
+
+  /// Whether texts are compared otherwise than byte by byte.
+  var isLenient: Bool {
+    !options.contains(.normalized)
+      && !options.isDisjoint(with: [
+        .caseInsensitive, .diacriticInsensitive, .localeSensitive, .widthInsensitive,
+      ])
+  }
+
+  /// The operator's sign in SQL, for the operators that have one.
+  var sign: String {
+    switch type {
+    case .lessThan: "<"
+    case .lessThanOrEqualTo: "<="
+    case .greaterThan: ">"
+    case .greaterThanOrEqualTo: ">="
+    case .notEqualTo: "<>"
+    default: "="
+    }
+  }
+}

@@ -1,3 +1,4 @@
+import ManagedModel
 import SQLiteDriver
 
 /// A piece of SQL and the values of its `?`s, in order.
@@ -60,5 +61,270 @@ extension SQLFragment: ExpressibleByStringInterpolation {
     mutating func appendInterpolation(raw text: some CustomStringConvertible) {
       fragment.sql += text.description
     }
+  }
+}
+
+/// A predicate as SQL, or an answer that needs none.
+enum SQLCondition: Sendable {
+  case constant(Bool)
+  case sql(SQLFragment)
+
+  /// The condition as text.
+  ///
+  /// A constant is a comparison of two numbers.
+  var fragment: SQLFragment {
+    switch self {
+    case .constant(let value): SQLFragment(sql: value ? "1 = 1" : "0 = 1")
+    case .sql(let fragment): fragment
+    }
+  }
+
+  /// True when all are.
+  ///
+  /// None are true.
+  static func all(_ conditions: [SQLCondition]) -> SQLCondition {
+    join(conditions, by: " AND ", neutral: true)
+  }
+
+  /// True when one is.
+  ///
+  /// None are false.
+  static func any(_ conditions: [SQLCondition]) -> SQLCondition {
+    join(conditions, by: " OR ", neutral: false)
+  }
+
+  static func not(_ condition: SQLCondition) -> SQLCondition {
+    switch condition {
+    case .constant(let value): .constant(!value)
+    case .sql(let fragment): .sql("NOT \(fragment.inParentheses)")
+    }
+  }
+
+  private static func join(
+    _ conditions: [SQLCondition], by word: String, neutral: Bool
+  ) -> SQLCondition {
+    var fragments: [SQLFragment] = []
+    for condition in conditions {
+      switch condition {
+      case .constant(neutral): continue
+      case .constant: return .constant(!neutral)
+      case .sql(let fragment): fragments.append(fragment)
+      }
+    }
+    guard let first = fragments.first else { return .constant(neutral) }
+    if !neutral, let list = membership(fragments) { return .sql(list) }
+    return fragments.count == 1 ? .sql(first) : .sql(joined(fragments[...], by: word))
+  }
+
+  /// Terms beyond this many are put into parentheses group by group.
+  ///
+  /// SQLite's tree is as deep as such a chain is long, and it takes no more than 1,000.
+  private static let longestChain = 100
+
+  /// Terms of an OR beyond this many are written as a list where that means the same.
+  ///
+  /// Preparing a chain takes SQLite time that grows with the square of its terms; a list is linear.
+  private static let longestDisjunction = 2_000
+
+  /// Comparisons of one expression with a value each, `a = ? OR a = ?`, as `a IN (?, ?)`.
+  ///
+  /// Nil for a short chain, and for other terms.
+  private static func membership(_ terms: [SQLFragment]) -> SQLFragment? {
+    let comparison = " = ?"
+    guard terms.count > longestDisjunction, let first = terms.first, first.binds.count == 1,
+      first.sql.hasSuffix(comparison),
+      terms.allSatisfy({ $0.sql == first.sql && $0.binds.count == 1 })
+    else { return nil }
+    let marks = Array(repeating: "?", count: terms.count).joined(separator: ", ")
+    return SQLFragment(
+      sql: "\(first.sql.dropLast(comparison.count)) IN (\(marks))",
+      binds: terms.flatMap(\.binds))
+  }
+
+  private static func joined(
+    _ fragments: ArraySlice<SQLFragment>, by word: String
+  ) -> SQLFragment {
+    guard fragments.count > longestChain else {
+      return "(\(.joined(Array(fragments), by: word)))"
+    }
+    let size = (fragments.count + longestChain - 1) / longestChain
+    let groups = stride(from: fragments.startIndex, to: fragments.endIndex, by: size).map {
+      joined(fragments[$0..<min($0 + size, fragments.endIndex)], by: word)
+    }
+    return joined(groups[...], by: word)
+  }
+}
+
+extension SQLFragment {
+  /// The fragment in one pair of parentheses.
+  var inParentheses: SQLFragment {
+    isOneParenthesis ? self : "(\(self))"
+  }
+
+  /// Whether the text begins with a parenthesis which ends with it.
+  private var isOneParenthesis: Bool {
+    guard sql.first == "(", sql.last == ")" else { return false }
+    var depth = 0
+    var isInName = false
+    for (index, byte) in sql.utf8.enumerated() {
+      if byte == UInt8(ascii: "\"") { isInName.toggle() }
+      if isInName { continue }
+      if byte == UInt8(ascii: "(") { depth += 1 }
+      if byte == UInt8(ascii: ")") { depth -= 1 }
+      if depth == 0, index < sql.utf8.count - 1 { return false }
+    }
+    return true
+  }
+}
+
+/// One side of a comparison.
+enum SQLOperand {
+  /// A value that does not depend on the row.
+  case constant(PredicateConstant)
+  /// The column of an attribute.
+  case attribute(SQLFragment, NSAttributeDescription)
+  /// The key of an object.
+  case object(SQLFragment, SQLEntity)
+  /// The number of an object's entity, which stands for the entity or for its name.
+  case entity(SQLFragment, SQLEntity, isName: Bool)
+  /// Something computed, of a type that constants are brought to.
+  case computed(SQLFragment, StoredType)
+  /// The objects, or their values, at the end of a path through a to-many relationship.
+  case toMany(ToManyPath)
+  /// A list which depends on the row.
+  case list([NSExpression])
+
+  /// Whether it is the constant nil.
+  var isNull: Bool {
+    if case .constant(let constant) = self { constant.isNull } else { false }
+  }
+}
+
+/// A key path up to its first to-many relationship, and what follows.
+struct ToManyPath {
+  let scope: TranslationScope
+  let source: TranslationPosition
+  let relationship: SQLToMany
+  let rest: [PredicateKeyPath.Component]
+
+  /// The whole path, for messages.
+  let text: String
+
+  /// The condition on the elements and the variable it names them by, for a `SUBQUERY`.
+  var filter: (variable: String, predicate: NSPredicate)?
+}
+
+/// The value of one `?`.
+///
+/// It is known when the text is written, or taken from a constant of the predicate at hand, so that
+/// one text serves all predicates of one shape.
+enum SQLBind: Sendable {
+  case value(SQLiteValue)
+  case constant(ConstantOrigin, BindForm)
+
+  /// The value for the constants of a predicate, nil when one does not fit.
+  func value(of constants: [PredicateValue], for translator: SQLTranslator) -> SQLiteValue? {
+    switch self {
+    case .value(let value): value
+    case .constant(let origin, let form):
+      origin.value(in: constants).flatMap { form.value(of: $0, for: translator) }
+    }
+  }
+}
+
+/// What a constant becomes when it is bound.
+enum BindForm: Sendable {
+  /// By its own type.
+  case plain
+  /// By the type of a column, whose affinity acts on it.
+  case stored(StoredType, NSAttributeDescription?)
+  /// By the type of something computed, which has no affinity.
+  case computed(StoredType)
+  /// As the key of an object in the table of an entity; 0, which no row has, for one that is in no
+  /// row of it.
+  case key(SQLEntity)
+  /// The least text with that beginning.
+  case prefix
+  /// The least text behind all that have that beginning.
+  case prefixEnd
+  /// The text before the one `*` at the end, as `prefix` and as `prefixEnd`.
+  case likePrefix
+  case likePrefixEnd
+  /// A regular expression, once it is known to be one.
+  case pattern
+  /// A list of texts or numbers as JSON.
+  case json
+
+  /// The value to bind, nil for a constant that has no such form.
+  ///
+  /// Nil becomes null.
+  func value(of constant: PredicateValue, for translator: SQLTranslator) -> SQLiteValue? {
+    if constant.isNull { return .null }
+    switch self {
+    case .plain: return Self.plain(constant)
+    case .stored(let type, let attribute):
+      if type == .transformable, let attribute, let original = constant.original,
+        let value = translator.transformed(attribute, original)
+      {
+        return value
+      }
+      return constant.stored(as: type)
+    case .computed(.decimal): return constant.stored(as: .real)
+    case .computed(let type): return constant.stored(as: type)
+    case .key(let entity):
+      return Self.key(of: constant, as: entity, for: translator).map(SQLiteValue.integer)
+    case .prefix: return constant.string.map(SQLiteValue.text)
+    case .prefixEnd: return constant.string.flatMap(TextPrefix.end).map(SQLiteValue.text)
+    case .likePrefix:
+      return constant.string.flatMap(TextPrefix.init(like:)).map { .text($0.text) }
+    case .likePrefixEnd:
+      return constant.string.flatMap(TextPrefix.init(like:)).flatMap { TextPrefix.end($0.text) }
+        .map(SQLiteValue.text)
+    case .pattern:
+      guard let text = constant.string, (try? StringMatching.matches("", text, [])) != nil else {
+        return nil
+      }
+      return .text(text)
+    case .json: return Self.json(constant)
+    }
+  }
+
+  private static func plain(_ constant: PredicateValue) -> SQLiteValue? {
+    guard let type = StoredType(of: constant) else { return nil }
+    return constant.stored(as: type == .decimal ? .real : type)
+  }
+
+  private static func key(
+    of constant: PredicateValue, as entity: SQLEntity, for translator: SQLTranslator
+  ) -> Int64? {
+    guard case .object(let object) = constant, let key = translator.objectKey(object.base) else {
+      return nil
+    }
+    if let name = key.entityName, let other = translator.model.entity(named: name),
+      other.root !== entity.root
+    {
+      return 0
+    }
+    return key.primaryKey ?? 0
+  }
+
+  private static func json(_ constant: PredicateValue) -> SQLiteValue? {
+    guard case .collection(let collection) = constant else { return nil }
+    var texts: [String] = []
+    var numbers: [Double] = []
+    for element in collection.elements {
+      switch element {
+      case .null: continue
+      case .string(let text): texts.append(text)
+      case .date(let date): numbers.append(date.timeIntervalSinceReferenceDate)
+      default:
+        guard let number = element.nearestDouble else { return nil }
+        numbers.append(number)
+      }
+    }
+    guard texts.isEmpty || numbers.isEmpty,
+      let data = try? texts.isEmpty ? JSONEncoder().encode(numbers) : JSONEncoder().encode(texts)
+    else { return nil }
+    return .text(String(decoding: data, as: UTF8.self))
   }
 }

@@ -154,3 +154,63 @@ extension SQLTranslator {
     return (SelectText(list: joined.sql, table: ""), joined.binds, columns)
   }
 }
+
+/// What the dictionaries of a fetch hold, read once from its request.
+struct DictionaryPlan {
+  /// An entry of each dictionary.
+  struct Column {
+    /// The entry's key.
+    let name: String
+    let expression: NSExpression
+    /// The type asked for, nil for the expression's own.
+    let resultType: NSAttributeType?
+    /// Whether the value is computed, so that conditions and orders may name it.
+    let isComputed: Bool
+  }
+
+  let columns: [Column]
+  let groups: [Column]
+  let having: NSPredicate?
+  let isDistinct: Bool
+
+  /// Whether a dictionary stands for several rows.
+  let isAggregated: Bool
+
+  /// The composite attributes that are asked for as a whole; their leaves are columns.
+  let composites: [NSCompositeAttributeDescription]
+
+  /// A dictionary whose composite attributes are dictionaries themselves.
+  ///
+  /// - Parameter entries: One for each column.
+  func gathered(_ entries: [String: Any]) -> [String: Any] {
+    guard !composites.isEmpty else { return entries }
+    var result = entries
+    for composite in composites {
+      for leaf in composite.leaves { result[leaf.name] = nil }
+      result[composite.name] = composite.gathered { entries[$0] }
+    }
+    return result
+  }
+
+  /// A computed entry by the name that a condition or an order calls it by.
+  func computedColumn(named name: String) -> Int? {
+    columns.firstIndex { $0.isComputed && $0.name == name }
+  }
+
+}
+
+extension NSExpression {
+  /// Whether the value is one of several rows: a function such as `sum:(age)`, or the key path
+  /// `@sum.age`.
+  var aggregatesRows: Bool {
+    switch node {
+    case .function(let function, let arguments) where function.isAggregate && arguments.count == 1:
+      if case .aggregate = arguments[0].node { return false }
+      return true
+    case .keyPath(let path):
+      if case .operator = path.components.first { return true }
+      return false
+    default: return node.children.contains(where: \.aggregatesRows)
+    }
+  }
+}

@@ -30,3 +30,227 @@ struct SQLTranslator: Sendable {
     self.transformed = transformed
   }
 }
+
+extension SQLTranslator {
+  /// What a fetch brings back.
+  enum Result: UInt8, Sendable {
+    case rows
+    case identifiers
+    case count
+  }
+
+  /// The SELECT of a fetch request.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity to fetch.
+  ///   - predicate: The condition, nil for all rows.
+  ///   - sort: The order. A count ignores it unless it is limited.
+  ///   - limit: The greatest number of rows, 0 for all.
+  ///   - offset: How many rows to leave out at the start.
+  ///   - includesSubentities: Whether rows of sub-entities count.
+  ///   - result: What is selected.
+  ///   - variables: Values for the predicate's variables.
+  /// - Throws: `TranslationError` which names the piece that has no SQL.
+  func fetch(
+    entity: SQLEntity, predicate: NSPredicate? = nil, sort: [NSSortDescriptor] = [],
+    limit: Int = 0, offset: Int = 0, includesSubentities: Bool = true,
+    result: Result = .rows, variables: [String: Any] = [:]
+  ) throws(TranslationError) -> SelectQuery {
+    let bound = variables.isEmpty ? predicate : predicate?.withSubstitutionVariables(variables)
+    let shape = PredicateShape(
+      entity: entity, predicate: bound, sort: sort, limit: limit, offset: offset,
+      includesSubentities: includesSubentities, result: result)
+    if let shape, let query = cache.entry(shape)?.query(shape.constants, for: self) {
+      return query
+    }
+    let translation = PredicateTranslation(self, entity: entity, shape: shape)
+    var conditions: [SQLCondition] = []
+    if let bound { conditions.append(try translation.condition(bound)) }
+    if let filter = entityFilter(entity, includesSubentities: includesSubentities) {
+      conditions.append(filter)
+    }
+    let isLimited = limit > 0 || offset > 0
+    let order = result == .count && !isLimited ? "" : try translation.order(sort)
+    let projection = Projection(
+      entity: entity, extent: result == .rows ? .entity : .identifiers)
+    var text = SelectText(list: projection.selectList, table: entity.table)
+    text.isDistinct = translation.isDistinct
+    text.joins = translation.root.text
+    text.order = order
+    text.limit = limit
+    text.offset = offset
+    var binds: [SQLBind] = []
+    switch SQLCondition.all(conditions) {
+    case .constant(true): break
+    case let condition:
+      text.condition = condition.fragment.sql
+      binds = condition.fragment.binds
+    }
+    if result == .count { makeCount(&text, hasJoins: translation.root.hasJoins) }
+    let entry = TranslationCache.Entry(
+      sql: text.sql, binds: binds, intArrays: translation.intArrays, projection: projection)
+    cache.add(entry, shape: translation.isReusable ? shape : nil)
+    guard let query = entry.query(shape?.constants ?? [], for: self) else {
+      preconditionFailure("The constants of a predicate fit the text that was made for them.")
+    }
+    return query
+  }
+
+  /// Turns a SELECT of identifiers into one that counts them.
+  private func makeCount(_ text: inout SelectText, hasJoins: Bool) {
+    if text.limit > 0 || text.offset > 0 {
+      text.isNested = true
+    } else if hasJoins {
+      text.list = "COUNT(DISTINCT t0.Z_PK)"
+      text.isDistinct = false
+    } else {
+      text.list = "COUNT(*)"
+      text.hidesAlias = text.condition.isEmpty
+    }
+  }
+
+  /// The condition that leaves out the table's other entities, nil when there are none.
+  func entityFilter(_ entity: SQLEntity, includesSubentities: Bool) -> SQLCondition? {
+    guard entity.hasHierarchy else { return nil }
+    let numbers = includesSubentities ? entity.concreteNumbers : [entity.number]
+    if numbers.count == entity.root.concreteNumbers.count { return nil }
+    return PredicateTranslation.condition(" t0.Z_ENT", is: numbers)
+  }
+}
+
+extension SQLTranslator {
+  /// The keys and places of what an ordered to-many leads to.
+  ///
+  /// One bind: the source's key.
+  func places(_ relationship: SQLToMany) -> SelectQuery {
+    let projection = Projection(entity: relationship.destination, extent: .identifiers)
+    let (table, key, source, order) =
+      switch relationship.storage {
+      case .foreignKey(let column, let orderColumn):
+        (relationship.destination.table, SQLNames.primaryKey, column, orderColumn)
+      case .joinTable(let table, let source, let destination, let orderColumn):
+        (table, destination, source, orderColumn)
+      }
+    let place = order.map { "t0.\(SQLNames.quoted($0))" } ?? "NULL"
+    let sql =
+      "SELECT t0.\(SQLNames.quoted(key)), \(place) FROM \(SQLNames.quoted(table)) t0"
+      + " WHERE  t0.\(SQLNames.quoted(source)) = ?"
+    return SelectQuery(sql: sql, projection: projection)
+  }
+
+  /// Sets the place of a row in the ordered inverse of one of its to-ones, whatever its version.
+  ///
+  /// Binds: the place, the row's key. Nil for a to-one whose inverse is not ordered.
+  func updatePlace(entity: SQLEntity, slot: Int) -> String? {
+    entity.columns[slot].orderColumn.map { order in
+      "UPDATE \(SQLNames.quoted(entity.table)) SET \(SQLNames.quoted(order)) = ? WHERE Z_PK=?"
+    }
+  }
+}
+
+extension SQLTranslator {
+  /// The row of one object.
+  ///
+  /// One bind: its key.
+  func fault(entity: SQLEntity) -> SelectQuery {
+    select(Projection(entity: entity, extent: .hierarchy), where: " t0.Z_PK = ?")
+  }
+
+  /// The rows of one page of a batched fetch.
+  ///
+  /// The keys go into `_Z_intarray0`.
+  func page(entity: SQLEntity, limit: Int) -> SelectQuery {
+    select(
+      Projection(entity: entity, extent: .entity),
+      where: " t0.Z_PK IN (SELECT * FROM _Z_intarray0) ", limit: limit)
+  }
+
+  /// The keys of the objects at the other end of a to-many.
+  ///
+  /// One bind: the source's key.
+  ///
+  /// An ordered relationship's places are selected too, and the rows come in their order.
+  func toMany(_ relationship: SQLToMany) -> SelectQuery {
+    var projection = Projection(entity: relationship.destination, extent: .identifiers)
+    switch relationship.storage {
+    case .foreignKey(let column, let orderColumn):
+      var order = ""
+      if let orderColumn {
+        projection.appendOrder(orderColumn, alias: "t0")
+        order = "t0.\(SQLNames.quoted(orderColumn))"
+      }
+      return select(projection, where: " t0.\(SQLNames.quoted(column)) = ?", order: order)
+    case .joinTable(let table, let source, let destination, let orderColumn):
+      var order = ""
+      if let orderColumn {
+        projection.appendOrder(orderColumn, alias: "t1")
+        order = " ORDER BY t1.\(SQLNames.quoted(orderColumn))"
+      }
+      let sql =
+        "SELECT \(projection.selectList) FROM \(SQLNames.quoted(table)) t1"
+        + " JOIN \(SQLNames.quoted(relationship.destination.table)) t0"
+        + " ON t0.Z_PK = t1.\(SQLNames.quoted(destination))"
+        + " WHERE t1.\(SQLNames.quoted(source)) = ?" + order
+      return SelectQuery(sql: sql, projection: projection)
+    }
+  }
+
+  /// The rows of the objects that a to-one refers to.
+  ///
+  /// Their keys go into `_Z_intarray0`.
+  func prefetchToOne(entity: SQLEntity) -> SelectQuery {
+    select(
+      Projection(entity: entity, extent: .entity),
+      where: " t0.Z_PK IN (SELECT * FROM _Z_intarray0) ")
+  }
+
+  /// The rows at the other end of a one-to-many, by source.
+  ///
+  /// The sources' keys go into `_Z_intarray0`; `projection.sourceKeyColumn` tells whose each row
+  /// is.
+  ///
+  /// Nil for a many-to-many: that takes `prefetchJoin` for the pairs and `prefetchToOne` for the
+  /// rows.
+  func prefetchToMany(_ relationship: SQLToMany) -> SelectQuery? {
+    guard case .foreignKey(let column, let orderColumn) = relationship.storage else { return nil }
+    var projection = Projection(entity: relationship.destination, extent: .entity)
+    projection.appendSourceKey(column, alias: "t0")
+    var order = "t0.\(SQLNames.quoted(column))"
+    if let orderColumn {
+      projection.appendOrder(orderColumn, alias: "t0")
+      order += ", t0.\(SQLNames.quoted(orderColumn))"
+    }
+    return select(
+      projection,
+      where: " t0.\(SQLNames.quoted(column)) IN (SELECT * FROM _Z_intarray0) ", order: order)
+  }
+
+  /// The pairs of a many-to-many, by source.
+  ///
+  /// The sources' keys go into `_Z_intarray0`.
+  ///
+  /// Nil for a one-to-many.
+  func prefetchJoin(_ relationship: SQLToMany) -> JoinQuery? {
+    guard
+      case .joinTable(let table, let source, let destination, let order) = relationship.storage
+    else { return nil }
+    let names = [source, destination, order].compactMap { $0 }.map { "t0.\(SQLNames.quoted($0))" }
+    let sorting = [names[0], order == nil ? nil : names[2]].compactMap { $0 }
+    let sql =
+      "SELECT \(names.joined(separator: ", ")) FROM \(SQLNames.quoted(table)) t0"
+      + " WHERE  \(names[0]) IN (SELECT * FROM _Z_intarray0) "
+      + " ORDER BY \(sorting.joined(separator: ", "))"
+    return JoinQuery(sql: sql, hasOrder: order != nil)
+  }
+
+  func select(
+    _ projection: Projection, where condition: String, order: String = "", limit: Int = 0
+  ) -> SelectQuery {
+    var text = SelectText(
+      list: projection.selectList, table: projection.entity.table)
+    text.condition = condition
+    text.order = order
+    text.limit = limit
+    return SelectQuery(sql: text.sql, projection: projection)
+  }
+}

@@ -184,3 +184,19 @@ extension NSManagedObject {
     return names
   }
 }
+
+extension SQLiteStore {
+  /// Writes what a save changes into the history, where there is one.
+  func recordHistory(
+    of plan: SavePlan, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    guard let tables = try historyTables(on: connection) else { return }
+    let writer = try HistoryWriter(self, tables, connection, scope)
+    for object in plan.inserted { try writer.record(.insert, object) }
+    for object in plan.updated {
+      try writer.record(object.state.contains(.restored) ? .insert : .update, object)
+    }
+    for object in plan.deleted { try writer.record(.delete, object) }
+    try writer.finish()
+  }
+}

@@ -55,27 +55,6 @@ extension RowStore {
     return SaveConflicts(conflicts: conflicts)
   }
 
-  /// Empties the entries of rows that somebody else has written, and drops every to-many: any of them
-  /// may have changed.
-  final func forget(_ changes: MergedChanges) {
-    let commit = countCommit()
-    withShared { shared in
-      for identity in changes.all {
-        shared.rows.forget(
-          rootIndex: identity.layout.rootIndex, key: identity.primaryKey, commit: commit)
-      }
-      shared.toMany.removeAll()
-    }
-  }
-
-  /// Whether a key is owned and its row has not been read.
-  final func isUnread(rootIndex: Int, key: Int64) -> Bool {
-    withShared { shared in
-      shared.rows.hasEntry(rootIndex: rootIndex, key: key)
-        && shared.rows.peek(rootIndex: rootIndex, key: key) { _ in true } == nil
-    }
-  }
-
   /// Puts the written rows into the row cache, takes deleted ones out, and follows the changed
   /// relationships in the keys kept beside the rows.
   ///
@@ -127,5 +106,31 @@ extension RowStore {
       }
     }
     return rows
+  }
+}
+
+extension RowBuilder {
+  /// The row that an object is saved with: its values, changed or not, and the version after the one it
+  /// has.
+  ///
+  /// Counted once, which the caller owns.
+  mutating func row(of object: NSManagedObject) -> Row {
+    reset()
+    let row = object.row
+    let values = object.values
+    for slot in slots {
+      guard let changed = values?.changedValue(slot.index) else {
+        copy(slot, of: row)
+        continue
+      }
+      switch changed.pointee {
+      case .null, .raw(.null): break
+      case .raw(.int64(let number)): set(number, at: slot)
+      case .raw(.double(let number)): set(number, at: slot)
+      case .transformed where !object.isInserted && !object.differs(slot): copy(slot, of: row)
+      default: set(object.rawValue(slot), at: slot)
+      }
+    }
+    return finish(version: object.isInserted ? 1 : row.version &+ 1)
   }
 }

@@ -71,3 +71,205 @@ extension SQLiteStore {
       on: connection, in: scope)
   }
 }
+
+// What a save writes of ordered relationships: the places of their destinations.
+
+extension SQLiteStore {
+  /// The places that change with a save.
+  ///
+  /// Cost: one SELECT of keys and places for each changed list of a saved owner.
+  func placedLinks(
+    of plan: SavePlan, on connection: Connection, in scope: ProfileScope
+  ) throws -> PlacedLinks {
+    var placed = PlacedLinks()
+    for owner in plan.written where owner.layout.hasLists {
+      for (mapped, value) in changedLists(of: owner) {
+        let list = (value.list ?? []).filter { !$0.isDeleted }
+        let present =
+          owner.isInserted ? [:] : try places(mapped, of: owner, on: connection, in: scope)
+        let changes = OrderPlaces.changes(list.map { present[$0.primaryKey] })
+        let places = zip(list, changes).compactMap { object, place in
+          place.map { (destination: object, place: $0) }
+        }
+        if let inverse = mapped.relationship.inverseRelationship, !inverse.isToMany {
+          for (object, place) in places {
+            guard case .slot(let slot)? = object.layout.place(of: inverse.name) else { continue }
+            placed.put(object, at: place, ofSlot: slot)
+          }
+        } else {
+          placed.put(.init(relationship: mapped, owner: owner, places: places))
+        }
+      }
+    }
+    return placed
+  }
+
+  /// Writes the places that no row has taken along.
+  func writePlaces(
+    _ placed: PlacedLinks, on connection: Connection, in scope: ProfileScope
+  ) throws {
+    for (object, slot, place) in placed.left {
+      let entity = entity(object.layout)
+      guard let sql = translator.updatePlace(entity: entity, slot: slot) else { continue }
+      try change(
+        sql, [.integer(place), .integer(object.primaryKey)], kind: .update, for: entity.name,
+        on: connection, in: scope)
+    }
+    for list in placed.apart {
+      let (owner, name) = (
+        SQLiteValue.integer(list.owner.primaryKey), list.owner.layout.entity.name
+      )
+      for (object, place) in list.places {
+        let (key, place) = (SQLiteValue.integer(object.primaryKey), SQLiteValue.integer(place))
+        if let sql = translator.insertJoinRow(list.relationship) {
+          try change(sql, [owner, key, place], kind: .insert, for: name, on: connection, in: scope)
+        } else if let sql = translator.updateHiddenInverse(list.relationship) {
+          try change(sql, [owner, place, key], kind: .update, for: name, on: connection, in: scope)
+        }
+      }
+    }
+  }
+
+  /// The changed ordered relationships of an object.
+  private func changedLists(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
+    guard let values = object.values else { return [] }
+    let layout = object.layout
+    return layout.toMany.enumerated().compactMap { index, relationship in
+      guard relationship.isOrdered, let mapped = entity(layout).toMany[relationship.name],
+        mapped.orderColumn != nil,
+        case .toMany(let value) = values[layout.holdingIndex(.toMany(index))], value.hasChanges
+      else { return nil }
+      return (mapped, value)
+    }
+  }
+
+  /// The present places of an owner's destinations, by their keys.
+  private func places(
+    _ mapped: SQLToMany, of owner: NSManagedObject, on connection: Connection,
+    in scope: ProfileScope
+  ) throws -> [Int64: Int64] {
+    var query = translator.places(mapped)
+    query.binds = [.integer(owner.primaryKey)]
+    var places: [Int64: Int64] = [:]
+    try select(query, on: connection, for: mapped.destination.name, in: scope) { statement in
+      if !statement.isNull(1) { places[statement.int64(0)] = statement.int64(1) }
+    }
+    return places
+  }
+}
+
+/// The numbers that `Z_FOK_` columns hold: the places of an ordered relationship's destinations.
+///
+/// The first is 2048, each further one 1024 more, so that there is room between them: what comes
+/// between two gets the middle, what comes first half of the first. When there is no number left, all
+/// are numbered anew.
+enum OrderPlaces {
+  private static let first: Int64 = 2048
+  private static let step: Int64 = 1024
+
+  /// The places to write, so that all ascend and as few as possible change.
+  ///
+  /// - Parameter present: The place of each destination in the new order; nil for one that has none.
+  /// - Returns: The new place of each; nil where the present one stays.
+  static func changes(_ present: [Int64?]) -> [Int64?] {
+    let kept = longestAscent(of: present)
+    var changes = [Int64?](repeating: nil, count: present.count)
+    var start = 0
+    var low: Int64 = 0
+    for index in kept {
+      let high = present[index] ?? 0
+      let count = index - start
+      guard high - low > Int64(count) else { return renumbered(present) }
+      for number in 0..<count {
+        changes[start + number] = low + (high - low) / Int64(count + 1) * Int64(number + 1)
+      }
+      (low, start) = (high, index + 1)
+    }
+    for index in start..<present.count {
+      low = low == 0 ? first : low + step
+      changes[index] = low
+    }
+    return changes
+  }
+
+  private static func renumbered(_ present: [Int64?]) -> [Int64?] {
+    present.enumerated().map { index, place in
+      let wanted = first + step * Int64(index)
+      return place == wanted ? nil : wanted
+    }
+  }
+
+  /// The indexes of a longest run of places that ascend already, others between them left out.
+  private static func longestAscent(of places: [Int64?]) -> [Int] {
+    /// The index whose place is the least end of a run of each length.
+    var ends: [Int] = []
+    var previous = [Int](repeating: -1, count: places.count)
+    for (index, place) in places.enumerated() {
+      guard let place, place > 0 else { continue }
+      var (low, high) = (0, ends.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if (places[ends[middle]] ?? 0) < place { low = middle + 1 } else { high = middle }
+      }
+      if low > 0 { previous[index] = ends[low - 1] }
+      if low == ends.count { ends.append(index) } else { ends[low] = index }
+    }
+    var run: [Int] = []
+    var index = ends.last ?? -1
+    while index >= 0 {
+      run.append(index)
+      index = previous[index]
+    }
+    return run.reversed()
+  }
+}
+
+/// The places in ordered relationships that one save writes.
+struct PlacedLinks {
+  /// An owner's ordered relationship that is kept apart from its destinations' slots: pairs of a
+  /// many-to-many, or columns of a relationship without inverse.
+  struct Apart {
+    let relationship: SQLToMany
+    let owner: NSManagedObject
+    let places: [(destination: NSManagedObject, place: Int64)]
+  }
+
+  /// A place in the column beside a to-one slot.
+  private struct SlotKey: Hashable {
+    let object: ObjectIdentifier
+    let slot: Int
+  }
+
+  private var bySlot: [SlotKey: (object: NSManagedObject, slot: Int, place: Int64)] = [:]
+  private var taken: Set<SlotKey> = []
+  private(set) var apart: [Apart] = []
+
+  /// Notes the place of an object in the inverse of one of its to-ones.
+  mutating func put(_ object: NSManagedObject, at place: Int64, ofSlot slot: Int) {
+    bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)] = (object, slot, place)
+  }
+
+  /// Notes the places of what one owner's relationship leads to.
+  mutating func put(_ places: Apart) {
+    apart.append(places)
+  }
+
+  /// The place of an object in the inverse of one of its to-ones; nil where it is in no list.
+  func place(of object: NSManagedObject, slot: Int) -> Int64? {
+    bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)]?.place
+  }
+
+  /// The place that is written with an object's own row, which needs no statement of its own then.
+  mutating func take(_ object: NSManagedObject, slot: Int) -> Int64? {
+    let key = SlotKey(object: ObjectIdentifier(object), slot: slot)
+    guard let place = bySlot[key]?.place else { return nil }
+    taken.insert(key)
+    return place
+  }
+
+  /// The places that no row has taken along, in the order of the objects' keys.
+  var left: [(object: NSManagedObject, slot: Int, place: Int64)] {
+    bySlot.filter { !taken.contains($0.key) }.values
+      .sorted { ($0.object.primaryKey, $0.slot) < ($1.object.primaryKey, $1.slot) }
+  }
+}

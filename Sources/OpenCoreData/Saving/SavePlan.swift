@@ -30,3 +30,66 @@ struct SavePlan {
     updated + deleted + locked
   }
 }
+
+/// A row that a save found changed since its object was read.
+struct SaveConflict {
+  /// Which of the two comparisons found it.
+  enum Place {
+    /// The object's snapshot against the row cache.
+    case rowCache
+    /// The row cache against the rows themselves.
+    case store
+  }
+
+  let object: NSManagedObject
+  let place: Place
+  /// `Z_OPT` that the object was read at.
+  let oldVersion: Int64
+  /// `Z_OPT` found; 0 when the row is gone.
+  let newVersion: Int64
+  let cached: [String: Any]?
+  let persisted: [String: Any]?
+}
+
+/// Thrown when rows have changed since their objects were read; nothing is written then.
+struct SaveConflicts: Error, @unchecked Sendable {  // thrown and caught on the context's queue
+  let conflicts: [SaveConflict]
+}
+
+/// Thrown inside a save's transaction to have it rolled back: these objects' rows are not what they
+/// were.
+struct ChangedRows: Error, @unchecked Sendable {  // thrown and caught on the context's queue
+  let objects: [NSManagedObject]
+}
+
+extension Row {
+  /// The values by property, as conflicts show them: attributes, and the object IDs of to-one
+  /// relationships; nil values are `NSNull`.
+  func snapshot(_ layout: EntityLayout, _ store: RowStore?) -> [String: Any] {
+    var result: [String: Any] = [:]
+    for slot in layout.slots {
+      if slot.kind.isToOne {
+        result[slot.name] = destinationID(slot, store) ?? NSNull()
+      } else {
+        result[slot.name] = KeyedValue.boxed(value(slot), slot.kind) ?? NSNull()
+      }
+    }
+    return layout.gatheringComposites(result)
+  }
+
+  private func destinationID(_ slot: RowSlot, _ store: RowStore?) -> NSManagedObjectID? {
+    guard !isNull(slot), let declared = slot.relationship.destinationEntity else { return nil }
+    let number = slot.kind == .toOnePolymorphic ? Int(exactly: entityNumber(slot)) : nil
+    let layout = number.flatMap { store?.layouts.layout(entityNumber: $0) }
+    return NSManagedObjectID(
+      layout: layout ?? EntityLayout.of(declared).at(store?.place ?? 0), primaryKey: int64(slot),
+      store: store)
+  }
+}
+
+extension NSManagedObject {
+  /// The values that the object was last read with or saved with.
+  var snapshot: [String: Any] {
+    row.snapshot(layout, context?.store(for: self))
+  }
+}

@@ -1,8 +1,9 @@
 import ManagedModel
+import ProfileEvents
 
 /// A fetch request, read once: the entity is found, the options are plain values.
 struct FetchPlan {
-  private(set) var layout: EntityLayout
+  var layout: EntityLayout
   let entity: NSEntityDescription
   let predicate: NSPredicate?
   var sort: [NSSortDescriptor]
@@ -21,74 +22,6 @@ struct FetchPlan {
   let affectedStores: [NSPersistentStore]?
   /// Told now and then how many rows have been read; for an asynchronous fetch.
   var rowsRead: ((Int) -> Void)?
-
-  init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
-    // An entity of another instance of the model stands for the one of that name here.
-    let given = request.entity.flatMap { $0.managedObjectModel === model ? $0 : nil }
-    let entity = try given ?? FetchPlan.entity(named: request.entityName, in: model)
-    self.entity = entity
-    if request.entity == nil { request.entity = entity }
-    layout = EntityLayout.of(entity)
-    predicate = try FetchPlan.predicate(request.predicate, entity)
-    sort =
-      try request.swiftSort?(entity)
-      ?? request.sortDescriptors?.map { try $0.named(in: entity) } ?? []
-    limit = request.fetchLimit
-    offset = request.fetchOffset
-    batchSize = request.fetchBatchSize
-    includesSubentities = request.includesSubentities
-    includesPendingChanges = request.includesPendingChanges
-    includesPropertyValues = request.includesPropertyValues
-    returnsObjectsAsFaults = request.returnsObjectsAsFaults
-    refreshes = request.shouldRefreshRefetchedObjects
-    affectedStores = request.affectedStores
-    prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
-    dictionary = try FetchPlan.dictionary(request, entity)
-  }
-
-  private static func predicate(
-    _ given: NSPredicate?, _ entity: NSEntityDescription
-  ) throws -> NSPredicate? {
-    do {
-      try given?.checkDepth()
-    } catch {
-      throw NSError.fetch("The predicate can't be evaluated: \(error).")
-    }
-    guard let translated = try given?.withoutSwiftPredicates(for: entity) else { return nil }
-    do {
-      return try translated.withFetchesRun()
-    } catch {
-      throw NSError.unanswerable(translated, error)
-    }
-  }
-
-  private static func dictionary<T>(
-    _ request: NSFetchRequest<T>, _ entity: NSEntityDescription
-  ) throws -> DictionaryPlan? {
-    if request.resultType == .dictionaryResultType {
-      return try DictionaryPlan(request, entity: entity)
-    }
-    guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
-      throw NSError.fetch(
-        "Objects are not grouped: propertiesToGroupBy and havingPredicate need "
-          + "resultType = .dictionaryResultType.")
-    }
-    return nil
-  }
-
-  /// Whether an object satisfies the predicate, in memory.
-  ///
-  /// Cost: the faults of the properties that the predicate reads.
-  /// - Throws: 134060 when it can't be evaluated for the object.
-  func matches(_ object: NSManagedObject) throws -> Bool {
-    guard let predicate else { return true }
-    if case .subclass = predicate.kind { return predicate.evaluate(with: object as Any?) }
-    do {
-      return try predicate.evaluation(ofRecord: object)
-    } catch {
-      throw NSError.unanswerable(predicate, error)
-    }
-  }
 
   /// Whether an object of that layout is among those the request asks for.
   func covers(_ candidate: EntityLayout) -> Bool {
@@ -128,23 +61,55 @@ struct FetchPlan {
     return entity?.attributesByName[last]?.isTransient == true
   }
 
-  /// The classes of the objects the request may give.
-  var classes: [NSManagedObject.Type] {
-    let entities = includesSubentities ? entity.withSubentities : [entity]
-    return entities.map { EntityLayout.of($0).objectClass }
+}
+
+extension PredicateValue {
+  /// The value as a dictionary of a fetch holds it, nil for nil.
+  ///
+  /// Numbers are `NSNumber`s, as Apple's, which cast to every Swift number type that holds them.
+  ///
+  /// - Parameter type: The type asked for, nil for the value's own.
+  func dictionaryValue(_ type: NSAttributeType?) -> Any? {
+    guard let type else { return boxed }
+    switch type {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+      return whole.map { NSNumber(value: $0) } ?? boxed
+    case .booleanAttributeType: return whole.map { NSNumber(value: $0 != 0) } ?? boxed
+    case .doubleAttributeType, .floatAttributeType:
+      return asNumber.nearestDouble.map { NSNumber(value: $0) } ?? boxed
+    case .decimalAttributeType:
+      return asNumber.decimal.map { NSDecimalNumber(decimal: $0) } ?? boxed
+    case .stringAttributeType: return CastTarget.string.cast(self)?.boxed ?? boxed
+    case .dateAttributeType: return CastTarget.date.cast(self)?.boxed ?? boxed
+    case .UUIDAttributeType: return CastTarget.uuid.cast(self)?.boxed ?? boxed
+    case .URIAttributeType: return CastTarget.url.cast(self)?.boxed ?? boxed
+    default: return boxed
+    }
   }
 
-  private static func entity(
-    named name: String?, in model: NSManagedObjectModel
-  ) throws -> NSEntityDescription {
-    guard let name else {
-      throw NSError.fetch("A fetch request must have an entity; this one names none.")
-    }
-    guard let entity = model.entitiesByName[name] else {
-      throw NSError.fetch(
-        "The model has no entity '\(name)'. It has: "
-          + model.entitiesByName.keys.sorted().joined(separator: ", ") + ".")
-    }
-    return entity
+  /// A date as its number.
+  private var asNumber: PredicateValue {
+    if case .date = self { return CastTarget.number.cast(self) ?? self }
+    return self
+  }
+
+  /// The number without what is behind its point.
+  private var whole: Int64? {
+    let number = asNumber
+    return number.exactInteger
+      ?? number.nearestDouble.flatMap { Int64(exactly: $0.rounded(.towardZero)) }
+  }
+}
+
+extension FetchPlan {
+  /// What the request asks for, as texts, for a log that prints requests.
+  var record: RequestRecord {
+    RequestRecord(
+      predicate: predicate?.predicateFormat,
+      sort: sort.map { descriptor in
+        let manner = descriptor.comparison?.rawValue ?? "block"
+        let order = descriptor.ascending ? "ascending" : "descending"
+        return "(\(descriptor.key ?? "self"), \(order), \(manner))"
+      })
   }
 }

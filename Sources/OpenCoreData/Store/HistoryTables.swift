@@ -1,5 +1,6 @@
 import ManagedModel
 import SQLiteDriver
+import Synchronization
 
 /// The tables of a store's persistent history, as the file has them.
 struct HistoryTables: Sendable {
@@ -95,5 +96,40 @@ extension NSEntityDescription {
     propertiesByName.values
       .filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
       .sorted { $0.name < $1.name }
+  }
+}
+
+extension SQLiteStore {
+  /// Makes the tables of the history where the store was opened with history, and begins to watch the
+  /// file where it was asked to tell of other writers.
+  ///
+  /// A file that has a history keeps it, whatever the options say.
+  func openHistory() throws {
+    if !isReadOnly, options?[NSPersistentHistoryTrackingKey] as? Bool == true {
+      try pool.withWriter { try HistoryTables.make(on: $0, for: mapping) }
+    }
+    if options?[NSPersistentStoreRemoteChangeNotificationPostOptionKey] as? Bool == true,
+      let made = StoreWatcher(self)
+    {
+      watcher.withLock { $0 = made }
+    }
+  }
+
+  /// The tables of the history; nil when the file has none.
+  func historyTables(on connection: Connection) throws -> HistoryTables? {
+    if let known = knownHistory.withLock({ $0 }) { return known }
+    let found = try HistoryTables.find(on: connection)
+    knownHistory.withLock { $0 = .some(found) }
+    return found
+  }
+
+  /// The number of the last transaction of the history; nil when there is none.
+  func lastTransaction(on connection: Connection) throws -> Int64? {
+    guard try historyTables(on: connection) != nil else { return nil }
+    let rows = try connection.values(
+      "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
+      [.integer(Int64(HistoryTables.transactionEntity))])
+    guard case .integer(let last)? = rows.first?.first else { return 0 }
+    return last
   }
 }

@@ -88,3 +88,11 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     "<\(uriRepresentation().absoluteString)>"
   }
 }
+
+extension NSManagedObjectID: ManagedObjectReference {
+  /// The ID itself.
+  package var referenceIdentity: AnyHashable { AnyHashable(self) }
+
+  /// False for a temporary ID.
+  package var hasStableIdentity: Bool { !isTemporaryID }
+}

@@ -96,4 +96,25 @@ extension RowStore {
           destinations: found, commit: commit, version: version, timestamp: timestamp), for: key)
     }
   }
+
+  /// Empties the entries of rows that somebody else has written, and drops every to-many: any of them
+  /// may have changed.
+  final func forget(_ changes: MergedChanges) {
+    let commit = countCommit()
+    withShared { shared in
+      for identity in changes.all {
+        shared.rows.forget(
+          rootIndex: identity.layout.rootIndex, key: identity.primaryKey, commit: commit)
+      }
+      shared.toMany.removeAll()
+    }
+  }
+
+  /// Whether a key is owned and its row has not been read.
+  final func isUnread(rootIndex: Int, key: Int64) -> Bool {
+    withShared { shared in
+      shared.rows.hasEntry(rootIndex: rootIndex, key: key)
+        && shared.rows.peek(rootIndex: rootIndex, key: key) { _ in true } == nil
+    }
+  }
 }

@@ -77,3 +77,248 @@ final class SQLiteReader: StoreReader {
     end()
   }
 }
+
+extension SQLiteReader {
+  func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow] {
+    let query = try query(plan, .rows)
+    guard let rowsRead = plan.rowsRead else {
+      return try rows(query, for: plan.entityName, in: scope)
+    }
+    var count = 0
+    return try rows(query, for: plan.entityName, in: scope) { _ in
+      count += 1
+      if count.isMultiple(of: 100) { rowsRead(count) }
+    }
+  }
+
+  func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity] {
+    try keys(query(plan, .identifiers), for: plan.entityName, in: scope)
+  }
+
+  func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
+    var count = 0
+    let query =
+      if let dictionary = plan.dictionary, dictionary.isAggregated || dictionary.isDistinct {
+        try self.query(plan, dictionary, isCounted: true).query
+      } else {
+        try self.query(plan, .count)
+      }
+    try sqlite.select(query, on: connection, for: plan.entityName, in: scope) {
+      count = Int($0.int64(0))
+    }
+    return count
+  }
+
+  func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
+    let plan = faultPlans.plan(layout, in: sqlite)
+    var fetched: FetchedRow?
+    do {
+      try sqlite.select(plan.query, key: key, on: connection, for: layout.entity, in: scope) {
+        fetched = try plan.decoder.row($0)
+      }
+    } catch {
+      fetched?.row.release()
+      throw error
+    }
+    return fetched
+  }
+
+  func rows(
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+  ) throws -> [FetchedRow] {
+    let entity = sqlite.entity(layout)
+    var query =
+      pageSize.map { sqlite.translator.page(entity: entity, limit: $0) }
+      ?? sqlite.translator.prefetchToOne(entity: entity)
+    query.intArrays = [keys]
+    return try rows(query, for: entity.name, in: scope)
+  }
+
+  /// Runs a SELECT of rows; the caller owns one count of each.
+  ///
+  /// `visit` sees the statement of each row that was read.
+  func rows(
+    _ query: SelectQuery, for entity: String, in scope: ProfileScope,
+    _ visit: (Statement) -> Void = { _ in }
+  ) throws -> [FetchedRow] {
+    var rows: [FetchedRow] = []
+    let decoder = RowDecoder(projection: query.projection, layouts: sqlite.layouts)
+    do {
+      try sqlite.select(query, on: connection, for: entity, in: scope) { statement in
+        do {
+          rows.append(try decoder.row(statement))
+        } catch {
+          return try passOver(error)
+        }
+        visit(statement)
+      }
+    } catch {
+      for fetched in rows { fetched.row.release() }
+      throw error
+    }
+    return rows
+  }
+
+  /// Runs a SELECT of keys.
+  func keys(
+    _ query: SelectQuery, for entity: String, in scope: ProfileScope
+  ) throws -> [FetchedIdentity] {
+    var keys: [FetchedIdentity] = []
+    let decoder = RowDecoder(projection: query.projection, layouts: sqlite.layouts)
+    try sqlite.select(query, on: connection, for: entity, in: scope) { statement in
+      do {
+        keys.append(try decoder.identity(statement))
+      } catch {
+        try passOver(error)
+      }
+    }
+    return keys
+  }
+
+  /// Goes on behind a row that no object can be of, where somebody only looks and takes note.
+  private func passOver(_ error: any Error) throws {
+    guard sqlite.damagedRows?.note(error) == true else { throw error }
+  }
+
+  /// The SELECT of a fetch.
+  private func query(_ plan: FetchPlan, _ result: SQLTranslator.Result) throws -> SelectQuery {
+    do {
+      return try sqlite.translator.fetch(
+        entity: sqlite.entity(plan.layout), predicate: plan.predicate, sort: plan.sort,
+        limit: plan.limit, offset: plan.offset, includesSubentities: plan.includesSubentities,
+        result: result)
+    } catch {
+      throw NSError.translation(error, entity: plan.entityName)
+    }
+  }
+}
+
+extension SQLiteReader {
+  func destinations(
+    of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
+  ) throws -> [FetchedIdentity] {
+    guard let mapped = sqlite.entity(owner.layout).toMany[relationship.name] else {
+      // There are none, or in a store of another configuration, where nothing of this one leads.
+      guard let destination = relationship.destinationEntity,
+        sqlite.mapping.held(destination) != nil
+      else { return [] }
+      throw NSError.fetch("The store does not keep the relationship '\(relationship.name)'.")
+    }
+    var query = sqlite.translator.toMany(mapped)
+    query.binds = [.integer(owner.primaryKey)]
+    return try keys(query, for: mapped.destination.name, in: scope)
+  }
+
+  func linkedRows(
+    of relationship: NSRelationshipDescription, _ owners: [FetchedIdentity],
+    in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
+  ) throws -> [FetchedRow] {
+    guard let source = owners.first,
+      let mapped = sqlite.entity(source.layout).toMany[relationship.name]
+    else { return [] }
+    let keys = ContiguousArray(owners.map(\.primaryKey))
+    guard var query = sqlite.translator.prefetchToMany(mapped) else {
+      return try joinedRows(mapped, keys, in: scope, links: &links)
+    }
+    query.intArrays = [keys]
+    return try linkedRows(query, for: mapped.destination.name, in: scope, links: &links)
+  }
+
+  /// Runs a one-to-many prefetch: each row carries its owner's key.
+  private func linkedRows(
+    _ query: SelectQuery, for entity: String, in scope: ProfileScope,
+    links: inout [Int64: [FetchedIdentity]]
+  ) throws -> [FetchedRow] {
+    var owners: [Int64] = []
+    let column = query.projection.sourceKeyColumn ?? Projection.keyColumn
+    let rows = try rows(query, for: entity, in: scope) { statement in
+      owners.append(statement.int64(column))
+    }
+    for (owner, row) in zip(owners, rows) {
+      links[owner, default: []].append(row.identity)
+    }
+    return rows
+  }
+
+  /// Runs a many-to-many prefetch in two statements: the pairs, then the rows of the destinations.
+  private func joinedRows(
+    _ relationship: SQLToMany, _ keys: ContiguousArray<Int64>, in scope: ProfileScope,
+    links: inout [Int64: [FetchedIdentity]]
+  ) throws -> [FetchedRow] {
+    guard let join = sqlite.translator.prefetchJoin(relationship) else { return [] }
+    var pairs: [(owner: Int64, destination: Int64)] = []
+    let pairQuery = SelectQuery(
+      sql: join.sql, intArrays: [keys],
+      projection: Projection(entity: relationship.destination, extent: .identifiers))
+    try sqlite.select(pairQuery, on: connection, for: relationship.destination.name, in: scope) {
+      pairs.append(($0.int64(0), $0.int64(1)))
+    }
+    guard !pairs.isEmpty else { return [] }
+    var query = sqlite.translator.prefetchToOne(entity: relationship.destination)
+    query.intArrays = [ContiguousArray(Set(pairs.map(\.destination)).sorted())]
+    let rows = try rows(query, for: relationship.destination.name, in: scope)
+    let layouts = Dictionary(
+      rows.map { ($0.primaryKey, $0.layout) }, uniquingKeysWith: { first, _ in first })
+    for pair in pairs {
+      guard let layout = layouts[pair.destination] else { continue }
+      links[pair.owner, default: []].append(
+        FetchedIdentity(layout: layout, primaryKey: pair.destination))
+    }
+    return rows
+  }
+}
+
+extension SQLiteReader {
+  func dictionaries(
+    _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
+  ) throws -> [[String: Any]] {
+    let found = try query(plan, dictionary)
+    var dictionaries: [[String: Any]] = []
+    try sqlite.select(found.query, on: connection, for: plan.entityName, in: scope) { statement in
+      var entries: [String: Any] = [:]
+      for column in found.columns {
+        entries[column.name] = try value(column, statement)
+      }
+      dictionaries.append(dictionary.gathered(entries))
+    }
+    return dictionaries
+  }
+
+  /// The SELECT of a fetch of dictionaries, or of their number.
+  func query(
+    _ plan: FetchPlan, _ dictionary: DictionaryPlan, isCounted: Bool = false
+  ) throws -> DictionaryQuery {
+    do {
+      return try sqlite.translator.dictionaries(
+        dictionary, entity: sqlite.entity(plan.layout), predicate: plan.predicate,
+        sort: plan.sort, limit: plan.limit, offset: plan.offset,
+        includesSubentities: plan.includesSubentities, isCounted: isCounted)
+    } catch {
+      throw NSError.translation(error, entity: plan.entityName)
+    }
+  }
+
+  /// An entry of the current row's dictionary, nil for nil.
+  private func value(
+    _ column: DictionaryQuery.Column, _ statement: Statement
+  ) throws -> Any? {
+    switch column.source {
+    case .value(let index, let type):
+      return PredicateValue(column: statement.value(index)).read(as: type)
+        .dictionaryValue(column.resultType)
+    case .objectID(let keyColumn, let entity, let numberColumn):
+      if statement.isNull(keyColumn) { return nil }
+      let key = statement.int64(keyColumn)
+      var layout = EntityLayout.of(entity.description).at(sqlite.place)
+      // A link to a row that is no more has no number; its entity is the relationship's then.
+      if let numberColumn, !statement.isNull(numberColumn) {
+        let number = Int(statement.int64(numberColumn))
+        guard let found = sqlite.layouts.layout(entityNumber: number) else {
+          throw NSError.damagedRow(entityNumber: number, primaryKey: key)
+        }
+        layout = found
+      }
+      return NSManagedObjectID(layout: layout, primaryKey: key, store: sqlite)
+    }
+  }
+}

@@ -141,3 +141,66 @@ extension SQLiteStore {
       intArrays: intArrays)
   }
 }
+
+extension SQLiteStore {
+  /// The object of a SELECT's current row, for a log that lists objects.
+  func foundObject(
+    _ statement: Statement, _ projection: Projection
+  ) -> StatementRecord.FoundObject {
+    let number =
+      projection.hasEntityNumber
+      ? Int(statement.int64(Projection.entityColumn)) : projection.entity.number
+    let layout = layouts.layout(entityNumber: number)
+    return StatementRecord.FoundObject(
+      object: ObjectReference(
+        store: identifier, entity: layout?.entity.name ?? projection.entity.name,
+        primaryKey: statement.int64(Projection.keyColumn)),
+      className: layout.map { String(describing: $0.objectClass) } ?? "NSManagedObject")
+  }
+
+  /// How SQLite runs a text, when a sink asked for plans; nil otherwise, and where SQLite does not say.
+  func plan(
+    of sql: String, _ binds: @autoclosure () -> [SQLiteValue], on connection: Connection,
+    in scope: ProfileScope
+  ) -> [String]? {
+    guard scope.hub.detail.contains(.plans) else { return nil }
+    return (try? connection.explainQueryPlan(sql, binds: binds()))?.lines
+  }
+}
+
+extension SelectQuery {
+  /// Whether its rows are objects: the list of columns is that of its projection.
+  var givesObjects: Bool {
+    let list = projection.selectList
+    return sql.hasPrefix("SELECT \(list) FROM ") || sql.hasPrefix("SELECT DISTINCT \(list) FROM ")
+  }
+}
+
+/// How the faults of each entity are read: its SELECT, and a decoder with buffers of its own.
+///
+/// Made at first need. One reader has it on loan from the store, because a decoder serves one thread.
+final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
+  /// By layout index.
+  private var plans: [Int: FaultPlan] = [:]
+
+  /// The statement and the decoder of an entity's faults.
+  func plan(_ layout: EntityLayout, in store: SQLiteStore) -> FaultPlan {
+    if let plan = plans[layout.index] { return plan }
+    let query = store.translator.fault(entity: store.entity(layout))
+    let plan = FaultPlan(
+      query: query, decoder: RowDecoder(projection: query.projection, layouts: store.layouts))
+    plans[layout.index] = plan
+    return plan
+  }
+}
+
+/// How the faults of one entity are read.
+final class FaultPlan {
+  let query: SelectQuery
+  let decoder: RowDecoder
+
+  init(query: SelectQuery, decoder: RowDecoder) {
+    self.query = query
+    self.decoder = decoder
+  }
+}

@@ -35,3 +35,236 @@ final class StoreGeneration: @unchecked Sendable {
     return try body(reader)
   }
 }
+
+/// Reads a query generation for one context.
+///
+/// Others may read the same generation at the same time: each call waits for its turn.
+final class GenerationReader: StoreReader {
+  private let pinned: StoreGeneration
+
+  init(_ generation: StoreGeneration) {
+    pinned = generation
+  }
+
+  var store: RowStore { pinned.store }
+  var commit: UInt64 { pinned.commit - 1 }
+  var generation: StoreGeneration? { pinned }
+  var isFresh: Bool { true }
+
+  func end() {}
+
+  func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow] {
+    try pinned.read { try $0.rows(plan, in: scope) }
+  }
+
+  func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity] {
+    try pinned.read { try $0.identities(plan, in: scope) }
+  }
+
+  func dictionaries(
+    _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
+  ) throws -> [[String: Any]] {
+    try pinned.read { try $0.dictionaries(plan, dictionary, in: scope) }
+  }
+
+  func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int {
+    try pinned.read { try $0.count(plan, in: scope) }
+  }
+
+  func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow? {
+    try pinned.read { try $0.row(layout, key, in: scope) }
+  }
+
+  func rows(
+    _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
+  ) throws -> [FetchedRow] {
+    try pinned.read { try $0.rows(keys, of: layout, pageSize: pageSize, in: scope) }
+  }
+
+  func destinations(
+    of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
+  ) throws -> [FetchedIdentity] {
+    try pinned.read { try $0.destinations(of: relationship, owner, in: scope) }
+  }
+
+  func linkedRows(
+    of relationship: NSRelationshipDescription, _ owners: [FetchedIdentity],
+    in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
+  ) throws -> [FetchedRow] {
+    try pinned.read {
+      try $0.linkedRows(of: relationship, owners, in: scope, links: &links)
+    }
+  }
+}
+
+/// Rows and to-many keys of one query generation that the row cache does not have.
+struct PinnedRows {
+  /// Each with one count.
+  private(set) var rows: [RowKey: Row] = [:]
+  private(set) var links: [RowKey: [String: [FetchedIdentity]]] = [:]
+
+  /// The row of a key, without a count.
+  func row(rootIndex: Int, key: Int64) -> Row? {
+    rows[RowKey(rootIndex: rootIndex, primaryKey: key)]
+  }
+
+  /// Where a to-many leads; nil when it is not known.
+  func destinations(_ key: ToManyKey) -> [FetchedIdentity]? {
+    links[RowKey(rootIndex: key.rootIndex, primaryKey: key.primaryKey)]?[key.relationship]
+  }
+
+  /// Keeps a row, taking a count of its own, unless one is there.
+  mutating func keep(_ row: Row, rootIndex: Int, key: Int64) {
+    let key = RowKey(rootIndex: rootIndex, primaryKey: key)
+    guard rows[key] == nil else { return }
+    row.retain()
+    rows[key] = row
+  }
+
+  mutating func keep(_ destinations: [FetchedIdentity], for key: ToManyKey) {
+    links[RowKey(rootIndex: key.rootIndex, primaryKey: key.primaryKey), default: [:]][
+      key.relationship] = destinations
+  }
+
+  /// Drops the row and the to-many keys of an object that nobody owns any more.
+  mutating func forget(rootIndex: Int, key: Int64) {
+    let key = RowKey(rootIndex: rootIndex, primaryKey: key)
+    rows.removeValue(forKey: key)?.release()
+    links[key] = nil
+  }
+
+  mutating func removeAll() {
+    for row in rows.values { row.release() }
+    rows = [:]
+    links = [:]
+  }
+}
+
+/// Names a state of the stores that contexts may go on reading while others save.
+///
+/// The state is kept, and the store's write-ahead log with it, as long as a token of it lives. Of several stores each
+/// has a state of its own, taken at the first read after pinning. Any thread
+/// may use it. Apple counterpart: `NSQueryGenerationToken`; the book's chapter 11.
+public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
+  // immutable
+  /// A state of each store; empty for the two that name no particular one.
+  let generations: [StoreGeneration]
+
+  /// The newest state there is at the next read.
+  public static let current = NSQueryGenerationToken([])
+  /// Whatever is newest at each read.
+  public static let unpinned = NSQueryGenerationToken([])
+
+  init(_ generations: [StoreGeneration]) {
+    self.generations = generations
+  }
+
+  /// Whether both name the same state.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSQueryGenerationToken else { return false }
+    if self === other { return true }
+    return !generations.isEmpty && generations.count == other.generations.count
+      && zip(generations, other.generations).allSatisfy { $0 === $1 }
+  }
+
+  /// Follows `isEqual`.
+  public override var hash: Int {
+    generations.first.map { ObjectIdentifier($0).hashValue } ?? ObjectIdentifier(self).hashValue
+  }
+}
+
+extension RowStore {
+  /// The generation of the present state: the last one when nothing was saved since, or a new one.
+  final func currentGeneration() throws -> StoreGeneration {
+    let last = withShared { $0.generations.last?.generation }
+    if let last, last.commit == commitNumber { return last }
+    let generation = try openGeneration()
+    withShared { shared in
+      shared.generations.removeAll { $0.generation == nil }
+      shared.generations.append(WeakGeneration(generation: generation))
+    }
+    return generation
+  }
+
+  /// Puts rows of a generation where its contexts find them: into the row cache where that has
+  /// nothing newer, else beside it.
+  ///
+  /// - Returns: The rows themselves, each with a count for the caller.
+  final func install(
+    _ rows: [FetchedRow], owning: [Bool], for generation: StoreGeneration
+  ) -> [Row] {
+    let timestamp = Date.timeIntervalSinceReferenceDate
+    return withShared { shared in
+      zip(rows, owning).map { fetched, owning in
+        let (rootIndex, key) = (fetched.layout.rootIndex, fetched.primaryKey)
+        if owning { shared.rows.own(rootIndex: rootIndex, key: key) }
+        if let known = shared.row(rootIndex: rootIndex, key: key, of: generation) {
+          known.retain()
+          fetched.row.release()
+          return known
+        }
+        // Nothing was saved since: the row is the newest that is known.
+        if generation.sharesCache, commitNumber == generation.commit {
+          return shared.rows.install(
+            fetched.row, rootIndex: rootIndex, key: key, commit: generation.commit - 1,
+            timestamp: timestamp)
+        }
+        if shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
+          generation.rows.keep(fetched.row, rootIndex: rootIndex, key: key)
+        }
+        return fetched.row
+      }
+    }
+  }
+}
+
+extension RowStore {
+  /// Keeps where a to-many leads in a generation, as long as somebody owns its object.
+  final func remember(
+    _ found: [FetchedIdentity], for key: ToManyKey, of generation: StoreGeneration
+  ) {
+    withShared { shared in
+      guard shared.rows.hasEntry(rootIndex: key.rootIndex, key: key.primaryKey) else { return }
+      generation.rows.keep(found, for: key)
+    }
+  }
+}
+
+/// A generation that is not held.
+struct WeakGeneration {
+  weak var generation: StoreGeneration?
+}
+
+extension RowStore.SharedRows {
+  /// The row of a key in a generation, or in the newest state, without a count; nil when it has to be
+  /// read.
+  func row(rootIndex: Int, key: Int64, of generation: StoreGeneration?) -> Row? {
+    guard let generation else { return rows.peek(rootIndex: rootIndex, key: key) { $0 } }
+    if let row = generation.rows.row(rootIndex: rootIndex, key: key) { return row }
+    guard generation.sharesCache else { return nil }
+    return rows.row(rootIndex: rootIndex, key: key, before: generation.commit)
+  }
+
+  /// The destinations of a to-many in a generation; nil when they have to be read.
+  func destinations(_ key: ToManyKey, of generation: StoreGeneration) -> [FetchedIdentity]? {
+    if let known = generation.rows.destinations(key) { return known }
+    guard generation.sharesCache else { return nil }
+    return toMany.destinations(key, before: generation.commit)
+  }
+
+  /// Keeps a row that is about to be replaced or forgotten for the generations that still need it.
+  func preserve(rootIndex: Int, key: Int64) {
+    for generation in generations.lazy.compactMap(\.generation) where generation.sharesCache {
+      if let row = rows.row(rootIndex: rootIndex, key: key, before: generation.commit) {
+        generation.rows.keep(row, rootIndex: rootIndex, key: key)
+      }
+    }
+  }
+
+  /// Drops what generations have of a key that nobody owns any more.
+  func dropPinned(rootIndex: Int, key: Int64) {
+    for generation in generations.lazy.compactMap(\.generation) {
+      generation.rows.forget(rootIndex: rootIndex, key: key)
+    }
+  }
+}

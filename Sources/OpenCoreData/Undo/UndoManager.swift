@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import Dispatch
 import ManagedModel
 
@@ -238,4 +240,99 @@ open class UndoManager: NSObject {
   private func post(_ name: Notification.Name) {
     NotificationCenter.default.post(name: name, object: self)
   }
+}
+
+/// What is undone at once.
+final class UndoGroup {
+  /// One registration, or a group inside.
+  enum Step {
+    case action(UndoAction)
+    case group(UndoGroup)
+  }
+
+  var steps: [Step] = []
+  var name: String
+
+  init(name: String = "") {
+    self.name = name
+  }
+
+  /// Does what was registered, the last first.
+  func run() {
+    for step in steps.reversed() {
+      switch step {
+      case .action(let action): action.run()
+      case .group(let group): group.run()
+      }
+    }
+  }
+
+  /// Forgets what was registered for a target.
+  func remove(_ target: ObjectIdentifier) {
+    steps.removeAll { step in
+      switch step {
+      case .action(let action): return action.target == target
+      case .group(let group):
+        group.remove(target)
+        return group.steps.isEmpty
+      }
+    }
+  }
+}
+
+/// One registration.
+struct UndoAction {
+  let target: ObjectIdentifier
+  let run: () -> Void
+
+  init(target: AnyObject, run: @escaping () -> Void) {
+    self.target = ObjectIdentifier(target)
+    self.run = run
+  }
+}
+
+/// What one `processPendingChanges` has changed.
+struct UndoUnit {
+  /// Each changed object as it was.
+  var snapshots: [ObjectSnapshot] = []
+  var relationships: [RelationshipChange] = []
+  /// Objects that were not there before.
+  var appeared: [NSManagedObject] = []
+  /// Objects that were deleted.
+  var vanished: [NSManagedObject] = []
+
+  var isEmpty: Bool {
+    snapshots.isEmpty && appeared.isEmpty && vanished.isEmpty
+  }
+}
+
+// Apple's names of an undo manager's notifications.
+
+extension Notification.Name {
+  /// An undo manager opens or closes a group, undoes, redoes, or is asked whether it can redo.
+  ///
+  /// Who has changes to register does so.
+  public static let NSUndoManagerCheckpoint = Notification.Name(
+    "NSUndoManagerCheckpointNotification")
+  /// An undo manager has opened a group.
+  public static let NSUndoManagerDidOpenUndoGroup = Notification.Name(
+    "NSUndoManagerDidOpenUndoGroupNotification")
+  /// An undo manager is about to close a group.
+  public static let NSUndoManagerWillCloseUndoGroup = Notification.Name(
+    "NSUndoManagerWillCloseUndoGroupNotification")
+  /// An undo manager has closed a group.
+  public static let NSUndoManagerDidCloseUndoGroup = Notification.Name(
+    "NSUndoManagerDidCloseUndoGroupNotification")
+  /// An undo manager is about to undo a group.
+  public static let NSUndoManagerWillUndoChange = Notification.Name(
+    "NSUndoManagerWillUndoChangeNotification")
+  /// An undo manager has undone a group.
+  public static let NSUndoManagerDidUndoChange = Notification.Name(
+    "NSUndoManagerDidUndoChangeNotification")
+  /// An undo manager is about to redo a group.
+  public static let NSUndoManagerWillRedoChange = Notification.Name(
+    "NSUndoManagerWillRedoChangeNotification")
+  /// An undo manager has redone a group.
+  public static let NSUndoManagerDidRedoChange = Notification.Name(
+    "NSUndoManagerDidRedoChangeNotification")
 }

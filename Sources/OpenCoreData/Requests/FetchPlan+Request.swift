@@ -1,0 +1,163 @@
+import ManagedModel
+
+extension FetchPlan {
+  init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
+    // An entity of another instance of the model stands for the one of that name here.
+    let given = request.entity.flatMap { $0.managedObjectModel === model ? $0 : nil }
+    let entity = try given ?? FetchPlan.entity(named: request.entityName, in: model)
+    self.entity = entity
+    if request.entity == nil { request.entity = entity }
+    layout = EntityLayout.of(entity)
+    predicate = try FetchPlan.predicate(request.predicate, entity)
+    sort =
+      try request.swiftSort?(entity)
+      ?? request.sortDescriptors?.map { try $0.named(in: entity) } ?? []
+    limit = request.fetchLimit
+    offset = request.fetchOffset
+    batchSize = request.fetchBatchSize
+    includesSubentities = request.includesSubentities
+    includesPendingChanges = request.includesPendingChanges
+    includesPropertyValues = request.includesPropertyValues
+    returnsObjectsAsFaults = request.returnsObjectsAsFaults
+    refreshes = request.shouldRefreshRefetchedObjects
+    affectedStores = request.affectedStores
+    prefetchPaths = request.relationshipKeyPathsForPrefetching ?? []
+    dictionary = try FetchPlan.dictionary(request, entity)
+  }
+
+  /// Whether an object satisfies the predicate, in memory.
+  ///
+  /// Cost: the faults of the properties that the predicate reads.
+  /// - Throws: 134060 when it can't be evaluated for the object.
+  func matches(_ object: NSManagedObject) throws -> Bool {
+    guard let predicate else { return true }
+    if case .subclass = predicate.kind { return predicate.evaluate(with: object as Any?) }
+    do {
+      return try predicate.evaluation(ofRecord: object)
+    } catch {
+      throw NSError.unanswerable(predicate, error)
+    }
+  }
+
+  /// The classes of the objects the request may give.
+  var classes: [NSManagedObject.Type] {
+    let entities = includesSubentities ? entity.withSubentities : [entity]
+    return entities.map { EntityLayout.of($0).objectClass }
+  }
+
+  private static func predicate(
+    _ given: NSPredicate?, _ entity: NSEntityDescription
+  ) throws -> NSPredicate? {
+    do {
+      try given?.checkDepth()
+    } catch {
+      throw NSError.fetch("The predicate can't be evaluated: \(error).")
+    }
+    guard let translated = try given?.withoutSwiftPredicates(for: entity) else { return nil }
+    do {
+      return try translated.withFetchesRun()
+    } catch {
+      throw NSError.unanswerable(translated, error)
+    }
+  }
+
+  private static func dictionary<T>(
+    _ request: NSFetchRequest<T>, _ entity: NSEntityDescription
+  ) throws -> DictionaryPlan? {
+    if request.resultType == .dictionaryResultType {
+      return try DictionaryPlan(request, entity: entity)
+    }
+    guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
+      throw NSError.fetch(
+        "Objects are not grouped: propertiesToGroupBy and havingPredicate need "
+          + "resultType = .dictionaryResultType.")
+    }
+    return nil
+  }
+
+  private static func entity(
+    named name: String?, in model: NSManagedObjectModel
+  ) throws -> NSEntityDescription {
+    guard let name else {
+      throw NSError.fetch("A fetch request must have an entity; this one names none.")
+    }
+    guard let entity = model.entitiesByName[name] else {
+      throw NSError.fetch(
+        "The model has no entity '\(name)'. It has: "
+          + model.entitiesByName.keys.sorted().joined(separator: ", ") + ".")
+    }
+    return entity
+  }
+}
+
+extension DictionaryPlan {
+  init<T>(_ request: NSFetchRequest<T>, entity: NSEntityDescription) throws {
+    let asked = request.propertiesToFetch ?? []
+    let wanted =
+      asked.isEmpty ? Self.attributes(of: entity) : try asked.map { try Self.column($0) }
+    columns = wanted.flatMap { Self.leaves(of: $0, entity) }
+    composites = wanted.compactMap { Self.composite($0, entity) }
+    groups = try (request.propertiesToGroupBy ?? []).map { try Self.column($0) }
+      .flatMap { Self.leaves(of: $0, entity) }
+    having = request.havingPredicate
+    isDistinct = request.returnsDistinctResults
+    if having != nil, groups.isEmpty {
+      throw NSError.fetch(
+        "A condition on groups needs groups: set propertiesToGroupBy, or use predicate.")
+    }
+    isAggregated = !groups.isEmpty || columns.contains { $0.expression.aggregatesRows }
+    if isAggregated {
+      let grouped = Set(groups.map(\.expression))
+      for column in columns
+      where !column.expression.aggregatesRows && !grouped.contains(column.expression) {
+        throw NSError.fetch(
+          "'\(column.name)' is neither grouped nor a function of the group's rows: "
+            + "add it to propertiesToGroupBy.")
+      }
+    }
+  }
+
+  private static func attributes(of entity: NSEntityDescription) -> [Column] {
+    entity.propertiesByName.values
+      .filter { $0 is NSAttributeDescription && !$0.isTransient }
+      .map(\.name).sorted().map { column(named: $0) }
+  }
+
+  private static func column(_ property: Any) throws -> Column {
+    switch property {
+    case let name as String: return column(named: name)
+    case let description as NSExpressionDescription:
+      guard let expression = description.expression else {
+        throw NSError.fetch(
+          "The expression description '\(description.name)' has no expression: set one.")
+      }
+      let type = description.expressionResultType
+      return Column(
+        name: description.name, expression: expression,
+        resultType: type == .undefinedAttributeType ? nil : type, isComputed: true)
+    case let description as NSPropertyDescription: return column(named: description.name)
+    default:
+      throw NSError.fetch(
+        "A property to fetch or to group by is a name, a key path or a property description, not "
+          + "\(property).")
+    }
+  }
+
+  /// The columns of a composite attribute; any other column is itself.
+  private static func leaves(of column: Column, _ entity: NSEntityDescription) -> [Column] {
+    composite(column, entity)?.leaves.map { Self.column(named: $0.name) } ?? [column]
+  }
+
+  /// The composite attribute that a column names, nil for another column.
+  private static func composite(
+    _ column: Column, _ entity: NSEntityDescription
+  ) -> NSCompositeAttributeDescription? {
+    column.isComputed
+      ? nil : entity.attributesByName[column.name] as? NSCompositeAttributeDescription
+  }
+
+  private static func column(named name: String) -> Column {
+    Column(
+      name: name, expression: NSExpression(forKeyPath: name), resultType: nil, isComputed: false)
+  }
+}

@@ -1,0 +1,63 @@
+import ManagedModel
+import SQLiteDriver
+
+/// A uniqueness constraint as it holds for the objects of one entity.
+struct UniquenessConstraint: @unchecked Sendable {
+  // descriptions are frozen before layouts are made
+  let names: [String]
+  /// The constrained slots, in the order of the names.
+  let slots: [Int]
+  /// The entity whose rows, with those of its sub-entities, share the constraint: the topmost that has
+  /// all the properties.
+  ///
+  /// Not counted: the layout holds the entity, which holds its ancestors.
+  unowned(unsafe) let scope: NSEntityDescription
+
+  /// The constraints of an entity, inherited ones included, each once.
+  static func all(
+    of entity: NSEntityDescription, slot: (String) -> Int?
+  ) -> [UniquenessConstraint] {
+    var found: [UniquenessConstraint] = []
+    var level: NSEntityDescription? = entity
+    while let declaring = level {
+      for names in declaring.uniquenessConstraintNames where !names.isEmpty {
+        let slots = names.compactMap(slot)
+        // A constraint over something that is not stored cannot be kept.
+        guard slots.count == names.count else { continue }
+        var scope = declaring
+        while let parent = scope.superentity,
+          names.allSatisfy({ parent.propertiesByName[$0] != nil })
+        {
+          scope = parent
+        }
+        if !found.contains(where: { $0.names == names && $0.scope === scope }) {
+          found.append(UniquenessConstraint(names: names, slots: slots, scope: scope))
+        }
+      }
+      level = declaring.superentity
+    }
+    return found
+  }
+
+  /// What must be unique, of values by slot; nil when one of them is nil, which collides with nothing.
+  func key(_ value: (Int) -> RowValue) -> ConstraintKey? {
+    var values: [SQLiteValue] = []
+    values.reserveCapacity(slots.count)
+    for slot in slots {
+      switch value(slot) {
+      case .null: return nil
+      // Byte by byte, as the store compares: canonically equal strings are different values.
+      case .text(let text): values.append(.blob(Array(text.utf8)))
+      case let value: values.append(value.sqliteValue)
+      }
+    }
+    return ConstraintKey(scope: ObjectIdentifier(scope), slots: slots, values: values)
+  }
+}
+
+/// Values that may be there once below an entity.
+struct ConstraintKey: Hashable {
+  let scope: ObjectIdentifier
+  let slots: [Int]
+  let values: [SQLiteValue]
+}

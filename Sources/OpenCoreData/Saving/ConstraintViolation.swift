@@ -1,0 +1,68 @@
+import ManagedModel
+
+/// Objects of a save, or an object and a row, with equal constrained values.
+struct ConstraintViolation {
+  let constraint: UniquenessConstraint
+  let objects: [NSManagedObject]
+  /// The stored row; nil when the objects collide among themselves.
+  let stored: FetchedIdentity?
+  let storedSnapshot: [String: Any]?
+}
+
+/// Thrown when a save would break uniqueness constraints; nothing is written then.
+struct ConstraintViolations: Error, @unchecked Sendable {
+  // thrown and caught on the context's queue
+  let violations: [ConstraintViolation]
+}
+
+/// An object with values that a constraint wants to be unique, as a save would leave them.
+struct ConstrainedObject {
+  let object: NSManagedObject
+  let constraint: UniquenessConstraint
+  let key: ConstraintKey
+}
+
+extension SavePlan {
+  /// The objects whose constrained values this save writes.
+  var constrained: [ConstrainedObject] {
+    written.flatMap { object -> [ConstrainedObject] in
+      let constraints = object.layout.constraints
+      guard !constraints.isEmpty else { return [] }
+      let all = object.isInserted || !object.state.isDisjoint(with: .rewritten)
+      let changed = all ? [] : Set(object.changedSlots().map(\.index))
+      return constraints.compactMap { constraint in
+        guard all || !changed.isDisjoint(with: constraint.slots),
+          let key = constraint.key({ object.rawValue(object.layout.slots[$0]) })
+        else { return nil }
+        return ConstrainedObject(object: object, constraint: constraint, key: key)
+      }
+    }
+  }
+
+  /// Objects of this save that collide among themselves.
+  func checkConstraints() throws {
+    var byKey: [ConstraintKey: [ConstrainedObject]] = [:]
+    var order: [ConstraintKey] = []
+    for candidate in constrained {
+      if byKey[candidate.key] == nil { order.append(candidate.key) }
+      byKey[candidate.key, default: []].append(candidate)
+    }
+    let violations = order.compactMap { key -> ConstraintViolation? in
+      guard let colliding = byKey[key], colliding.count > 1 else { return nil }
+      return ConstraintViolation(
+        constraint: colliding[0].constraint, objects: colliding.map(\.object), stored: nil,
+        storedSnapshot: nil)
+    }
+    if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
+  }
+
+  /// Whether this save takes the value that a stored row has away from it.
+  func frees(_ key: ConstraintKey, _ layout: EntityLayout, _ primaryKey: Int64) -> Bool {
+    func isRow(_ object: NSManagedObject) -> Bool {
+      object.primaryKey == primaryKey && object.layout.rootIndex == layout.rootIndex
+    }
+    if deleted.contains(where: isRow) { return true }
+    // One that is written with the same value collides in the save itself.
+    return written.contains(where: isRow)
+  }
+}

@@ -1,0 +1,66 @@
+import ManagedModel
+
+// Errors of validation, conflicts, and saves.
+
+extension NSError {
+  /// A relationship that leads from one store into another.
+  static func crossStore(
+    _ relationship: String, of object: NSManagedObject, to other: NSManagedObject
+  ) -> NSError {
+    coreData(
+      NSPersistentStoreSaveError,
+      "'\(relationship)' of \(object.objectID) leads into another store, to \(other.objectID): "
+        + "objects that belong together are in one store. Assign new objects to it before saving.",
+      [
+        NSAffectedObjectsErrorKey: [object, other],
+        NSAffectedStoresErrorKey: [object, other].compactMap { $0.context?.store(for: $0) },
+      ])
+  }
+
+  /// One value that is not valid.
+  static func validation(
+    _ code: Int, object: NSManagedObject, key: String, value: Any?, predicate: NSPredicate? = nil,
+    message: String
+  ) -> NSError {
+    var info: [String: Any] = [
+      NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key,
+      NSLocalizedFailureReasonErrorKey:
+        "'\(key)' of \(object.layout.entity.name ?? "") \(object.objectID) is not valid.",
+    ]
+    info[NSValidationValueErrorKey] = value.map { KeyedValue.boxed($0) }
+    info[NSValidationPredicateErrorKey] = predicate
+    return coreData(code, message, info)
+  }
+
+  /// Throws nothing, the one failure, or all of them as one error 1560.
+  static func throwValidation(_ failures: [NSError]) throws {
+    // An error that holds others is taken apart, so that the details are one flat list.
+    let flat = failures.flatMap { failure in
+      failure.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [failure]
+    }
+    guard let first = flat.first else { return }
+    if flat.count == 1 { throw first }
+    throw coreData(
+      NSValidationMultipleErrorsError, "\(flat.count) validation errors occurred.",
+      [NSDetailedErrorsKey: flat])
+  }
+
+  /// Rows that changed since they were read.
+  static func mergeConflicts(_ conflicts: [NSMergeConflict]) -> NSError {
+    coreData(
+      NSManagedObjectMergeError,
+      "\(PluralForm.counted(conflicts.count, "row")) changed in the store since the objects were read. "
+        + "Refresh the objects and save again, or give the context a merge policy.",
+      [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+  }
+
+  /// Values that must be unique and are not.
+  static func constraintConflicts(_ conflicts: [NSConstraintConflict]) -> NSError {
+    coreData(
+      NSManagedObjectConstraintMergeError,
+      "\(PluralForm.counted(conflicts.count, "uniqueness constraint")) would be broken, the first over "
+        + "\(conflicts.first?.constraint.joined(separator: ", ") ?? ""). Change the values, or give the "
+        + "context a merge policy.",
+      [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+  }
+}
