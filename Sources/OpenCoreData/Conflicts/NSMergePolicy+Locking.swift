@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
   final func dropChanges(of object: NSManagedObject, _ newest: Row?) {
     if object.state.contains(.updated), newest != nil { object.restoreDestinations() }
     changes.forget(object)
-    changeCount += 1
+    changes.mark()
     guard newest != nil else {
       object.becomeInaccessible()
       changes.eventDeleted.insert(object)

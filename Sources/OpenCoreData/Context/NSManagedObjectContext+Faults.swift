@@ -11,9 +11,8 @@ extension NSManagedObjectContext {
       if try fill(object) { return }
     } catch {
       noteFailure(error, "a fault of \(object.objectID) could not be filled")
-      if faultError?.isInterruptedStatement == true {
+      if faultFailures.noteInterruption(of: object) {
         object.readAsEmpty()
-        stoppedFaults.append(object)
         return
       }
     }
@@ -31,8 +30,7 @@ extension NSManagedObjectContext {
   /// Whoever stops statements calls it once the work that read them has ended, on the context's queue.
   /// What was read of them in between is empty and must not be used.
   package final func forgetStoppedFaults() {
-    for object in stoppedFaults { object.becomeUnread() }
-    stoppedFaults = []
+    for object in faultFailures.takeInterrupted() { object.becomeUnread() }
   }
 
   /// Counts a fault whose row is at hand: a hit.
@@ -42,7 +40,7 @@ extension NSManagedObjectContext {
   ///   parent or a query generation to be asked.
   @inline(__always)
   final func countsAtHand() -> Bool {
-    guard acceptsAnyAge, directStore != nil, !scope.hub.isListening else { return false }
+    guard acceptsAnyAge, reads.direct != nil, !scope.hub.isListening else { return false }
     scope.counters.objectFaultHits += 1
     return true
   }
@@ -55,7 +53,7 @@ extension NSManagedObjectContext {
       object.readAsEmpty()
       return true
     }
-    guard let store = directStore else { return try fillIndirectly(object) }
+    guard let store = reads.direct else { return try fillIndirectly(object) }
     return try fill(object, from: store)
   }
 
@@ -87,8 +85,8 @@ extension NSManagedObjectContext {
   private func fillIndirectly(_ object: NSManagedObject) throws -> Bool {
     let store = store(for: object.layout)
     let isChild = parent != nil
-    guard isChild || pinnedToken != nil else {
-      if placeCount == 1 { directStore = store }
+    guard isChild || reads.pin != nil else {
+      reads.readDirectly(store)
       return try fill(object, from: store)
     }
     let event = scope.begin(.objectFault)
@@ -156,7 +154,7 @@ extension NSManagedObjectContext {
   /// has stopped it.
   final func noteFailure(_ error: any Error, _ what: String) {
     let error = NSError.from(error, store: firstStore)
-    faultError = error
+    faultFailures.last = error
     if error.isInterruptedStatement { return }
     SQLDebugLog.writeToStandardError("CoreData: error: \(what): \(error.localizedDescription)")
   }
@@ -165,63 +163,6 @@ extension NSManagedObjectContext {
   final var oldestAccepted: Double {
     if stalenessInterval < 0 { return -.infinity }
     return Date.timeIntervalSinceReferenceDate - stalenessInterval
-  }
-
-  /// Reads through the burst's reader; reads inside the body share its snapshot.
-  ///
-  /// Outside a perform block the burst ends with the outermost read. Whatever goes wrong is thrown
-  /// as an `NSError`.
-  @discardableResult
-  final func read<R>(_ store: RowStore, _ body: (any StoreReader) throws -> R) throws -> R {
-    do {
-      let current = try currentBurst(of: store)
-      readDepth += 1
-      defer {
-        readDepth -= 1
-        if readDepth == 0 {
-          if burst !== current, !otherBursts.contains(where: { $0 === current }) { current.end() }
-          if depth == 0 { endBurst() }
-        }
-      }
-      return try body(current)
-    } catch {
-      throw NSError.from(error, store: store)
-    }
-  }
-
-  private func currentBurst(of store: RowStore) throws -> any StoreReader {
-    if let burst, burst.store === store, readDepth > 0 || burst.isFresh { return burst }
-    if placeCount > 1 || store.place > 0 { return try otherBurst(of: store) }
-    endBurst()
-    let fresh = try beginReading(store)
-    burst = fresh
-    return fresh
-  }
-
-  /// The burst of one of several stores; that of the store before stays open beside it.
-  private func otherBurst(of store: RowStore) throws -> any StoreReader {
-    makeRoom(for: store.place)
-    if let burst { otherBursts.append(burst) }
-    burst = nil
-    if let index = otherBursts.firstIndex(where: { $0.store === store }) {
-      let found = otherBursts.remove(at: index)
-      if readDepth > 0 || found.isFresh {
-        burst = found
-        return found
-      }
-      found.end()
-    }
-    let fresh = try beginReading(store)
-    burst = fresh
-    return fresh
-  }
-
-  /// Ends what other stores were read from; a read that is running keeps its own to its end.
-  final func endOtherBursts() {
-    if readDepth == 0 {
-      for burst in otherBursts { burst.end() }
-    }
-    otherBursts = []
   }
 
   /// The IDs of a to-many's destinations as the store has them: one relationship fault, no objects.
@@ -292,7 +233,7 @@ extension NSManagedObjectContext {
   private func cachedDestinations(
     _ key: ToManyCache.Key, in store: RowStore
   ) throws -> [FetchedIdentity]? {
-    if let generation = try generation(of: store) {
+    if let generation = try reads.generation(of: store, in: requiredCoordinator) {
       return store.withShared { $0.destinations(key, of: generation) }
     }
     let oldest = oldestAccepted
@@ -355,5 +296,39 @@ extension NSManagedObjectContext {
       event.entity = object.layout.entity.name
       event.object = store.reference(object.layout, object.primaryKey)
     }
+  }
+}
+
+/// The faults of a context that couldn't be read: they have no caller to throw an error to.
+struct FaultFailures {
+  /// The last error.
+  var last: NSError?
+  /// The objects whose SELECTs were interrupted, which read as empty.
+  private var interrupted: [NSManagedObject] = []
+
+  /// Keeps the object whose SELECT the last error is of, if that was interrupted.
+  ///
+  /// - Returns: Whether it was.
+  mutating func noteInterruption(of object: NSManagedObject) -> Bool {
+    guard last?.isInterruptedStatement == true else { return false }
+    interrupted.append(object)
+    return true
+  }
+
+  /// Returns the objects whose SELECTs were interrupted since the last call.
+  mutating func takeInterrupted() -> [NSManagedObject] {
+    defer { interrupted = [] }
+    return interrupted
+  }
+}
+
+extension NSManagedObjectContext {
+  /// The last error of a fault that could not be read, which has no caller to throw to.
+  ///
+  /// Such a fault becomes deleted with nil values, and a to-many relationship reads as empty. Set it to
+  /// nil to look for the next one. On the context's queue.
+  package final var faultError: NSError? {
+    get { faultFailures.last }
+    set { faultFailures.last = newValue }
   }
 }

@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
         objects = register(try reader.identities(plan, in: scope), from: reader.store)
       }
       objects = try overlay(plan, on: objects)
-      try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: reader.store)
+      try prefetch(plan.prefetchPaths, from: objects, of: plan.entity, in: store)
       return (objects, objects.count)
     }
   }
@@ -153,8 +153,8 @@ extension NSManagedObjectContext {
   final func fetching<R>(
     _ plan: FetchPlan, _ body: () throws -> (result: R, rows: Int)
   ) throws -> R {
-    endBurst()
-    defer { endBurst() }
+    endReadTransaction()
+    defer { endReadTransaction() }
     let event = scope.begin(.fetch)
     do {
       let (result, rows) = try body()
@@ -184,7 +184,7 @@ extension NSManagedObjectContext {
       isNew.append(new)
     }
     let current = reader.install(rows, owning: isNew)
-    let seesNewest = pinnedToken == nil && parent == nil
+    let seesNewest = reads.pin == nil && parent == nil
     for (object, row) in zip(objects, current) {
       if object.isFault, !plan.returnsObjectsAsFaults {
         object.fill(with: row)
@@ -203,7 +203,7 @@ extension NSManagedObjectContext {
   /// Faults of fetched keys, which are of one root entity.
   ///
   /// The row cache learns nothing but that they are owned.
-  final func register(_ keys: [FetchedIdentity], from store: RowStore) -> [NSManagedObject] {
+  final func register(_ keys: [FetchedIdentity], from store: CachingStore) -> [NSManagedObject] {
     guard let rootIndex = keys.first?.layout.rootIndex else { return [] }
     var objects: [NSManagedObject] = []
     objects.reserveCapacity(keys.count)

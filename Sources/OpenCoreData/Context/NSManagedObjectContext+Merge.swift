@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     if coordinator?.isSpread == true {
       for identity in saved.all { makeRoom(for: identity.layout.place) }
     }
-    endBurst()
+    endReadTransaction()
     advanceGeneration()
     var told = MergedChanges()
     for identity in saved.inserted where identity.primaryKey > 0 {

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
   /// Nil without a parent, which is a root's.
   final func askParent<R>(_ request: (NSManagedObjectContext) throws -> R?) rethrows -> R? {
     guard let parent else { return nil }
-    hasAskedParent = true
+    blocks.noteParentRequest()
     return try parent.serve {
       try parent.scope.working(for: scope) { try request(parent) }
     }
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
       return object.layout === layout && !object.state.contains(.inaccessible) ? object : nil
     }
     if key > 0 { return registered(layout, key) }
-    if let permanent = promotedKeys[key] { return registered(layout, permanent) }
+    if let permanent = children.permanentKey(for: key) { return registered(layout, permanent) }
     let isKnownAbove = askParent { $0.counterpart(of: identity) != nil } ?? false
     return isKnownAbove ? registered(layout, key) : nil
   }
@@ -320,5 +320,25 @@ extension NSManagedObject {
   private func counterpart(of destination: NSManagedObject?) -> NSManagedObject? {
     guard let destination, let context else { return nil }
     return context.counterpart(of: destination.identity)
+  }
+}
+
+/// What a context keeps for its children: the permanent keys of objects that they may know by their
+/// temporary ones.
+struct ChildLink {
+  private var promotedKeys: [Int64: Int64] = [:]
+
+  /// Notes the permanent key of an object.
+  mutating func promote(_ temporary: Int64, to permanent: Int64) {
+    promotedKeys[temporary] = permanent
+  }
+
+  /// The permanent key of an object that had a temporary one; nil if it was never saved.
+  func permanentKey(for temporary: Int64) -> Int64? {
+    promotedKeys[temporary]
+  }
+
+  mutating func removeAll() {
+    promotedKeys = [:]
   }
 }

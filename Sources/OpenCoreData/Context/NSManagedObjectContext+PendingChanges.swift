@@ -55,11 +55,11 @@ extension NSManagedObjectContext {
         + "to delete(_:)")
     checkQueue(of: object)
     if !object.state.contains(.deleted) {
-      recorder?.remember(object)
+      undoState.recorder?.remember(object)
       changes.deleted.insert(object)
       changes.unpropagated.append(object)
       changes.eventDeleted.insert(object)
-      changeCount += 1
+      changes.mark()
       scheduleProcessing()
     }
     guard !object.state.contains(.preparing) else { return }
@@ -103,16 +103,16 @@ extension NSManagedObjectContext {
     object.state.formUnion(faultState.subtracting(.fault))
     changes.inserted.insert(object)
     changes.eventInserted.insert(object)
-    changeCount += 1
+    changes.mark()
     scheduleProcessing()
-    recorder?.noteInsertion(of: object)
+    undoState.recorder?.noteInsertion(of: object)
   }
 
   /// Notes that a property of an object is being set, of which that may not have been noted before.
   final func noteChange(of object: NSManagedObject) {
-    changeCount += 1
+    changes.mark()
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
-      recorder?.remember(object)
+      undoState.recorder?.remember(object)
       // What an earlier event has left is what the changes of this one are told from.
       if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
       changes.eventUpdated.insert(object)

@@ -57,9 +57,9 @@ extension NSManagedObjectContext {
   /// Pending changes stay as they are, and what the child asks for stays registered until the next
   /// block of this context ends, which the child sees to.
   final func serve<T>(_ request: () throws -> T) rethrows -> T {
-    if isOnQueue { return try run(request, atEnd: endBurst) }
+    if isOnQueue { return try run(request, atEnd: endReadTransaction) }
     return try withoutActuallyEscaping(request) { request in
-      try queue.sync { try run(request, atEnd: endBurst) }
+      try queue.sync { try run(request, atEnd: endReadTransaction) }
     }
   }
 
@@ -70,15 +70,15 @@ extension NSManagedObjectContext {
   }
 
   private func run<T>(_ block: () throws -> T, atEnd: () -> Void) rethrows -> T {
-    if depth == 0 {
+    if !blocks.isRunning {
       runner.store(MonotonicClock.threadID(), ordering: .relaxed)
       askStaleness()
     }
-    depth += 1
+    blocks.enter()
     defer {
-      if depth == 1 { atEnd() }
-      depth -= 1
-      if depth == 0 { runner.store(0, ordering: .relaxed) }
+      if blocks.isOutermost { atEnd() }
+      blocks.leave()
+      if !blocks.isRunning { runner.store(0, ordering: .relaxed) }
     }
     return try block()
   }
@@ -87,56 +87,94 @@ extension NSManagedObjectContext {
   /// the context will do so.
   @inline(__always)
   final func scheduleProcessing() {
-    if depth == 0, concurrencyType == .mainQueueConcurrencyType { scheduleOnMainQueue() }
+    if !blocks.isRunning, concurrencyType == .mainQueueConcurrencyType { scheduleOnMainQueue() }
   }
 
   private func scheduleOnMainQueue() {
     // Off the main queue this would run beside what the caller does.
-    guard !isProcessingScheduled, MainQueue.isCurrent else { return }
-    isProcessingScheduled = true
+    guard MainQueue.isCurrent, blocks.schedule() else { return }
     queue.async { [weak self] in self?.processAsScheduled() }
     // A run loop inside of a block of the main queue doesn't serve the queue.
-    guard !isInRunLoop, Thread.isMainThread else { return }
-    isInRunLoop = true
+    guard Thread.isMainThread, blocks.enterRunLoop() else { return }
     RunLoop.main.perform { [weak self] in
-      self?.isInRunLoop = false
+      self?.blocks.leaveRunLoop()
       self?.processAsScheduled()
     }
   }
 
   private func processAsScheduled() {
-    guard isProcessingScheduled else { return }
-    isProcessingScheduled = false
-    run {}
+    if blocks.takeSchedule() { run {} }
   }
 
   private func endBlock() {
     processPendingChanges()
-    endBurst()
+    endReadTransaction()
     sweep()
-    if hasAskedParent { letParentSweep() }
+    if blocks.takeParentRequest() { letParentSweep() }
   }
 
   /// Lets the parent let go of what this context's requests have registered there.
   private func letParentSweep() {
-    hasAskedParent = false
     guard let parent else { return }
     let work: @Sendable () -> Void = { parent.run({}, atEnd: parent.endServing) }
     if parent.isOnQueue { work() } else { parent.queue.async(execute: work) }
   }
 
   private func endServing() {
-    endBurst()
+    endReadTransaction()
     sweep()
-    if hasAskedParent { letParentSweep() }
+    if blocks.takeParentRequest() { letParentSweep() }
   }
 
-  /// Ends the burst of reads: its snapshot is given up and its connection given back.
-  final func endBurst() {
-    // A read that is running keeps its snapshot; it ends it when it is done.
-    if readDepth == 0 { burst?.end() }
-    burst = nil
-    if !otherBursts.isEmpty { endOtherBursts() }
+}
+
+/// The `perform` blocks of a context, and what is to be done when the outermost of them ends.
+///
+/// Used on the context's queue.
+struct BlockState {
+  private var depth = 0
+  /// Whether the main queue will process pending changes.
+  private var isScheduled = false
+  /// Whether the main run loop will process them.
+  private var isInRunLoop = false
+  /// Whether a block has requested something of the parent context.
+  private var hasAskedParent = false
+
+  /// Whether a block is running.
+  var isRunning: Bool { depth > 0 }
+  /// Whether the block that is running has no other around it.
+  var isOutermost: Bool { depth == 1 }
+
+  mutating func enter() { depth += 1 }
+  mutating func leave() { depth -= 1 }
+
+  /// Returns whether processing was not scheduled yet; it is now.
+  mutating func schedule() -> Bool {
+    defer { isScheduled = true }
+    return !isScheduled
+  }
+
+  /// Returns whether processing was scheduled; it isn't any longer.
+  mutating func takeSchedule() -> Bool {
+    defer { isScheduled = false }
+    return isScheduled
+  }
+
+  /// Returns whether the run loop was not asked yet; it is now.
+  mutating func enterRunLoop() -> Bool {
+    defer { isInRunLoop = true }
+    return !isInRunLoop
+  }
+
+  mutating func leaveRunLoop() { isInRunLoop = false }
+
+  /// Notes that the parent registers objects for this context.
+  mutating func noteParentRequest() { hasAskedParent = true }
+
+  /// Returns whether the parent has registered objects for this context since the last call.
+  mutating func takeParentRequest() -> Bool {
+    defer { hasAskedParent = false }
+    return hasAskedParent
   }
 }
 

@@ -34,7 +34,9 @@ extension NSManagedObjectContext {
   /// Registers an object under the key that it was given.
   final func rekey(_ object: NSManagedObject, from temporary: Int64) {
     registry.rekey(object, from: temporary)
-    if hasChildren.load(ordering: .relaxed) { promotedKeys[temporary] = object.primaryKey }
+    if hasChildren.load(ordering: .relaxed) {
+      children.promote(temporary, to: object.primaryKey)
+    }
   }
 
   private func adopt(_ object: NSManagedObject, from temporary: Int64, in store: RowStore) {

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
   /// row stays cached while somebody holds the object.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
-    endBurst()
+    endReadTransaction()
     finishMergedDeletions()
     guard !object.isFault || object.hasChanges else { return }
     if object.isInserted {
@@ -33,9 +33,9 @@ extension NSManagedObjectContext {
   /// Turns a new object into a fault, which stays inserted.
   private func forgetValues(ofInserted object: NSManagedObject) {
     guard !object.isFault else { return }
-    recorder?.remember(object)
+    undoState.recorder?.remember(object)
     changes.eventRefreshed.insert(object)
-    changeCount += 1
+    changes.mark()
     scheduleProcessing()
     object.turnIntoFault()
   }
@@ -58,15 +58,15 @@ extension NSManagedObjectContext {
   /// objects' IDs as an array under `NSInvalidatedAllObjectsKey`, unless no object was registered.
   public final func reset() {
     checkQueue()
-    endBurst()
+    endReadTransaction()
     advanceGeneration()
     forgetUndo()
     changes.removeAll()
-    changeCount += 1
+    changes.mark()
     var ids: [NSManagedObjectID] = []
     ids.reserveCapacity(registry.count)
     registry.forEach { ids.append($0.objectID) }
-    promotedKeys = [:]
+    children.removeAll()
     let (keys, survivors) = registry.removeAll(includingOwn: true)
     disown(keys)
     registry.resetPeaks()
@@ -84,13 +84,13 @@ extension NSManagedObjectContext {
   /// refreshed.
   public final func rollback() {
     checkQueue()
-    endBurst()
+    endReadTransaction()
     finishMergedDeletions()
     forgetUndo()
     let inserted = changes.inserted.array
     let saved = changes.all.filter { !$0.isInserted }
     changes.removeAll()
-    changeCount += 1
+    changes.mark()
     for object in saved {
       object.turnIntoFault()
       changes.eventRefreshed.insert(object)
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
       if parent != nil { return try parentRow(of: object) }
       guard let store = store(for: object) else { return nil }
       let row =
-        try pinnedToken == nil
+        try reads.pin == nil
         ? cachedRow(of: object, in: store, notBefore: -.infinity)
         : pinnedRow(of: object, in: store)
       return try row ?? storedRow(of: object, in: store)

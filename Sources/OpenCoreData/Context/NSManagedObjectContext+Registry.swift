@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
   /// The key of an ID's object here: a temporary one may have been replaced by a save.
   private func presentKey(of objectID: NSManagedObjectID) -> Int64 {
     let key = objectID.primaryKey
-    return key > 0 ? key : promotedKeys[key] ?? key
+    return key > 0 ? key : children.permanentKey(for: key) ?? key
   }
 
   /// Objects of exactly this entity that are registered now, by the entity's name.
@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
 
   private func tallies(ofEntity name: String) -> [ObjectRegistry.Tally] {
     guard let entity = entityNamed(name) else { return [] }
-    return (0..<placeCount).map { registry.tally(EntityLayout.of(entity).at($0).index) }
+    return (0..<reads.placeCount).map { registry.tally(EntityLayout.of(entity).at($0).index) }
   }
 
   /// The most objects, whatever their entity, that were registered at once.
@@ -137,15 +137,14 @@ extension NSManagedObjectContext {
   /// Makes room for the objects of one of several stores, before the first of them comes.
   @inline(__always)
   final func makeRoom(for place: Int) {
-    if place >= placeCount { makeMoreRoom(for: place) }
+    if place >= reads.placeCount { makeMoreRoom(for: place) }
   }
 
   private func makeMoreRoom(for place: Int) {
     guard let family else { return }
-    placeCount = place + 1
-    directStore = nil
+    reads.expect(placeCount: place + 1)
     registry.prepare(
-      entityCount: family.entityCount, rootCount: family.rootCount, placeCount: placeCount)
+      entityCount: family.entityCount, rootCount: family.rootCount, placeCount: place + 1)
   }
 
   /// The destination of a to-one, whose concrete entity the row names where it may be another; nil
@@ -228,9 +227,7 @@ extension NSManagedObjectContext {
 
   /// The coordinator's store at the first place, asked for once as long as it is there.
   final var firstStore: RowStore? {
-    if let knownStore, !knownStore.isRemoved { return knownStore }
-    knownStore = coordinator?.store(at: 0) ?? knownStore
-    return knownStore
+    reads.firstStore(of: coordinator)
   }
 
   /// The store an object's row is in or will be in.

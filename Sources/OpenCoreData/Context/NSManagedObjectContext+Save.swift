@@ -21,22 +21,21 @@ extension NSManagedObjectContext {
       processPendingChanges()
       post(.NSManagedObjectContextWillSave, [:])
       guard hasChanges else { return try saveNothing() }
-      let rounds = try settleBeforeSave()
-      endBurst()
+      var operation = SaveOperation(in: self)
+      let rounds = try operation.prepare()
+      endReadTransaction()
       guard !savePlan().isEmpty else {
         changes.removeAll()
         return try saveNothing()
       }
       let event = scope.begin(.save)
-      let plan: SavePlan
-      let displaced: [NSManagedObject]
-      let insertions: Set<NSManagedObject>
       do {
-        (plan, insertions, displaced) = try writeChanges()
+        try operation.write()
       } catch {
         scope.abandon(event)
         throw error
       }
+      let plan = operation.plan
       scope.counters.saves += 1
       scope.counters.saveRounds += rounds
       scope.end(event) { event in
@@ -46,8 +45,8 @@ extension NSManagedObjectContext {
       for object in plan.written { object.didSave() }
       for object in plan.deleted { object.didSave() }
       announceSave(
-        inserted: plan.inserted, insertions, updated: plan.updated,
-        deleted: plan.deleted + displaced)
+        inserted: plan.inserted, operation.insertions, updated: plan.updated,
+        deleted: plan.deleted + operation.displaced)
       for object in plan.deleted { object.dropRelated() }
     }
   }
@@ -58,9 +57,6 @@ extension NSManagedObjectContext {
     announceSave(inserted: [], [], updated: [], deleted: [])
   }
 
-  /// The rounds of validating and `willSave` that a save allows.
-  private static let mostRounds = 1_000
-
   /// Writes what was set as metadata of the stores and has not been written with objects.
   final func saveMetadata() throws {
     for store in coordinator?.rowStores ?? [] where store.hasUnsavedMetadata {
@@ -70,51 +66,6 @@ extension NSManagedObjectContext {
         throw NSError.from(error, store: store)
       }
     }
-  }
-
-  /// Validates and calls `willSave` until a round changes nothing.
-  /// - Returns: The rounds it took, that one among them.
-  private func settleBeforeSave() throws -> Int {
-    var restless: NSManagedObject?
-    for round in 1...NSManagedObjectContext.mostRounds {
-      if !propagatesDeletesAtEndOfEvent { propagateDeletions() }
-      // A new object that was refreshed has its default values.
-      for object in changes.inserted.array where object.isFault { object.willAccess() }
-      let before = changeCount
-      try validateChanges()
-      for object in changes.all {
-        let count = changeCount
-        object.willSave()
-        if round == NSManagedObjectContext.mostRounds, changeCount != count {
-          restless = object
-        }
-      }
-      let isSettled = changeCount == before
-      processPendingChanges()
-      if isSettled { return round }
-    }
-    let name = restless.map { "willSave of \($0.objectID)" } ?? "Validation"
-    throw NSError.coreData(
-      NSPersistentStoreOperationError,
-      "\(name) still changes properties after \(NSManagedObjectContext.mostRounds) rounds; set a "
-        + "property there only when its value differs.",
-      [NSAffectedObjectsErrorKey: [restless].compactMap { $0 }])
-  }
-
-  private func validateChanges() throws {
-    var failures: [NSError] = []
-    func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
-      for object in objects {
-        do { try validate(object) } catch { failures.append(error as NSError) }
-      }
-    }
-    check(changes.inserted.undeleted) { try $0.validateForInsert() }
-    check(changes.updated.undeleted.filter { !$0.isInserted }) { try $0.validateForUpdate() }
-    check(changes.deleted.array) { try $0.validateForDelete() }
-    let (inserted, updated) = (changes.inserted.undeleted, changes.updated.undeleted)
-    check(inserted) { try $0.validateReferences() }
-    check(updated) { try $0.validateReferences() }
-    try NSError.throwValidation(failures)
   }
 
   /// What a save would write at present.
@@ -133,6 +84,14 @@ extension NSManagedObjectContext {
         !$0.isInserted && !$0.state.contains(.inaccessible)
       },
       locked: changes.locked.filter { !$0.hasChanges && $0.context === self })
+  }
+
+  /// Takes an object whose row was deleted out of the context.
+  final func detach(_ object: NSManagedObject) {
+    store(for: object)?.disown(
+      rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+    object.keepStore(store(for: object))
+    leave(object)
   }
 }
 

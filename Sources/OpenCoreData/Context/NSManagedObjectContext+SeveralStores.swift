@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
   /// The rows of one store, and what they were read from.
   private struct Part {
     let plan: FetchPlan
+    let store: RowStore
     let reader: any StoreReader
     var rows: [FetchedRow]
   }
@@ -51,7 +52,9 @@ extension NSManagedObjectContext {
           asked.limit = plan.limit > 0 ? plan.offset + plan.limit : 0
         }
         parts.append(
-          try read(store) { Part(plan: asked, reader: $0, rows: try $0.rows(asked, in: scope)) })
+          try read(store) {
+            Part(plan: asked, store: store, reader: $0, rows: try $0.rows(asked, in: scope))
+          })
       }
     } catch {
       for row in parts.flatMap(\.rows) { row.row.release() }
@@ -105,11 +108,11 @@ extension NSManagedObjectContext {
           return materialise(part.rows, from: part.reader, part.plan)
         }
         defer { for row in part.rows { row.row.release() } }
-        return register(part.rows.map(\.identity), from: part.reader.store)
+        return register(part.rows.map(\.identity), from: part.store)
       }
       let objects = try overlay(plan, on: order.map { found[$0.part][$0.row] })
       for (part, found) in zip(parts, found) {
-        try prefetch(plan.prefetchPaths, from: found, of: plan.entity, in: part.reader.store)
+        try prefetch(plan.prefetchPaths, from: found, of: plan.entity, in: part.store)
       }
       return (objects, objects.count)
     }
@@ -122,7 +125,7 @@ extension NSManagedObjectContext {
     try fetching(plan) {
       let (parts, order) = try parts(of: plan)
       let found = parts.map { part -> [NSManagedObjectID] in
-        let store = part.reader.store
+        let store = part.store
         if plan.includesPropertyValues {
           part.reader.cache(part.rows)
           return part.rows.map {

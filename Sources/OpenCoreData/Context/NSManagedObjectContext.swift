@@ -26,32 +26,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Which queue the context was made for.
   public let concurrencyType: ConcurrencyType
   let queue: DispatchQueue
-  /// Perform blocks around the present call.
-  var depth = 0
-  /// Whether the main queue will process pending changes, and whether the main run loop will look.
-  final var (isProcessingScheduled, isInRunLoop) = (false, false)
-  /// Reads around the present call; they share a snapshot.
-  var readDepth = 0
   /// The thread that runs a block of this context; 0 between blocks.
   let runner = Atomic<UInt64>(0)
-  /// The last error of a fault that could not be read, which has no caller to throw to.
-  ///
-  /// Such a fault becomes deleted with nil values, a to-many reads as empty; set to nil to look for
-  /// the next one. On the context's queue.
-  package final var faultError: NSError?
-  /// Faults whose SELECT was stopped, which read as empty; see `forgetStoppedFaults()`.
-  final var stoppedFaults: [NSManagedObject] = []
   @exclusivity(unchecked) var registry = ObjectRegistry()
   /// The model's, to tell objects of another model.
   private(set) var family: LayoutFamily?
-  /// The store at the first place; set at first need.
-  @exclusivity(unchecked) final var knownStore: RowStore?
-  /// How many stores' objects the registry has room for.
-  @exclusivity(unchecked) final var placeCount = 1
-  /// The store whose row cache this context reads as it is, known from the first fault on; nil for a
-  /// child, while the context is pinned to a query generation, and once objects of several stores may
-  /// be registered.
-  @exclusivity(unchecked) final var directStore: RowStore?
   /// The class that an object was last made of, and its entity.
   @exclusivity(unchecked) final var lastInserted:
     (type: NSManagedObject.Type, entity: NSEntityDescription)?
@@ -59,30 +38,24 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   private var parentContext: NSManagedObjectContext?
   /// Whether a context was made a child of this one.
   let hasChildren = Atomic<Bool>(false)
-  /// The permanent keys of objects that children may know by their temporary ones.
-  var promotedKeys: [Int64: Int64] = [:]
-  /// What the context is pinned to; nil when it reads whatever is newest.
-  var pinnedToken: NSQueryGenerationToken?
-  /// The undo manager, when there is one.
-  var undoing: UndoRegistration?
-  /// What has changed since the last `processPendingChanges`, while there is an undo manager.
-  final var recorder: UndoRecorder?
-  /// Whether a block of this context has asked the parent for something.
-  var hasAskedParent = false
+  /// What children may ask for.
+  final var children = ChildLink()
+  /// The `perform` blocks that are running.
+  @exclusivity(unchecked) final var blocks = BlockState()
+  /// The read transaction and the query generation.
+  @exclusivity(unchecked) final var reads = ReadSession()
+  /// The undo manager.
+  @exclusivity(unchecked) final var undoState = UndoState()
+  /// The faults that could not be read.
+  final var faultFailures = FaultFailures()
   /// The child contexts that merge by themselves.
   let followers = ContextFollowers()
   var mergesAutomatically = false
   let scope: ProfileScope
   /// What a new fault of this context is: watched when queues are guarded.
   final let faultState: ObjectState = QueueGuard.isOn ? .watched : .fault
-  /// What a burst of faults reads from: the store that was read last.
-  var burst: (any StoreReader)?
-  /// What it has read other stores from.
-  var otherBursts: [any StoreReader] = []
   /// What has changed since the last save, and since the last notification.
-  var changes = PendingChanges()
-  /// Counted up by each change, so that a round of `willSave` can tell whether it changed anything.
-  @exclusivity(unchecked) final var changeCount = 0
+  @exclusivity(unchecked) final var changes = PendingChanges()
   var coordinator: NSPersistentStoreCoordinator?
 
   /// How old a row of the row cache may be, in seconds: below 0, as by default, of any age; 0,
@@ -166,8 +139,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   deinit {
-    burst?.end()
-    for burst in otherBursts { burst.end() }
+    reads.end()
     let (keys, survivors) = registry.removeAll()
     disown(keys)
     for object in survivors { object.keepStore(store(for: object)) }

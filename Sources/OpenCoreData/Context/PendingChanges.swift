@@ -25,6 +25,12 @@ struct PendingChanges {
   /// What the did-change notification that is being posted tells of; empty otherwise.
   var posted: [Set<NSManagedObject>] = []
 
+  /// Raised by each change, so that a pass of `willSave` can tell whether it changed anything.
+  private(set) var marks = 0
+
+  /// Notes that something changed.
+  mutating func mark() { marks += 1 }
+
   /// Whether an object was inserted or set in the present event, or in the one being told of.
   func isInEvent(_ object: NSManagedObject) -> Bool {
     !object.state.isDisjoint(with: [.eventInserted, .eventUpdated])

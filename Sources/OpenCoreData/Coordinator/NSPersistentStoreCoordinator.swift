@@ -172,7 +172,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
           NSPersistentStoreOpenError,
           "A store of the type '\(type.rawValue)' needs the URL of a file.")
       }
-      return try AtomicStore.open(
+      return try AtomicStoreDocument.open(
         form, at: url, model: managedObjectModel, configuration: configuration, place: place,
         options: options)
     }
@@ -193,8 +193,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// Apple's gives each class in an `NSValue`.
   public class var registeredStoreTypes: [String: AnyClass] {
     [
-      NSSQLiteStoreType: SQLiteStore.self, NSXMLStoreType: AtomicStore.self,
-      NSBinaryStoreType: AtomicStore.self, NSInMemoryStoreType: MemoryStore.self,
+      NSSQLiteStoreType: SQLiteStore.self, NSXMLStoreType: MemoryStore.self,
+      NSBinaryStoreType: MemoryStore.self, NSInMemoryStoreType: MemoryStore.self,
     ]
   }
 
@@ -255,23 +255,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
           + "their configurations do not have it.")
     }
     return store
-  }
-}
-
-extension RowStore {
-  /// The store, when it may be written.
-  ///
-  /// - Throws: 134030 for one that is looked at, 134070 for one that was removed.
-  func writable() throws -> Self {
-    guard !isRemoved else { throw NSError.removedStore(self) }
-    guard !isReadOnly else {
-      throw NSError.coreData(
-        NSPersistentStoreSaveError,
-        "The store is read-only\(opensReadOnly ? " (NSReadOnlyPersistentStoreOption)" : ""); changes "
-          + "can't be saved to it.",
-        [NSAffectedStoresErrorKey: [self]])
-    }
-    return self
   }
 }
 

@@ -94,7 +94,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
       guard deletes else {
         return NSPersistentHistoryResult(try result(stores, context), resultType)
       }
-      context.endBurst()
+      context.endReadTransaction()
       var count = 0
       for store in stores {
         count += try store.writable().deleteHistory(before: place, in: context)

@@ -12,7 +12,7 @@ extension SQLiteStore {
     after place: NSPersistentHistoryChangeRequest.Place, withChanges: Bool,
     in context: NSManagedObjectContext
   ) throws -> [NSPersistentHistoryTransaction] {
-    context.endBurst()
+    context.endReadTransaction()
     return try context.read(self) { reader in
       guard let connection = (reader as? SQLiteReader)?.connection,
         let tables = try historyTables(on: connection)

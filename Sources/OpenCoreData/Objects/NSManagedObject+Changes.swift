@@ -4,7 +4,7 @@ extension NSManagedObject {
   /// Tells the context that a property is being set.
   final func noteChange() {
     if state.isNotedChange {
-      context?.changeCount += 1
+      context?.changes.mark()
       return
     }
     guard state.isDisjoint(with: [.awaking, .transientOnly, .inaccessible]) else {

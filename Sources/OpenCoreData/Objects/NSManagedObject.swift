@@ -65,7 +65,7 @@ open class NSManagedObject: NSObject {
   }
 
   /// Has the object ID stay the same once the object has no context.
-  final func keepStore(_ store: RowStore?) {
+  final func keepStore(_ store: CachingStore?) {
     if primaryKey > 0 { storage.formerStore = store?.handle }
   }
 

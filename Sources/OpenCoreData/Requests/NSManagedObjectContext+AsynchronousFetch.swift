@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
     var plan = try FetchPlan(fetch, model: requiredCoordinator.managedObjectModel)
     let result = NSAsynchronousFetchResult(request, context: self)
     let ending = AsynchronousEnding(result)
-    guard parent == nil, pinnedToken == nil, plan.batchSize == 0, plan.includesPropertyValues,
+    guard parent == nil, reads.pin == nil, plan.batchSize == 0, plan.includesPropertyValues,
       fetch.resultType == .managedObjectResultType, let store = try onlyStore(of: plan),
       !plan.isSortedByObjects(of: store)
     else {

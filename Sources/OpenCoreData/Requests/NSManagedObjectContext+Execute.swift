@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
     _ plan: FetchPlan, on affected: [NSPersistentStore]?, isInsertion: Bool = false,
     _ body: (SQLiteStore, FetchPlan) throws -> BatchOutcome
   ) throws -> [BatchOutcome] {
-    endBurst()
+    endReadTransaction()
     var stores = requiredCoordinator.stores(holding: plan.layout)
     if let affected { stores = stores.filter { store in affected.contains { $0 === store } } }
     if isInsertion { stores = Array(stores.prefix(1)) }

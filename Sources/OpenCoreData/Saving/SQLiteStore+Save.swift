@@ -7,8 +7,8 @@ extension SQLiteStore {
   ///
   /// Cost: BEGIN, one statement a row and a join row, COMMIT. A row that is not what it was costs a
   /// SELECT after the rollback, one that breaks a constraint another.
-  func commit(
-    _ plan: SavePlan, in scope: ProfileScope, _ beforeCommit: () throws -> Void
+  func write(
+    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
     let outside = try ExternalWrites(plan, in: external)
     do {
@@ -201,7 +201,7 @@ extension SQLiteStore {
   /// Reserves primary keys for new objects in a transaction of its own and gives them to the objects.
   ///
   /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
-  func reserve(for objects: [NSManagedObject], in scope: ProfileScope) throws {
+  func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     var byRoot: [(root: SQLEntity, objects: [NSManagedObject])] = []
     for object in objects {
       let root = entity(object.layout).root

@@ -65,7 +65,7 @@ struct ChangedRows: Error, @unchecked Sendable {  // thrown and caught on the co
 extension Row {
   /// The values by property, as conflicts show them: attributes, and the object IDs of to-one
   /// relationships; nil values are `NSNull`.
-  func snapshot(_ layout: EntityLayout, _ store: RowStore?) -> [String: Any] {
+  func snapshot(_ layout: EntityLayout, _ store: CachingStore?) -> [String: Any] {
     var result: [String: Any] = [:]
     for slot in layout.slots {
       if slot.kind.isToOne {
@@ -77,7 +77,7 @@ extension Row {
     return layout.gatheringComposites(result)
   }
 
-  private func destinationID(_ slot: RowSlot, _ store: RowStore?) -> NSManagedObjectID? {
+  private func destinationID(_ slot: RowSlot, _ store: CachingStore?) -> NSManagedObjectID? {
     guard !isNull(slot), let declared = slot.relationship.destinationEntity else { return nil }
     let number = slot.kind == .toOnePolymorphic ? Int(exactly: entityNumber(slot)) : nil
     let layout = number.flatMap { store?.layouts.layout(entityNumber: $0) }

@@ -21,7 +21,7 @@ final class DerivedChanges: Sendable {
   }
 }
 
-extension RowStore {
+extension CachingStore {
   /// Puts derived values into the rows of the row cache that they belong to.
   ///
   /// The rows that objects hold stay as they are: an object shows the new value once it is refreshed.

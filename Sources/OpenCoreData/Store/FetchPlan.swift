@@ -30,11 +30,11 @@ struct FetchPlan {
         || (includesSubentities && candidate.entity.isKind(of: entity))
     else { return false }
     guard let affectedStores else { return true }
-    return affectedStores.contains { ($0 as? RowStore)?.place == candidate.place }
+    return affectedStores.contains { ($0 as? CachingStore)?.place == candidate.place }
   }
 
   /// The same, for the rows of one of several stores.
-  func at(_ store: RowStore) -> FetchPlan {
+  func at(_ store: CachingStore) -> FetchPlan {
     guard store.place != layout.place else { return self }
     var plan = self
     plan.layout = layout.at(store.place)
@@ -43,7 +43,7 @@ struct FetchPlan {
 
   /// Whether a store leaves the order to the objects: one in memory whose rows are to be sorted by a
   /// transient property, which no row has.
-  func isSortedByObjects(of store: RowStore) -> Bool {
+  func isSortedByObjects(of store: CachingStore) -> Bool {
     !sort.isEmpty && store is MemoryStore && sort.contains(where: isTransient)
   }
 

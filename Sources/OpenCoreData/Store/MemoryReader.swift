@@ -2,13 +2,13 @@ import ManagedModel
 
 /// Reads a snapshot of a store in memory.
 final class MemoryReader: StoreReader {
-  let store: RowStore
+  let store: CachingStore
   let commit: UInt64
   let tables: MemoryTables
   /// The first key that a row was asked for and does not have.
   var unknownKey: (key: String, entity: String)?
 
-  init(store: RowStore, tables: MemoryTables, commit: UInt64) {
+  init(store: CachingStore, tables: MemoryTables, commit: UInt64) {
     self.store = store
     self.tables = tables
     self.commit = commit

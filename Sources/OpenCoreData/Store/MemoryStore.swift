@@ -6,8 +6,10 @@ import Synchronization
 ///
 /// Predicates and sort descriptors are evaluated on the rows, so that whatever evaluates in memory can
 /// be fetched by; no statement runs. Apple counterpart: the store of type `NSInMemoryStoreType`.
-class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a lock
+final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {  // what changes is behind a lock
   private let contents: Mutex<Contents>
+  /// The document of an XML or binary store, which each save replaces; nil for an in-memory store.
+  private let document: AtomicStoreDocument?
 
   private struct Contents {
     var tables: MemoryTables
@@ -42,8 +44,10 @@ class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a 
 
   init(
     layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
-    options: [AnyHashable: Any]?, metadata: [String: Any], tables: MemoryTables, lastKeys: [Int64]
+    options: [AnyHashable: Any]?, metadata: [String: Any], tables: MemoryTables, lastKeys: [Int64],
+    document: AtomicStoreDocument? = nil
   ) {
+    self.document = document
     contents = Mutex(Contents(tables: tables, lastKeys: lastKeys))
     super.init(
       layouts: layouts, type: type, url: url, identifier: identifier,
@@ -62,34 +66,13 @@ class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a 
     return StoreLayouts(entities, place: place)
   }
 
-  /// Whether each save is kept somewhere else too, by `keep`.
-  var isKept: Bool { false }
-
-  /// Keeps a new state of the tables, all of it or nothing; called under the store's lock.
-  ///
-  /// - Parameters:
-  ///   - lastKey: The highest key given.
-  ///   - beforeCommit: Called once nothing but the last step is left.
-  func keep(
-    _ tables: MemoryTables, lastKey: Int64, beforeCommit: () throws -> Void
-  ) throws {
-    preconditionFailure("\(Swift.type(of: self)) does not say where it is kept")
-  }
-
-  /// Keeps the present state.
-  final func keepTables() throws {
-    try contents.withLock { contents in
-      try keep(contents.tables, lastKey: contents.lastKeys.max() ?? 0) {}
-    }
-  }
-
-  override func beginReading() throws -> any StoreReader {
+  func beginReading() throws -> any StoreReader {
     let commit = commitNumber
     return MemoryReader(store: self, tables: contents.withLock { $0.tables }, commit: commit)
   }
 
   /// A copy of the tables, whose rows are as near as the row cache's.
-  override func openGeneration() throws -> StoreGeneration {
+  func openGeneration() throws -> StoreGeneration {
     contents.withLock { contents in
       let commit = countCommit()
       let reader = MemoryReader(store: self, tables: contents.tables, commit: commit)
@@ -98,7 +81,7 @@ class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a 
   }
 
   /// No statement: a counter for each root entity.
-  override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
+  func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     contents.withLock { contents in
       for object in objects {
         object.primaryKey = contents.takeKey(rootIndex: object.layout.rootIndex)
@@ -108,8 +91,8 @@ class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a 
 
   /// No statement: the new tables replace the old ones at once, after they were kept where the store is
   /// kept.
-  override func write(
-    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void = {}
+  func write(
+    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
     let (rows, commit) = try contents.withLock { contents in
       let changed = plan.compared.filter { object in
@@ -126,7 +109,7 @@ class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a 
         }
       }
       try checkConstraints(plan, contents.tables)
-      guard isKept else {
+      guard let document else {
         try beforeCommit()
         let rows = newRows(of: plan.written)
         return (rows, apply(plan, rows, to: &contents.tables))
@@ -135,7 +118,8 @@ class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a 
       var tables = contents.tables
       let commit = apply(plan, rows, to: &tables)
       do {
-        try keep(tables, lastKey: contents.lastKeys.max() ?? 0, beforeCommit: beforeCommit)
+        try document.write(
+          tables, of: self, lastKey: contents.lastKeys.max() ?? 0, beforeCommit: beforeCommit)
       } catch {
         for row in rows { row.release() }
         throw error
@@ -187,4 +171,22 @@ class MemoryStore: RowStore, @unchecked Sendable {  // what changes is behind a 
     }
     if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
   }
+
+  /// Stores in memory have no external data files.
+  func externalData(_ file: ExternalFile) throws -> Data {
+    throw NSError.store("The store has no external data file '\(file.name)'.")
+  }
+
+  /// Writes the whole document of an XML or binary store.
+  func saveMetadata() throws {
+    guard let document, hasUnsavedMetadata else {
+      hasUnsavedMetadata = false
+      return
+    }
+    try contents.withLock { contents in
+      try document.write(contents.tables, of: self, lastKey: contents.lastKeys.max() ?? 0) {}
+    }
+  }
+
+  func close() { markRemoved() }
 }

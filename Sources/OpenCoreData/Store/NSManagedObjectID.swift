@@ -10,7 +10,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   /// Nil for a temporary identity.
   let handle: StoreHandle?
   /// The store whose row cache keeps the row for as long as this instance lives.
-  private let rowOwner: RowStore?
+  private let rowOwner: CachingStore?
 
   /// Prefix of the temporary identities of this process.
   private static let process = UUID().uuidString
@@ -27,7 +27,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   }
 
   /// An ID that owns the row that its fetch put into the row cache; the fetch added the owner.
-  init(owning layout: EntityLayout, primaryKey: Int64, store: RowStore) {
+  init(owning layout: EntityLayout, primaryKey: Int64, store: CachingStore) {
     self.layout = layout
     self.primaryKey = primaryKey
     self.handle = store.handle

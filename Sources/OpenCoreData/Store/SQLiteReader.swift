@@ -24,7 +24,7 @@ final class SQLiteReader: StoreReader {
 
   private static let longest: UInt64 = 50_000_000
 
-  var store: RowStore { sqlite }
+  var store: CachingStore { sqlite }
   var generation: StoreGeneration? { nil }
 
   /// Leases a connection and begins a read transaction.

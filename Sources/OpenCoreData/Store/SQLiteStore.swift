@@ -4,7 +4,7 @@ import SQLiteDriver
 import Synchronization
 
 /// A store in a SQLite file of Apple's format: connections and mapping.
-final class SQLiteStore: RowStore, @unchecked Sendable {
+final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let pool: ConnectionPool
   let mapping: SQLModel
   let translator: SQLTranslator
@@ -62,12 +62,12 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
     return entity
   }
 
-  override func beginReading() throws -> any StoreReader {
+  func beginReading() throws -> any StoreReader {
     guard !isRemoved else { throw NSError.removedStore(self) }
     return try SQLiteReader(store: self)
   }
 
-  override func openGeneration() throws -> StoreGeneration {
+  func openGeneration() throws -> StoreGeneration {
     guard !opensReadOnly else { return try makeGeneration() }
     // Between two saves, so that the row cache is of the same state as the file.
     return try pool.withWriter { _ in try makeGeneration() }
@@ -85,21 +85,11 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
       store: self, commit: countCommit(), reader: reader, sharesCache: true)
   }
 
-  override func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
-    try reserve(for: objects, in: scope)
-  }
-
-  override func write(
-    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void = {}
-  ) throws -> [Row] {
-    try commit(plan, in: scope, beforeCommit)
-  }
-
-  override func externalData(_ file: ExternalFile) throws -> Data {
+  func externalData(_ file: ExternalFile) throws -> Data {
     try external.read(file)
   }
 
-  override func saveMetadata() throws {
+  func saveMetadata() throws {
     try pool.withWriter { connection in
       guard hasUnsavedMetadata else { return }
       try writeMetadata(on: connection)
@@ -113,8 +103,8 @@ final class SQLiteStore: RowStore, @unchecked Sendable {
     return countCommit()
   }
 
-  override func close() {
-    super.close()
+  func close() {
+    markRemoved()
     pool.close()
   }
 

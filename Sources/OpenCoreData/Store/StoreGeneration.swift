@@ -6,7 +6,7 @@ import ManagedModel
 /// serves as well what it has from before. Goes with the last token.
 final class StoreGeneration: @unchecked Sendable {
   // `reader` is used under `lock`, `rows` under the store's
-  let store: RowStore
+  let store: CachingStore
   /// The number of a commit that never was: commits below are in the snapshot, those above are not.
   let commit: UInt64
   /// Whether rows of the row cache from before may be used.
@@ -16,7 +16,7 @@ final class StoreGeneration: @unchecked Sendable {
   private let reader: any StoreReader
   private let lock = NSLock()
 
-  init(store: RowStore, commit: UInt64, reader: any StoreReader, sharesCache: Bool) {
+  init(store: CachingStore, commit: UInt64, reader: any StoreReader, sharesCache: Bool) {
     self.store = store
     self.commit = commit
     self.reader = reader
@@ -46,7 +46,7 @@ final class GenerationReader: StoreReader {
     pinned = generation
   }
 
-  var store: RowStore { pinned.store }
+  var store: CachingStore { pinned.store }
   var commit: UInt64 { pinned.commit - 1 }
   var generation: StoreGeneration? { pinned }
   var isFresh: Bool { true }
@@ -173,18 +173,7 @@ public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
   }
 }
 
-extension RowStore {
-  /// The generation of the present state: the last one when nothing was saved since, or a new one.
-  final func currentGeneration() throws -> StoreGeneration {
-    let last = withShared { $0.generations.last?.generation }
-    if let last, last.commit == commitNumber { return last }
-    let generation = try openGeneration()
-    withShared { shared in
-      shared.generations.removeAll { $0.generation == nil }
-      shared.generations.append(WeakGeneration(generation: generation))
-    }
-    return generation
-  }
+extension CachingStore {
 
   /// Puts rows of a generation where its contexts find them: into the row cache where that has
   /// nothing newer, else beside it.
@@ -218,7 +207,7 @@ extension RowStore {
   }
 }
 
-extension RowStore {
+extension CachingStore {
   /// Keeps where a to-many leads in a generation, as long as somebody owns its object.
   final func remember(
     _ found: [FetchedIdentity], for key: ToManyKey, of generation: StoreGeneration
@@ -235,7 +224,7 @@ struct WeakGeneration {
   weak var generation: StoreGeneration?
 }
 
-extension RowStore.SharedRows {
+extension CachingStore.SharedRows {
   /// The row of a key in a generation, or in the newest state, without a count; nil when it has to be
   /// read.
   func row(rootIndex: Int, key: Int64, of generation: StoreGeneration?) -> Row? {

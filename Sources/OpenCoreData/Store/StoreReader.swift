@@ -7,7 +7,7 @@ import ManagedModel
 /// context makes an `NSError` of it.
 protocol StoreReader: AnyObject {
   /// The store that is read.
-  var store: RowStore { get }
+  var store: CachingStore { get }
   /// The store's commit number when the snapshot was taken, or a lower one.
   var commit: UInt64 { get }
   /// The query generation that is read; nil for the newest state.

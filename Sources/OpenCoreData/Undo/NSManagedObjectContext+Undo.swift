@@ -7,13 +7,12 @@ extension NSManagedObjectContext {
   /// all changes until the main queue turns are one. The manager holds every object that has
   /// been changed since it was set, saved or not. Setting another, or nil, forgets them.
   public final var undoManager: UndoManager? {
-    get { undoing?.manager }
+    get { undoState.manager }
     set {
-      guard newValue !== undoing?.manager else { return }
+      guard newValue !== undoState.manager else { return }
       processPendingChanges()
       forgetUndo()
-      undoing = newValue.map { UndoRegistration(of: self, with: $0) }
-      recorder = newValue.map { _ in UndoRecorder() }
+      undoState = UndoState(of: self, with: newValue)
     }
   }
 
@@ -38,12 +37,12 @@ extension NSManagedObjectContext {
 
   /// Registers what has changed since the last time as one group.
   final func registerUndo() {
-    guard let recorder, let manager = undoManager, let unit = recorder.take(),
+    guard let recorder = undoState.recorder, let manager = undoManager, let unit = recorder.take(),
       manager.isUndoRegistrationEnabled
     else { return }
     recorder.isPaused = true
     defer { recorder.isPaused = false }
-    if depth == 0, concurrencyType == .mainQueueConcurrencyType, manager.groupsByEvent,
+    if !blocks.isRunning, concurrencyType == .mainQueueConcurrencyType, manager.groupsByEvent,
       MainQueue.isCurrent
     {
       // The group is open until the main queue turns.
@@ -57,14 +56,14 @@ extension NSManagedObjectContext {
 
   /// Empties the undo stack of this context's changes.
   final func forgetUndo() {
-    recorder?.clear()
+    undoState.recorder?.clear()
     undoManager?.removeAllActions(withTarget: self)
   }
 
   /// Makes the objects of a unit what they were, and registers the way back.
   private func takeBack(_ unit: UndoUnit) {
-    recorder?.isPaused = true
-    defer { recorder?.isPaused = false }
+    undoState.recorder?.isPaused = true
+    defer { undoState.recorder?.isPaused = false }
     var opposite = UndoUnit()
     for snapshot in unit.snapshots { opposite.snapshots.append(ObjectSnapshot(snapshot.object)) }
     opposite.snapshots += unit.appeared.map { ObjectSnapshot($0) }
@@ -88,7 +87,7 @@ extension NSManagedObjectContext {
       snapshot.object.awake(fromSnapshotEvents: isBack ? .undoDeletion : .undoUpdate)
     }
     for object in unit.appeared { object.awake(fromSnapshotEvents: .undoInsertion) }
-    changeCount += 1
+    changes.mark()
     undoManager?.registerUndo(withTarget: self) { $0.takeBack(opposite) }
   }
 
@@ -151,7 +150,7 @@ final class UndoRegistration {
       forName: .NSUndoManagerCheckpoint, object: manager, queue: nil
     ) { [weak context] _ in
       // A manager is used on its context's queue.
-      guard let context, context.recorder?.isRecording == true else { return }
+      guard let context, context.undoState.recorder?.isRecording == true else { return }
       context.processPendingChanges()
     }
   }
@@ -159,4 +158,24 @@ final class UndoRegistration {
   deinit {
     NotificationCenter.default.removeObserver(token)
   }
+}
+
+/// A context's undo manager, and what has changed since the last `processPendingChanges` while there is
+/// one.
+struct UndoState {
+  private let registration: UndoRegistration?
+  let recorder: UndoRecorder?
+
+  /// No undo manager: nothing is recorded.
+  init() {
+    registration = nil
+    recorder = nil
+  }
+
+  init(of context: NSManagedObjectContext, with manager: UndoManager?) {
+    registration = manager.map { UndoRegistration(of: context, with: $0) }
+    recorder = manager.map { _ in UndoRecorder() }
+  }
+
+  var manager: UndoManager? { registration?.manager }
 }

@@ -22,7 +22,7 @@ extension RowCache {
   }
 }
 
-extension RowStore {
+extension CachingStore {
   /// Entries of the row cache that hold a row.
   var cachedRowCount: Int {
     withShared { $0.rows.rowCount }

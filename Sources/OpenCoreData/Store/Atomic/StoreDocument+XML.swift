@@ -1,3 +1,4 @@
+internal import FoundationXML
 import ManagedModel
 
 // A store as XML, in the form that public examples of Apple's XML stores have.
@@ -74,5 +75,142 @@ extension StoreDocument.Attribute {
         (data.base64EncodedString(), false)
       }
     }
+  }
+}
+
+/// Reads a store that is written as XML.
+///
+/// Entities are not expanded and nothing outside the document is read.
+final class StoreDocumentParser: NSObject, XMLParserDelegate {
+  private var document = StoreDocument(uuid: "", metadata: [:], lastKey: 0)
+  private var path: [String] = []
+  private var object: StoreDocument.Object?
+  private var attribute: (name: String, type: String, isEncoded: Bool)?
+  private var characters = ""
+  private var problem: StoreDocument.Problem?
+
+  /// Reads a document.
+  ///
+  /// - Throws: the first place where it is no store.
+  static func parse(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
+    // Names and values that are no UTF-8 would trap in the parser.
+    guard String(validating: data, as: UTF8.self) != nil else {
+      throw StoreDocument.Problem("it is not written in UTF-8.")
+    }
+    let reader = StoreDocumentParser()
+    let parser = XMLParser(data: data)
+    parser.delegate = reader
+    let succeeded = parser.parse()
+    if let problem = reader.problem { throw problem }
+    guard succeeded, !reader.document.uuid.isEmpty else {
+      throw StoreDocument.Problem(
+        "it ends too early, or is no store: it has no databaseInfo with a UUID.")
+    }
+    var document = reader.document
+    document.metadata = try metadata(in: data)
+    document.lastKey = max(document.lastKey, document.objects.map(\.key).max() ?? 0)
+    return document
+  }
+
+  /// The property list inside the document, which is XML of its own.
+  private static func metadata(
+    in data: Data
+  ) throws(StoreDocument.Problem) -> [String: Any] {
+    let end = data.firstRange(of: Data("</databaseInfo>".utf8))?.lowerBound ?? data.endIndex
+    let head = data[..<end]
+    guard let first = head.firstRange(of: Data("<plist".utf8)) else { return [:] }
+    // Its closing tag is the last: a value cannot hold one that is not escaped.
+    guard let last = head.lastRange(of: Data("</plist>".utf8)),
+      let values = PropertyList.read(head[first.lowerBound..<last.upperBound]) as? [String: Any]
+    else { throw StoreDocument.Problem("the property list in its metadata cannot be read.") }
+    return values
+  }
+
+  func parser(
+    _ parser: XMLParser, didStartElement name: String, namespaceURI: String?,
+    qualifiedName: String?, attributes: [String: String] = [:]
+  ) {
+    path.append(name)
+    characters = ""
+    switch path {
+    case ["database", "object"]:
+      guard let entity = attributes["type"], let key = Self.key(attributes["id"]) else {
+        return fail("an object needs a type and an id such as z102.", at: parser)
+      }
+      object = StoreDocument.Object(entity: entity, key: key)
+    case ["database", "object", "attribute"]:
+      guard let name = attributes["name"] else {
+        return fail("an attribute needs a name.", at: parser)
+      }
+      attribute = (name, attributes["type"] ?? "", attributes["encoding"] == "base64")
+    case ["database", "object", "relationship"]:
+      let keys = (attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace)
+      let read = keys.compactMap { Self.key(String($0)) }
+      guard let name = attributes["name"], read.count == keys.count else {
+        return fail("a relationship needs a name and idrefs such as \"z102 z103\".", at: parser)
+      }
+      object?.relationships.append(
+        StoreDocument.Relationship(
+          name: name, isToMany: attributes["type"]?.hasSuffix("/1") == false,
+          destination: attributes["destination"] ?? "", keys: read))
+    default: break
+    }
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters string: String) {
+    characters += string
+  }
+
+  func parser(
+    _ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?
+  ) {
+    switch path {
+    case ["database", "databaseInfo", "UUID"]:
+      document.uuid = characters.trimmingCharacters(in: .whitespacesAndNewlines)
+    case ["database", "databaseInfo", "nextObjectID"]:
+      let number = Int64(characters.trimmingCharacters(in: .whitespacesAndNewlines))
+      guard let number, number > 0 else {
+        return fail("nextObjectID is no number above 0.", at: parser)
+      }
+      document.lastKey = number - 1
+    case ["database", "object", "attribute"]: endAttribute(at: parser)
+    case ["database", "object"]:
+      if let object { document.objects.append(object) }
+      object = nil
+    default: break
+    }
+    _ = path.popLast()
+  }
+
+  private func endAttribute(at parser: XMLParser) {
+    guard let attribute else { return }
+    var text = characters
+    if attribute.isEncoded {
+      guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
+        return fail("the value of '\(attribute.name)' is no text in base 64.", at: parser)
+      }
+      text = String(decoding: data, as: UTF8.self)
+    }
+    object?.attributes.append(
+      StoreDocument.Attribute(name: attribute.name, type: attribute.type, value: .text(text)))
+    self.attribute = nil
+  }
+
+  func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+    fail("it is no well-formed XML.", at: parser)
+  }
+
+  private func fail(_ message: String, at parser: XMLParser) {
+    guard problem == nil else { return }
+    problem = StoreDocument.Problem(message, at: (parser.lineNumber, parser.columnNumber))
+    parser.abortParsing()
+  }
+
+  /// The number of an ID such as `z102`.
+  private static func key(_ text: String?) -> Int64? {
+    guard let text, text.hasPrefix("z"), let key = Int64(text.dropFirst()), key > 0 else {
+      return nil
+    }
+    return key
   }
 }

@@ -2,7 +2,7 @@ import ManagedModel
 
 // What a save means for the row cache, wherever its rows are written.
 
-extension RowStore {
+extension CachingStore {
   /// The objects whose row in the row cache is of another version than theirs.
   final func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
     guard !objects.isEmpty else { return [] }

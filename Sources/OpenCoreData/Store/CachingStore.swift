@@ -1,8 +1,115 @@
 import ManagedModel
+import ProfileEvents
+import Synchronization
+
+/// The row cache of a store, which the coordinator's contexts share.
+///
+/// Any context of its coordinator uses it, each on its own queue. `withShared` guards what is shared.
+/// Where the rows are stored is the subclass's part: see `StoreBackend`.
+class CachingStore: NSPersistentStore, @unchecked Sendable {
+  final let layouts: StoreLayouts
+  /// Which of its coordinator's stores it is, from 0; a place is free again once its store is removed.
+  final var place: Int { layouts.place }
+  private final let shared: Mutex<SharedRows>
+  #if CHECKED_ROWS
+    /// The thread sanitizer knows Foundation's locks and not `Mutex`: it would see races inside.
+    private let visibleLock = NSLock()
+  #endif
+  private final let commits = Atomic<UInt64>(1)
+  private final let removed = Atomic<Bool>(false)
+
+  /// The rows and keys that the coordinator's contexts share.
+  struct SharedRows: ~Copyable {
+    var rows: RowCache
+    var toMany = ToManyCache()
+    /// The query generations, the newest last.
+    var generations: [WeakGeneration] = []
+
+    /// `Z_OPT` of a cached row; nil when there is none.
+    func rowVersion(rootIndex: Int, key: Int64) -> Int64? {
+      rows.peek(rootIndex: rootIndex, key: key) { $0.version }
+    }
+  }
+
+  init(
+    layouts: StoreLayouts, type: String, url: URL?, identifier: String, configuration: String?,
+    isReadOnly: Bool, options: [AnyHashable: Any]?, metadata: [String: Any]
+  ) {
+    self.layouts = layouts
+    shared = Mutex(SharedRows(rows: RowCache(rootCount: layouts.rootCount)))
+    super.init(
+      type: type, url: url, identifier: identifier, configuration: configuration,
+      isReadOnly: isReadOnly, options: options, metadata: metadata)
+  }
+
+  /// Whether the store was removed from its coordinator.
+  final var isRemoved: Bool { removed.load(ordering: .relaxed) }
+
+  /// Marks the store as removed from its coordinator.
+  final func markRemoved() {
+    removed.store(true, ordering: .relaxed)
+    persistentStoreCoordinator = nil
+  }
+
+  // MARK: What contexts share
+
+  /// Counts the commits made through this store; a snapshot taken at a lower number is older.
+  final var commitNumber: UInt64 {
+    commits.load(ordering: .acquiring)
+  }
+
+  /// Counts a commit and gives its number.
+  final func countCommit() -> UInt64 {
+    commits.add(1, ordering: .acquiringAndReleasing).newValue
+  }
+
+  /// Uses the shared rows and keys under the store's lock.
+  ///
+  /// The body runs no statement and calls no object's own code.
+  final func withShared<R>(_ body: (inout SharedRows) throws -> R) rethrows -> R {
+    #if CHECKED_ROWS
+      visibleLock.lock()
+      defer { visibleLock.unlock() }
+    #endif
+    // What leaves the lock are counted rows and values; the compiler cannot see that they are.
+    nonisolated(unsafe) let body = body
+    return try shared.withLock { shared in
+      nonisolated(unsafe) let result = try body(&shared)
+      return result
+    }
+  }
+
+  /// Adds an owner to each key.
+  final func own(rootIndex: Int, keys: some Sequence<Int64>) {
+    withShared { shared in
+      shared.rows.reserve(rootIndex: rootIndex, keys.underestimatedCount)
+      for key in keys { shared.rows.own(rootIndex: rootIndex, key: key) }
+    }
+  }
+
+  /// Takes an owner from each key; rows without one leave the row cache.
+  final func disown(rootIndex: Int, keys: some Sequence<Int64>) {
+    withShared { shared in
+      for key in keys {
+        shared.rows.disown(rootIndex: rootIndex, key: key)
+        if !shared.rows.hasEntry(rootIndex: rootIndex, key: key) {
+          shared.toMany.forget(rootIndex: rootIndex, key: key)
+          if !shared.generations.isEmpty { shared.dropPinned(rootIndex: rootIndex, key: key) }
+        }
+      }
+    }
+  }
+
+  /// Names an object for events.
+  final func reference(_ layout: EntityLayout, _ primaryKey: Int64) -> ObjectReference {
+    ObjectReference(
+      store: identifier, entity: layout.entity.name ?? "", primaryKey: primaryKey)
+  }
+}
 
 // What was read goes into the row cache, and the keys of to-many destinations beside it.
 
-extension RowStore {
+extension CachingStore {
   /// Puts a row that was read into the row cache and returns the one to use, with a count.
   final func install(_ fetched: FetchedRow, commit: UInt64) -> Row {
     let timestamp = Date.timeIntervalSinceReferenceDate

@@ -1,0 +1,164 @@
+import ManagedModel
+
+/// What a context reads its stores through: the open read transaction, and the query generation that
+/// the context is pinned to.
+///
+/// The reads of a `perform` block share a read transaction, so that they see one snapshot. Used on the
+/// context's queue.
+struct ReadSession {
+  /// The reader of the store that was read last.
+  private var current: (any StoreReader)?
+  /// The readers of the other stores, whose read transactions are open too.
+  private var others: [any StoreReader] = []
+  /// How many reads enclose the current call; they share a snapshot.
+  private var depth = 0
+  /// The query generation that the context is pinned to; nil when it reads the current state.
+  private(set) var pin: NSQueryGenerationToken?
+  /// The store whose row cache the context reads as it is, known from the first fault on.
+  ///
+  /// Nil for a child, while the context is pinned, and once objects of several stores may be
+  /// registered.
+  private(set) var direct: RowStore?
+  /// The coordinator's store at the first place; found when it's first needed.
+  private var first: RowStore?
+  /// How many stores' objects the registry has room for.
+  private(set) var placeCount = 1
+
+  /// Begins a read of a store, in the read transaction that is open unless a save has made it stale.
+  ///
+  /// Call `finish(_:isInBlock:)` with the reader once.
+  /// Cost: with a new read transaction, a connection from the pool and BEGIN.
+  mutating func begin(
+    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator
+  ) throws -> any StoreReader {
+    let reader = try reader(for: store, in: coordinator)
+    depth += 1
+    return reader
+  }
+
+  /// Finishes a read.
+  ///
+  /// - Parameter isInBlock: Whether a `perform` block is running, whose end ends the read transaction.
+  mutating func finish(_ reader: any StoreReader, isInBlock: Bool) {
+    depth -= 1
+    guard depth == 0 else { return }
+    if reader !== current, !others.contains(where: { $0 === reader }) { reader.end() }
+    if !isInBlock { end() }
+  }
+
+  /// Ends the read transaction and returns its connection to the pool.
+  ///
+  /// A read that is running keeps its snapshot until it finishes.
+  mutating func end() {
+    if depth == 0 {
+      current?.end()
+      for reader in others { reader.end() }
+    }
+    current = nil
+    if !others.isEmpty { others = [] }
+  }
+
+  private mutating func reader(
+    for store: RowStore, in coordinator: NSPersistentStoreCoordinator
+  ) throws -> any StoreReader {
+    if let current, current.store === store, depth > 0 || current.isFresh { return current }
+    if placeCount > 1 || store.place > 0 {
+      if let current { others.append(current) }
+      current = nil
+      if let index = others.firstIndex(where: { $0.store === store }) {
+        let found = others.remove(at: index)
+        if depth > 0 || found.isFresh {
+          current = found
+          return found
+        }
+        found.end()
+      }
+    } else {
+      end()
+    }
+    let reader = try open(store, in: coordinator)
+    current = reader
+    return reader
+  }
+
+  private mutating func open(
+    _ store: RowStore, in coordinator: NSPersistentStoreCoordinator
+  ) throws -> any StoreReader {
+    guard let generation = try generation(of: store, in: coordinator) else {
+      return try store.beginReading()
+    }
+    return GenerationReader(generation)
+  }
+
+  /// Reads from another state of the stores from now on; nil for the current one.
+  mutating func pin(to token: NSQueryGenerationToken?) {
+    end()
+    pin = token
+    direct = nil
+  }
+
+  /// Moves a pinned context to the current state at its next read.
+  mutating func advance() {
+    guard pin != nil else { return }
+    end()
+    pin = .current
+  }
+
+  /// The generation that the context is pinned to, created at its first read; nil when it isn't pinned.
+  ///
+  /// Cost: a new one takes a connection, and waits for a save that is writing.
+  mutating func generation(
+    of store: RowStore, in coordinator: NSPersistentStoreCoordinator
+  ) throws -> StoreGeneration? {
+    guard let pin else { return nil }
+    let known = pin.generations
+    if let generation = known.first(where: { $0.store === store }) { return generation }
+    // All stores at once, so that no store is read in a newer state than another; one that was added
+    // since is pinned now.
+    let stores = known.isEmpty ? coordinator.rowStores : [store]
+    let generations = try known + stores.map { try $0.currentGeneration() }
+    self.pin = NSQueryGenerationToken(generations)
+    return generations.first { $0.store === store }
+  }
+
+  /// Has faults read a store's row cache directly, if the context reads one store in its current state.
+  mutating func readDirectly(_ store: RowStore) {
+    if pin == nil, placeCount == 1 { direct = store }
+  }
+
+  /// Notes that objects of more stores can be registered.
+  mutating func expect(placeCount: Int) {
+    self.placeCount = placeCount
+    direct = nil
+  }
+
+  /// The coordinator's store at the first place, looked up again once it was removed.
+  mutating func firstStore(of coordinator: NSPersistentStoreCoordinator?) -> RowStore? {
+    if let first, !first.isRemoved { return first }
+    first = coordinator?.store(at: 0) ?? first
+    return first
+  }
+}
+
+extension NSManagedObjectContext {
+  /// Reads a store; reads inside of the body share its snapshot.
+  ///
+  /// Outside of a `perform` block the read transaction ends with the outermost read.
+  /// - Throws: Whatever goes wrong, as an `NSError`.
+  @discardableResult
+  final func read<R>(_ store: RowStore, _ body: (any StoreReader) throws -> R) throws -> R {
+    do {
+      makeRoom(for: store.place)
+      let reader = try reads.begin(store, in: requiredCoordinator)
+      defer { reads.finish(reader, isInBlock: blocks.isRunning) }
+      return try body(reader)
+    } catch {
+      throw NSError.from(error, store: store)
+    }
+  }
+
+  /// Ends the read transaction that the reads of a `perform` block share.
+  final func endReadTransaction() {
+    reads.end()
+  }
+}

@@ -1,0 +1,195 @@
+import ManagedModel
+import ProfileEvents
+
+/// A save in progress: it validates the changes, writes them, and has the merge policy resolve
+/// conflicts until an attempt succeeds.
+///
+/// Made for one call of `save()`, on the context's queue: `prepare()`, then `write()`.
+struct SaveOperation {
+  private let context: NSManagedObjectContext
+  /// The primary keys that failed attempts have reserved for new objects.
+  private var keys: [ObjectIdentifier: Int64] = [:]
+  /// What was written.
+  private(set) var plan = SavePlan()
+  /// The new objects that were written.
+  private(set) var insertions: Set<NSManagedObject> = []
+  /// The new objects that the merge policy deleted because of a uniqueness constraint.
+  private(set) var displaced: [NSManagedObject] = []
+
+  /// The passes of validation and `willSave` that a save allows.
+  private static let mostPasses = 1_000
+  /// The attempts to write: a merge policy that resolves nothing must not go on forever.
+  private static let mostAttempts = 100
+
+  init(in context: NSManagedObjectContext) {
+    self.context = context
+  }
+
+  /// Validates and calls `willSave` until a pass changes nothing.
+  ///
+  /// - Returns: How many passes it took, that one included.
+  /// - Throws: The errors of validation; 134070 when `willSave` goes on changing properties.
+  func prepare() throws -> Int {
+    var restless: NSManagedObject?
+    for pass in 1...Self.mostPasses {
+      if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
+      // A new object that was refreshed has its default values.
+      for object in context.changes.inserted.array where object.isFault { object.willAccess() }
+      let before = context.changes.marks
+      try validateChanges()
+      for object in context.changes.all {
+        let count = context.changes.marks
+        object.willSave()
+        if pass == Self.mostPasses, context.changes.marks != count {
+          restless = object
+        }
+      }
+      let isSettled = context.changes.marks == before
+      context.processPendingChanges()
+      if isSettled { return pass }
+    }
+    let name = restless.map { "willSave of \($0.objectID)" } ?? "Validation"
+    throw NSError.coreData(
+      NSPersistentStoreOperationError,
+      "\(name) still changes properties after \(Self.mostPasses) passes; set a "
+        + "property there only when its value differs.",
+      [NSAffectedObjectsErrorKey: [restless].compactMap { $0 }])
+  }
+
+  private func validateChanges() throws {
+    var failures: [NSError] = []
+    func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
+      for object in objects {
+        do { try validate(object) } catch { failures.append(error as NSError) }
+      }
+    }
+    check(context.changes.inserted.undeleted) { try $0.validateForInsert() }
+    check(context.changes.updated.undeleted.filter { !$0.isInserted }) {
+      try $0.validateForUpdate()
+    }
+    check(context.changes.deleted.array) { try $0.validateForDelete() }
+    let (inserted, updated) = (
+      context.changes.inserted.undeleted, context.changes.updated.undeleted
+    )
+    check(inserted) { try $0.validateReferences() }
+    check(updated) { try $0.validateReferences() }
+    try NSError.throwValidation(failures)
+  }
+
+  /// Writes the changes of the context, again after each conflict that the merge policy has resolved.
+  ///
+  /// - Throws: The merge policy's errors, and those of the store; nothing is written then.
+  mutating func write() throws {
+    for attempt in 1...Self.mostAttempts {
+      let plan = context.savePlan()
+      do {
+        if context.coordinator?.isSpread == true, context.parent == nil {
+          try writeAcross(plan)
+        } else {
+          try plan.checkConstraints()
+          if !plan.isEmpty { try write(plan) }
+        }
+        self.plan = plan
+        displaced = context.changes.displaced
+        insertions = context.changes.insertions(plan.inserted)
+        context.changes.removeAll()
+        return
+      } catch let error as SaveConflicts {
+        let conflicts = error.conflicts.map(NSMergeConflict.init)
+        guard attempt < Self.mostAttempts else { throw NSError.mergeConflicts(conflicts) }
+        try policy.resolve(optimisticLockingConflicts: conflicts)
+      } catch let error as ConstraintViolations {
+        let conflicts = error.violations.map(constraintConflict)
+        guard attempt < Self.mostAttempts else { throw NSError.constraintConflicts(conflicts) }
+        try policy.resolve(constraintConflicts: conflicts)
+      }
+      // What the policy deleted or set is posted before it is saved.
+      if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
+      context.processPendingChanges()
+      context.endReadTransaction()
+    }
+  }
+
+  private var policy: NSMergePolicy {
+    context.mergePolicy as? NSMergePolicy ?? .error
+  }
+
+  /// One attempt; after a failure the new objects have their temporary keys again.
+  private mutating func write(_ plan: SavePlan) throws {
+    if context.parent != nil { return try context.push(plan) }
+    guard let store = try context.firstStore?.writable() else { throw NSError.noStore() }
+    try write(plan, to: store)
+  }
+
+  /// One attempt at several stores: each has its own transaction inside that of the one before, and
+  /// commits before it.
+  ///
+  /// Nothing is kept anywhere when one refuses, unless a COMMIT itself fails after another has succeeded.
+  private mutating func writeAcross(_ plan: SavePlan) throws {
+    guard !plan.isEmpty else { return }
+    try context.settlePlaces()
+    try context.checkStores(of: plan.written)
+    // A store in memory keeps what it is given once all files have.
+    let parts = try plan.parts.map { place, part in
+      guard let store = try context.store(at: place)?.writable() else { throw NSError.noStore() }
+      return (store: store, plan: part)
+    }.sorted { $0.store is MemoryStore && !($1.store is MemoryStore) }
+    for (_, part) in parts { try part.checkConstraints() }
+    try write(parts[...])
+    try context.saveMetadata()
+  }
+
+  private mutating func write(_ parts: ArraySlice<(store: RowStore, plan: SavePlan)>) throws {
+    guard let first = parts.first else { return }
+    try write(first.plan, to: first.store, before: parts.dropFirst())
+  }
+
+  /// Writes the objects of one store.
+  ///
+  /// - Parameter others: The parts of other stores, which have to be written before this one commits.
+  private mutating func write(
+    _ plan: SavePlan, to store: RowStore,
+    before others: ArraySlice<(store: RowStore, plan: SavePlan)> = []
+  ) throws {
+    let unkeyed = plan.inserted.filter { $0.primaryKey <= 0 }
+    let keyed = plan.inserted.filter { $0.primaryKey > 0 }
+    let temporary = unkeyed.map(\.primaryKey)
+    do {
+      // New objects have no row that could have changed.
+      let conflicts = store.cacheConflicts(plan.compared)
+      guard conflicts.isEmpty else { throw SaveConflicts(conflicts: conflicts) }
+      let unreserved = keys.isEmpty ? unkeyed : unkeyed.filter { keys[ObjectIdentifier($0)] == nil }
+      if !unreserved.isEmpty { try store.reserveKeys(for: unreserved, in: context.scope) }
+      if !keys.isEmpty {
+        for object in unkeyed {
+          if let key = keys[ObjectIdentifier(object)] { object.primaryKey = key }
+        }
+      }
+      let rows = try store.write(plan, in: context.scope) { try write(others) }
+      for (object, key) in zip(unkeyed, temporary) { context.rekey(object, from: key) }
+      for object in keyed {
+        // An owner came with the key, another with the row.
+        store.disown(
+          rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
+      }
+      for (object, row) in zip(plan.written, rows) { object.settle(on: row) }
+      for object in plan.deleted { context.detach(object) }
+    } catch {
+      for (object, key) in zip(unkeyed, temporary) where object.primaryKey > 0 {
+        // The key is reserved: the next attempt uses it.
+        keys[ObjectIdentifier(object)] = object.primaryKey
+        object.primaryKey = key
+      }
+      if error is SaveConflicts || error is ConstraintViolations { throw error }
+      throw NSError.from(error, store: store)
+    }
+  }
+
+  private func constraintConflict(_ violation: ConstraintViolation) -> NSConstraintConflict {
+    NSConstraintConflict(
+      constraint: violation.constraint.names,
+      database: violation.stored.map { context.registered($0.layout, $0.primaryKey) },
+      databaseSnapshot: violation.storedSnapshot, conflictingObjects: violation.objects,
+      conflictingSnapshots: violation.objects.map { $0.isInserted ? [:] : $0.snapshot })
+  }
+}

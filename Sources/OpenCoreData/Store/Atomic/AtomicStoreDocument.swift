@@ -1,0 +1,260 @@
+import ManagedModel
+import SQLiteDriver
+import Synchronization
+
+/// The document of an XML or binary store: read whole when the store is added, written whole by each
+/// save.
+///
+/// Its rows are those of a `MemoryStore`: fetches and faults run no statement and read nothing from the
+/// file. Apple counterpart: the stores of type `NSXMLStoreType` and `NSBinaryStoreType`.
+final class AtomicStoreDocument: Sendable {
+  private let form: AtomicStoreForm
+  private let known: Mutex<State>
+
+  /// What this store last knew of its file.
+  private struct State {
+    let url: URL
+    let stamp: FileStamp?
+  }
+
+  /// Opens the store in a file, or makes the file.
+  ///
+  /// - Throws: 134080 when the file is no such store, cannot be made, or is to be looked at and not
+  ///   there; 134100 when it was made with another model, 134020 when its objects do not fit the model.
+  static func open(
+    _ form: AtomicStoreForm, at url: URL, model: NSManagedObjectModel, configuration: String?,
+    place: Int, options: [AnyHashable: Any]?
+  ) throws -> MemoryStore {
+    let file = AtomicStoreFile(url: url, form: form)
+    let isReadOnly = options?[NSReadOnlyPersistentStoreOption] as? Bool ?? false
+    let layouts = MemoryStore.layouts(of: model, configuration: configuration, place: place)
+    guard file.exists || isReadOnly else {
+      let metadata = StoreMetadata(
+        newStoreOf: model, configuration: configuration, type: form.storeType)
+      let document = StoreDocument(uuid: metadata.uuid, metadata: metadata.values, lastKey: 0)
+      let tables = MemoryTables(rootCount: layouts.rootCount)
+      return store(
+        document, form, tables, layouts, at: url, stamp: try file.create(document),
+        configuration: configuration, options: options)
+    }
+    let (document, stamp) = try file.read()
+    let metadata = StoreMetadata(uuid: document.uuid, values: document.metadata)
+    // A document contains no model: where hashes can't be compared, its objects decide.
+    if options?[NSIgnorePersistentStoreVersioningOption] as? Bool != true {
+      try metadata.check(model, configuration, at: url) { nil }
+    }
+    do {
+      return store(
+        document, form, try document.tables(layouts), layouts, at: url, stamp: stamp,
+        configuration: configuration, options: options)
+    } catch {
+      throw NSError.coreData(
+        NSPersistentStoreIncompatibleSchemaError, "\(url.path): \(error.message)",
+        [NSFilePathErrorKey: url.path])
+    }
+  }
+
+  private static func store(
+    _ document: StoreDocument, _ form: AtomicStoreForm, _ tables: MemoryTables,
+    _ layouts: StoreLayouts, at url: URL, stamp: FileStamp?, configuration: String?,
+    options: [AnyHashable: Any]?
+  ) -> MemoryStore {
+    MemoryStore(
+      layouts: layouts, type: form.storeType, url: url, identifier: document.uuid,
+      configuration: configuration, options: options,
+      metadata: StoreMetadata(uuid: document.uuid, values: document.metadata).publicValues,
+      tables: tables, lastKeys: [document.lastKey],
+      document: AtomicStoreDocument(form, known: State(url: url, stamp: stamp)))
+  }
+
+  private init(_ form: AtomicStoreForm, known: State) {
+    self.form = form
+    self.known = Mutex(known)
+  }
+
+  /// Replaces the file with the store's new tables; re-creates one that was removed.
+  ///
+  /// - Throws: 134030 when somebody else has written to it since it was read: his objects would be
+  ///   lost. The file system's errors.
+  func write(
+    _ tables: MemoryTables, of store: MemoryStore, lastKey: Int64,
+    beforeCommit: () throws -> Void
+  ) throws {
+    guard let url = store.url else { return }
+    let file = AtomicStoreFile(url: url, form: form)
+    let state = known.withLock { $0 }
+    if state.url == url, let stamp = FileStamp(path: url.path), stamp != state.stamp {
+      throw NSError.coreData(
+        NSPersistentStoreSaveError,
+        "\(url.path) is not the file that was read: somebody else has written to it. "
+          + "Nothing is saved. Add the store anew.",
+        [NSAffectedStoresErrorKey: [store], NSFilePathErrorKey: url.path])
+    }
+    let values = store.metadata.filter { $0.key != StoreMetadata.uuidKey }
+    let document = StoreDocument(
+      uuid: store.identifier, metadata: values, lastKey: lastKey, tables: tables)
+    let stamp = try file.replace(by: document, beforeCommit: beforeCommit)
+    store.hasUnsavedMetadata = false
+    known.withLock { $0 = State(url: url, stamp: stamp) }
+  }
+}
+
+/// A file that is read whole and replaced whole.
+struct AtomicStoreFile {
+  let url: URL
+  let form: AtomicStoreForm
+
+  var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+
+  /// Reads the file, once.
+  ///
+  /// - Throws: 134080 with a sentence when it cannot be read or is no store of its form.
+  func read() throws -> (document: StoreDocument, stamp: FileStamp?) {
+    // The stamp comes first: who writes in between is noticed by the next save.
+    let stamp = FileStamp(path: url.path)
+    if let stamp, stamp.size == 0 { throw StoreDocument.Problem("it is empty.").error(at: url) }
+    if stamp == nil, let problem = StoreFileProblem.ofPath(url.path) {
+      throw NSError.unusableStore(problem, url)
+    }
+    let data: Data
+    do {
+      data = try Data(contentsOf: url)
+    } catch {
+      throw StoreDocument.Problem(FileErrorText.of(error)).error(at: url)
+    }
+    do {
+      return (try form.document(data), stamp)
+    } catch {
+      throw error.error(at: url)
+    }
+  }
+
+  /// Writes a document that its store begins with, or that somebody outside of it wrote.
+  ///
+  /// - Throws: 134080 when it cannot be written.
+  func create(_ document: StoreDocument) throws -> FileStamp? {
+    do {
+      return try replace(by: document)
+    } catch {
+      throw NSError.coreData(
+        NSPersistentStoreOpenError,
+        "The store \(url.path) cannot be written: \(FileErrorText.of(error))",
+        [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error as NSError])
+    }
+  }
+
+  /// Replaces the file: whatever happens meanwhile, it is the old one or the new one, whole.
+  ///
+  /// The bytes are on the disk before the new file takes the place of the old one.
+  /// - Parameter beforeCommit: Called when nothing but taking the place is left.
+  /// - Throws: the file system's errors and those of `beforeCommit`; the old file is there then.
+  func replace(
+    by document: StoreDocument, beforeCommit: () throws -> Void = {}
+  ) throws -> FileStamp? {
+    try refuseSpecialFile()
+    let data = try form.data(document)
+    let folder = url.deletingLastPathComponent()
+    let new = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+    do {
+      try write(data, to: new)
+      try beforeCommit()
+      guard rename(new.path, url.path) == 0 else {
+        throw posixError(url)
+      }
+    } catch {
+      try? FileManager.default.removeItem(at: new)
+      throw error
+    }
+    settle(folder)
+    return FileStamp(path: url.path)
+  }
+
+  /// Removes the file; one that is not there is removed already.
+  ///
+  /// - Throws: the file system's errors.
+  func remove() throws {
+    if exists { try FileManager.default.removeItem(at: url) }
+  }
+
+  /// Refuses to replace a folder, a device, or another file that holds no bytes of its own.
+  private func refuseSpecialFile() throws {
+    let type = try? FileManager.default.attributesOfItem(atPath: url.path)[.type]
+    let isReplaceable = [FileAttributeType.typeRegular, .typeSymbolicLink]
+      .contains(type as? FileAttributeType ?? .typeRegular)
+    guard !isReplaceable else { return }
+    throw NSError.coreData(
+      NSPersistentStoreSaveError,
+      "\(url.path) isn't a regular file, so it can't be replaced by a store.",
+      [NSFilePathErrorKey: url.path])
+  }
+
+  /// Writes a new file down to the disk; who could not read the old one reads none of its bytes.
+  private func write(_ data: Data, to new: URL) throws {
+    let old = try exists ? FileManager.default.attributesOfItem(atPath: url.path) : [:]
+    let permissions = (old[.posixPermissions] as? NSNumber).map { mode_t($0.uint32Value) }
+    let descriptor = open(new.path, O_WRONLY | O_CREAT | O_EXCL, permissions ?? 0o666)
+    guard descriptor >= 0 else { throw posixError(new) }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    if let permissions, fchmod(descriptor, permissions) != 0 { throw posixError(new) }
+    try handle.write(contentsOf: data)
+    try handle.synchronize()
+    try handle.close()
+  }
+
+  private func posixError(_ url: URL) -> NSError {
+    NSError(
+      domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: url.path])
+  }
+
+  /// Brings the new name to the disk; where a folder cannot be synchronised, the system does it later.
+  private func settle(_ folder: URL) {
+    let descriptor = open(folder.path, O_RDONLY)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+}
+
+/// How a store that is read and written whole is written down.
+enum AtomicStoreForm {
+  case xml
+  case binary
+
+  /// The form of a type of store; nil for other types.
+  init?(_ type: NSPersistentStore.StoreType) {
+    switch type {
+    case .xml: self = .xml
+    case .binary: self = .binary
+    default: return nil
+    }
+  }
+
+  /// Apple's name of the type of store.
+  var storeType: String {
+    switch self {
+    case .xml: NSXMLStoreType
+    case .binary: NSBinaryStoreType
+    }
+  }
+
+  /// - Throws: what writing the metadata as a property list throws.
+  func data(_ document: StoreDocument) throws -> Data {
+    switch self {
+    case .xml: try document.xml()
+    case .binary: try document.propertyList()
+    }
+  }
+
+  /// - Throws: the first place where the bytes are no document; one whose keys have come to an end.
+  func document(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
+    let document =
+      switch self {
+      case .xml: try StoreDocumentParser.parse(data)
+      case .binary: try StoreDocument(propertyList: data)
+      }
+    guard document.lastKey < Int64.max / 2 else {
+      throw StoreDocument.Problem("it has the key \(document.lastKey), which leaves no room.")
+    }
+    return document
+  }
+}
