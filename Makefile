@@ -17,7 +17,7 @@ help:
 	@echo 'make agreement  20,000 random predicates in a file, in memory and in plain Swift: five minutes'
 	@echo 'make fuzz       stores and models damaged at random, for fifteen minutes'
 	@echo 'make exports    every scenario that can be exported: compiled as a program, run, judged by its log'
-	@echo 'make examples   the package that uses the build plugin: build it, run its program'
+	@echo 'make examples   the package that uses the build plugin, and the sample app Moody with its tests'
 	@echo 'make checked    the core under checked rows, the address and the thread sanitizer'
 	@echo 'make walk       random walks beside plain dictionaries, 20 seeds of 10,000 steps on both stores'
 	@echo 'make threads    eight contexts on one coordinator for five minutes, under the thread sanitizer'
@@ -56,9 +56,10 @@ fuzz: prepare
 exports: prepare
 	CDPROF_EXPORTS=1 swift test --disable-xctest $(SWIFT_FLAGS) --filter ExportCommandTests
 
-# A package of its own: what a user of the framework and of the build plugin writes.
+# Packages of their own: what a user of the framework and of the build plugin writes, and the book's sample app.
 examples: prepare
 	swift run --package-path Examples $(SWIFT_FLAGS) Library
+	swift test --package-path Examples/Moody --disable-xctest $(SWIFT_FLAGS)
 
 # Each in a folder of its own, so that neither build throws the other away.
 CHECKED := swift test --disable-xctest $(SWIFT_FLAGS) --filter OpenCoreDataTests
@@ -86,7 +87,8 @@ kills: prepare
 lint:
 	@sh Scripts/prepare.sh --swift
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests \
-	  Examples/Package.swift Examples/Sources Benchmarks/Package.swift Benchmarks/Sources
+	  Examples/Package.swift Examples/Sources Examples/Moody/Package.swift Examples/Moody/Sources \
+	  Examples/Moody/Tests Benchmarks/Package.swift Benchmarks/Sources
 
 samples: build
 	@sh Scripts/samples.sh '$(SAMPLE)' '$(REPORTS)/samples'
@@ -106,4 +108,4 @@ gates: prepare
 	Benchmarks/.build/release/bench gates
 
 clean:
-	rm -rf .build Benchmarks/.build Examples/.build
+	rm -rf .build Benchmarks/.build Examples/.build Examples/Moody/.build

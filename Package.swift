@@ -43,7 +43,6 @@ let package = Package(
       path: "Sources/CoreDataModelPlugin"),
 
     // What stands on it.
-    .target(name: "Moody", dependencies: ["OpenCoreData"]),
     .target(name: "CoreDataCosts", dependencies: ["OpenCoreData", "ProfileEvents"]),
     .target(
       name: "WorkbenchText", dependencies: ["OpenCoreData", "SQLiteDriver", "ProfileEvents"]),
@@ -98,7 +97,7 @@ let package = Package(
       name: "ModelCodeTests", dependencies: ["ModelCode", "ManagedModel"], exclude: ["Models"]),
     .testTarget(
       name: "OpenCoreDataTests",
-      dependencies: ["OpenCoreData", "CoreDataCosts", "Moody", "SQLiteDriver", "ProfileEvents"]),
+      dependencies: ["OpenCoreData", "CoreDataCosts", "SQLiteDriver", "ProfileEvents"]),
     .testTarget(
       name: "WorkbenchTests",
       dependencies: [

@@ -36,7 +36,7 @@ if [ -d Scenarios ]; then
     done >>"$named"
 fi
 if [ -d Tests ]; then
-  find Tests -type f -name '*.swift' | LC_ALL=C sort |
+  find Tests Examples/*/Tests -type f -name '*.swift' 2>/dev/null | LC_ALL=C sort |
     while IFS= read -r file; do
       awk '
         # The ids at the front of a literal, one after another.

@@ -103,3 +103,68 @@ package struct StatementRecord: Sendable {
     self.work = work
   }
 }
+
+/// What an event tells of.
+package enum EventKind: String, CaseIterable, Sendable, Codable {
+  case fetch
+  case save
+  case objectFault
+  case relationshipFault
+  case rowCacheHit
+  case rowCacheMiss
+  case prefetch
+  case batchLoad
+  case batchRequest
+  case statement
+  case transaction
+  case notification
+  /// A context took over what was saved elsewhere; `rows` are the objects it was told of.
+  case merge
+  case migrationStep
+  /// A store was connected to; `path` says which file.
+  case storeOpening
+}
+
+/// What filled a fault.
+package enum FaultSource: String, Sendable, Codable {
+  /// The store's row cache; no statement ran.
+  case rowCache
+  /// A parent context.
+  case parent
+  /// The database; at least one statement ran.
+  case database
+}
+
+/// What a statement does, by which the counters count it.
+package enum StatementKind: String, Sendable, Codable {
+  /// Reads rows of entities.
+  case select
+  case insert
+  case update
+  case delete
+  /// `BEGIN`, `COMMIT`, `ROLLBACK` of a write transaction.
+  case transaction
+  /// Metadata, primary keys, pragmas, schema.
+  case housekeeping
+}
+
+/// Names one object of a store, cheaply enough to be part of every fault event.
+package struct ObjectReference: Hashable, Sendable {
+  /// The store's identifier (`Z_UUID`).
+  package var store: String
+  /// The name of the object's own entity, not of the entity that was asked for.
+  package var entity: String
+  /// `Z_PK`.
+  package var primaryKey: Int64
+
+  package init(store: String, entity: String, primaryKey: Int64) {
+    self.store = store
+    self.entity = entity
+    self.primaryKey = primaryKey
+  }
+
+  /// `x-coredata://STORE/Entity/p4`, the URI that Apple's framework prints for the same object.
+  package var uri: String {
+    "x-coredata://\(store)/\(entity)/p\(primaryKey)"
+  }
+}

@@ -1,12 +1,14 @@
 import Foundation
 import Testing
 
-@Suite("Modules import only what the table in ARCHITECTURE.md allows")
+@Suite("Modules import, and folders name, only what the tables allow")
 struct LayeringTests {
   private let table: ModuleTable
+  private let map: SourceMap
 
   init() throws {
     table = try ModuleTable()
+    map = try SourceMap()
   }
 
   @Test func everyImportLineIsInTheTable() {
@@ -48,6 +50,37 @@ struct LayeringTests {
       }
     ).filter { !$0.contains(".") }
     #expect(folders == Set(table.rows.map(\.module)))
+  }
+
+  @Test func foldersNameOnlyFoldersOfTheirLayerAndBelow() {
+    for (module, layers) in map.modules {
+      let exceptions = Set(layers.flatMap(\.exceptions))
+      var used: Set<SourceMap.Exception> = []
+      for reference in FolderReferences(module: module).references {
+        // The module's own files stand above all folders.
+        let from = layers.firstIndex { $0.folders.contains(reference.from) } ?? -1
+        let to = layers.firstIndex { $0.folders.contains(reference.to) } ?? -1
+        guard from > to else { continue }
+        let exception = SourceMap.Exception(file: reference.file.name, type: reference.type)
+        used.insert(exception)
+        #expect(
+          exceptions.contains(exception),
+          "\(reference.file.place(reference.line)): \(reference.from) may not name \(reference.type)"
+        )
+      }
+      for exception in exceptions.subtracting(used) {
+        Issue.record("\(module): \(exception.file) → \(exception.type) is no longer needed")
+      }
+    }
+  }
+
+  @Test func everyFolderIsInTheSourceMap() {
+    #expect(map.modules.count > 5)
+    for row in table.rows {
+      let listed = (map.modules[row.module] ?? []).flatMap(\.folders)
+      #expect(Set(listed).count == listed.count, "\(row.module) lists a folder twice")
+      #expect(Set(listed) == FolderReferences(module: row.module).folders, "\(row.module)")
+    }
   }
 
   @Test func onlyTheDriverCallsSQLite() {

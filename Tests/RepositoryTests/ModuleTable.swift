@@ -20,7 +20,7 @@ struct ModuleTable {
 
   /// Modules whose `public` declarations are the product's API; all others say `package`.
   static let withPublicAPI: Set<String> = [
-    "OpenCoreData", "ManagedModel", "CoreDataCosts", "Moody",
+    "OpenCoreData", "ManagedModel", "CoreDataCosts",
   ]
 
   init() throws {

@@ -109,3 +109,149 @@ struct KeyedArchive {
     return zip(keys, values).map { (key: $0.0, value: $0.1) }
   }
 }
+
+extension KeyedArchive {
+  private static let maximumDepth = 32
+
+  /// The Swift value of an archived text, number, date, byte, UUID, URL, list or dictionary.
+  ///
+  /// It is nil for nothing and for classes that are not known.
+  func anyValue(_ value: BinaryPropertyList.Value?, depth: Int = 0) -> Any? {
+    guard depth < Self.maximumDepth else { return nil }
+    switch self.value(value) {
+    case .none, .null, .uid, .set: return nil
+    case .bool(let flag): return flag
+    case .integer(let number): return number
+    case .unsigned(let number): return number
+    case .real(let number): return number
+    case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds)
+    case .data(let bytes): return Data(bytes)
+    case .string(let text): return text
+    case .array(let members): return members.compactMap { anyValue($0, depth: depth + 1) }
+    case .dictionary: return object(value).flatMap { anyValue(of: $0, value, depth: depth) }
+    }
+  }
+
+  private func anyValue(
+    of object: Object, _ value: BinaryPropertyList.Value?, depth: Int
+  ) -> Any? {
+    switch object.className {
+    case "NSString", "NSMutableString": return string(value)
+    case "NSDate": return date(object)
+    case "NSData", "NSMutableData":
+      guard case .data(let bytes) = object.fields["NS.data"] else { return nil }
+      return Data(bytes)
+    case "NSUUID": return uuid(object)
+    case "NSURL":
+      let base = self.object(object.fields["NS.base"]).flatMap {
+        anyValue(of: $0, object.fields["NS.base"], depth: depth + 1) as? URL
+      }
+      return string(object.fields["NS.relative"]).flatMap { URL(string: $0, relativeTo: base) }
+    case "NSDecimalNumber": return decimal(object)
+    case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet":
+      return list(value).compactMap { anyValue($0, depth: depth + 1) }
+    default:
+      guard object.className.contains("Dictionary") else { return nil }
+      return dictionary(value, depth: depth + 1)
+    }
+  }
+
+  /// A dictionary with texts or numbers as keys; entries that cannot be read are left out.
+  func dictionary(
+    _ value: BinaryPropertyList.Value?, depth: Int = 0
+  ) -> [AnyHashable: Any] {
+    var result: [AnyHashable: Any] = [:]
+    guard depth < Self.maximumDepth else { return result }
+    for (key, value) in entries(value) {
+      guard let key = anyValue(key, depth: depth + 1) as? AnyHashable else { continue }
+      result[key] = anyValue(value, depth: depth + 1)
+    }
+    return result
+  }
+
+  private func date(_ object: Object) -> Date? {
+    switch object.fields["NS.time"] {
+    case .real(let seconds), .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
+    case .integer(let seconds): Date(timeIntervalSinceReferenceDate: Double(seconds))
+    default: nil
+    }
+  }
+
+  private func uuid(_ object: Object) -> UUID? {
+    guard case .data(let bytes) = object.fields["NS.uuidbytes"], bytes.count == 16 else {
+      return nil
+    }
+    return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+
+  /// A decimal number: a mantissa of 16-bit parts, the least first, and an exponent of ten.
+  private func decimal(_ object: Object) -> Decimal? {
+    guard case .data(let bytes) = object.fields["NS.mantissa"], bytes.count == 16,
+      let exponent = integer(object.fields["NS.exponent"]), (-128...127).contains(exponent),
+      let length = integer(object.fields["NS.length"]), (0...8).contains(length)
+    else { return nil }
+    let isNegative = flag(object.fields["NS.negative"])
+    guard length > 0 else { return isNegative ? Decimal.nan : 0 }
+    let isLittleEndian = integer(object.fields["NS.mantissa.bo"]).map { $0 != 2 } ?? true
+    var mantissa = Decimal(0)
+    for part in (0..<length).reversed() {
+      let first = Int(bytes[2 * part])
+      let second = Int(bytes[2 * part + 1])
+      mantissa =
+        mantissa * 65_536 + Decimal(isLittleEndian ? second << 8 | first : first << 8 | second)
+    }
+    return Decimal(sign: isNegative ? .minus : .plus, exponent: exponent, significand: mantissa)
+  }
+}
+
+/// The keys of compiled models that have no counterpart in Apple's form.
+enum ArchiveKey {
+  /// The formula of a derived attribute, as text.
+  static let derivation = "cdprof.derivationExpression"
+  /// The elements of a composite attribute: attributes without an entity.
+  static let elements = "cdprof.elements"
+  /// The validation predicates as texts, and what is said when they fail: a list of pairs.
+  static let validation = "cdprof.validationPredicates"
+  /// The text of what Spotlight shows for an object.
+  static let spotlightName = "cdprof.coreSpotlightDisplayNameExpression"
+  /// Whether the property takes part in Spotlight.
+  static let spotlight = "cdprof.isIndexedBySpotlight"
+  /// The least value or length.
+  static let minimum = "cdprof.minimum"
+  /// The greatest value or length.
+  static let maximum = "cdprof.maximum"
+  /// The pattern of a text.
+  static let pattern = "cdprof.pattern"
+  /// Whether the value is encrypted in the cloud.
+  static let encrypted = "cdprof.allowsCloudEncryption"
+  /// The format text of the predicate of an index.
+  static let partialIndex = "cdprof.partialIndexPredicate"
+  /// The text of the expression that an element of an index covers, and the type of its values.
+  static let indexExpression = "cdprof.expression"
+  /// Core Data's version hash of an entity.
+  static let versionHash = "cdprof.versionHash"
+  /// Core Data's checksum of the model.
+  static let versionChecksum = "cdprof.versionChecksum"
+  /// The localized names of the model.
+  static let localization = "cdprof.localizationDictionary"
+  /// The number of the type of an expression's values.
+  static let expressionType = "cdprof.expressionResultType"
+  /// The stored fetch requests of a model, or the request of a fetched property: dictionaries.
+  static let templates = "cdprof.fetchRequestTemplates"
+  /// The texts of a document that could not be read, by the attribute of the tag.
+  static let unread = "cdprof.unreadTexts"
+  /// The configurations of a model: names of entities by name.
+  static let configurations = "cdprof.configurations"
+
+  /// The bits of `_P` that every property seen has set.
+  static let alwaysSet = 0xF1
+  /// The bit of `_P` for an optional property.
+  static let optional = 0x02
+  /// The bit of `_P` for a transient property.
+  static let transient = 0x08
+
+  /// The bit of `NSFlagsKey` for large values in files.
+  static let external = 0x04
+  /// The bit of `NSFlagsKey` for values that the history keeps.
+  static let preserved = 0x10
+}

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// One thing that is wrong with a model, and where.
 package struct ModelError: Error, Sendable, Hashable {
   /// The file, as it was given, or nil for a model that was not read from a file.
@@ -65,4 +67,111 @@ extension ModelError {
     entity == other.entity && property == other.property
       && (other.property != nil || message == other.message)
   }
+}
+
+/// Everything that is wrong with a model: at least one error.
+package struct ModelErrors: Error, Sendable, Hashable {
+  /// The errors in the order of the file.
+  package let errors: [ModelError]
+
+  /// Makes the list.
+  ///
+  /// - Parameter errors: At least one error.
+  package init(_ errors: [ModelError]) {
+    precondition(!errors.isEmpty, "ModelErrors needs at least one error.")
+    self.errors = errors
+  }
+
+  /// Makes a list of one error.
+  ///
+  /// - Parameter error: The error.
+  package init(_ error: ModelError) {
+    self.init([error])
+  }
+}
+
+extension ModelErrors: CustomStringConvertible {
+  /// The errors, one a line.
+  package var description: String {
+    errors.map(\.description).joined(separator: "\n")
+  }
+}
+
+/// Errors of the file system in words.
+///
+/// Foundation's own descriptions ("The operation could not be completed") name neither the file nor the
+/// cause. This is the only place that words an `errno`.
+package enum FileErrorText {
+  /// Returns the system's words for an `errno`, such as `no space left on device`.
+  package static func words(_ code: Int32) -> String {
+    let text = String(cString: strerror(code))
+    return text.prefix(1).lowercased() + text.dropFirst()
+  }
+
+  /// Returns an error's own description or, for an error of Foundation's that has none, its cause in the
+  /// system's words, with the file that it's about.
+  package static func of(_ error: any Error) -> String {
+    let error = error as NSError
+    if let text = error.userInfo[NSLocalizedDescriptionKey] as? String, !isVague(text) {
+      return text
+    }
+    guard let code = errno(of: error) else {
+      let text = error.localizedDescription
+      return isVague(text) ? "the system reports \(error.domain) error \(error.code)" : text
+    }
+    let path =
+      error.userInfo[NSFilePathErrorKey] as? String
+      ?? (error.userInfo[NSURLErrorKey] as? URL)?.relativePath
+    return path.map { "\($0): \(words(code))" } ?? words(code)
+  }
+
+  /// Returns the `errno` behind an error; nil if it has none.
+  package static func errno(of error: NSError) -> Int32? {
+    if error.domain == NSPOSIXErrorDomain { return Int32(exactly: error.code) }
+    if let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error {
+      let cause = cause as NSError
+      if cause !== error, let code = errno(of: cause) { return code }
+    }
+    guard error.domain == NSCocoaErrorDomain else { return nil }
+    return causes[error.code]
+  }
+
+  /// The causes of the codes that Foundation throws without an underlying error.
+  private static let causes: [Int: Int32] = [
+    CocoaError.Code.fileNoSuchFile.rawValue: ENOENT,
+    CocoaError.Code.fileReadNoSuchFile.rawValue: ENOENT,
+    CocoaError.Code.fileReadNoPermission.rawValue: EACCES,
+    CocoaError.Code.fileWriteNoPermission.rawValue: EACCES,
+    CocoaError.Code.fileWriteFileExists.rawValue: EEXIST,
+    CocoaError.Code.fileWriteOutOfSpace.rawValue: ENOSPC,
+    CocoaError.Code.fileWriteVolumeReadOnly.rawValue: EROFS,
+    CocoaError.Code.fileReadTooLarge.rawValue: EFBIG,
+    CocoaError.Code.fileReadInvalidFileName.rawValue: EINVAL,
+    CocoaError.Code.fileWriteInvalidFileName.rawValue: EINVAL,
+  ]
+
+  private static func isVague(_ text: String) -> Bool {
+    text.hasPrefix("The operation could not be completed")
+      || text.hasPrefix("The operation couldn")
+  }
+}
+
+/// How large a model that is read may be.
+///
+/// Far above real models; there to refuse hostile files.
+enum ModelLimits {
+  /// The greatest number of entities.
+  static let entities = 10_000
+  /// The greatest number of ancestors of an entity.
+  static let depth = 100
+  /// The greatest number of properties, inherited ones counted in every entity.
+  static let properties = 500_000
+  /// The greatest number of elements of composite attributes, counted where they are used.
+  static let compositeElements = 50_000
+  /// How deep composite attributes may lie in each other.
+  static let compositeDepth = 32
+  /// The number of errors after which no more are looked for; the same for warnings.
+  static let errors = 200
+  /// How many names may be compared with wrong ones, to ask which was meant.
+  static let comparisons = 50_000
 }

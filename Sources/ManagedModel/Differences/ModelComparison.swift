@@ -117,3 +117,101 @@ package struct ModelComparison {
     return names.isEmpty ? "none" : names.joined(separator: ", ")
   }
 }
+
+/// One thing in which a model differs from an earlier one.
+package struct ModelDifference: Sendable, Hashable {
+  /// What happened to the subject.
+  package enum Kind: String, Sendable {
+    case added
+    case removed
+    case renamed
+    /// A property that another entity of the hierarchy declares now.
+    case moved
+    case changed
+  }
+
+  /// What kind of thing the subject is.
+  package enum Subject: String, Sendable {
+    case model
+    case entity
+    case attribute
+    case relationship
+    case fetchedProperty = "fetched property"
+    case index
+    case constraint = "uniqueness constraint"
+    case configuration
+    case fetchRequest = "fetch request"
+  }
+
+  package var kind: Kind
+  package var subject: Subject
+  /// The name of the entity in the later model, or in the earlier one when it was removed.
+  package var entity: String?
+  /// The name of the property, index, constraint, configuration or request.
+  package var name: String?
+  /// The name it had before, or the entity that declared it before.
+  package var former: String?
+  /// What changed, such as `type from Integer 16 to String`.
+  package var detail: String?
+  /// What it means for a store made with the earlier model.
+  package var effect: MigrationEffect
+  /// Why it has that effect, or what to mind, as a sentence.
+  package var reason: String?
+
+  /// The subject as people name it: `Animal`, `Animal.name`, or the name alone.
+  package var path: String {
+    [entity, name].compactMap { $0 }.joined(separator: ".")
+  }
+}
+
+/// What a difference of two models means for a store that was made with the first.
+///
+/// The cases are in the order of their weight.
+package enum MigrationEffect: String, Sendable, Comparable, CaseIterable {
+  /// The store opens as it is: the version hashes are the same.
+  case none
+  /// The store is migrated with a mapping that is inferred.
+  case lightweight
+  /// Nothing can be inferred: it takes a mapping of one's own.
+  case custom
+
+  package static func < (left: MigrationEffect, right: MigrationEffect) -> Bool {
+    (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+  }
+}
+
+/// Finds which thing of a later model was which of an earlier one.
+enum RenamingMatch {
+  /// The pairs, in the order of the later ones: by renaming identifier, else by name.
+  static func pairs<Member: AnyObject>(
+    _ old: [Member], _ new: [Member], name: (Member) -> String, identifier: (Member) -> String?
+  ) -> [(old: Member, new: Member)] {
+    var byName: [String: Member] = [:]
+    var byIdentifier: [String: Member] = [:]
+    for member in old {
+      byName[name(member)] = byName[name(member)] ?? member
+      if let identifier = identifier(member), byIdentifier[identifier] == nil {
+        byIdentifier[identifier] = member
+      }
+    }
+    var used: Set<ObjectIdentifier> = []
+    var found: [ObjectIdentifier: Member] = [:]
+    func take(_ candidate: (Member) -> Member?) {
+      for member in new where found[ObjectIdentifier(member)] == nil {
+        guard let former = candidate(member), used.insert(ObjectIdentifier(former)).inserted else {
+          continue
+        }
+        found[ObjectIdentifier(member)] = former
+      }
+    }
+    take { member in
+      guard let identifier = identifier(member), identifier != name(member) else { return nil }
+      return byIdentifier[identifier] ?? byName[identifier]
+    }
+    take { byName[name($0)] }
+    take { member in identifier(member).flatMap { byIdentifier[$0] } }
+    return new.compactMap { member in
+      found[ObjectIdentifier(member)].map { (old: $0, new: member) }
+    }
+  }
+}

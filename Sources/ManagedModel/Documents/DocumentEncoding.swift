@@ -1,3 +1,5 @@
+import Foundation
+
 /// Turns the bytes of a model document into sound UTF-8, which is all that the parser is given.
 ///
 /// Xcode writes UTF-8. A byte order mark, UTF-16, ASCII and Latin-1 are read too.

@@ -100,3 +100,196 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     }
   }
 }
+
+/// An element of a model document, with what is inside it.
+final class DocumentElement {
+  /// The name of the tag.
+  let name: String
+  /// The attributes of the tag.
+  let attributes: [String: String]
+  /// The offset of the tag in the bytes of the document.
+  let offset: Int
+  /// The elements inside, in their order.
+  var children: [DocumentElement] = []
+  /// The attributes of the tag that make no sense, as they are written.
+  var unread: [String: String] = [:]
+
+  /// Makes an element without children.
+  init(name: String, attributes: [String: String], offset: Int) {
+    self.name = name
+    self.attributes = attributes
+    self.offset = offset
+  }
+
+  /// The elements inside that have a given name, in their order.
+  func children(named name: String) -> [DocumentElement] {
+    children.filter { $0.name == name }
+  }
+}
+
+/// One element of a document that is written: its attributes in their order and what is inside.
+struct DocumentTag {
+  private let name: String
+  private var attributes: [(key: String, value: String)] = []
+  private var children: [DocumentTag] = []
+
+  /// Makes an element without attributes.
+  init(_ name: String) {
+    self.name = name
+  }
+
+  /// Adds an attribute; nothing for nil.
+  mutating func set(_ key: String, _ value: String?) {
+    if let value { attributes.append((key, value)) }
+  }
+
+  /// Adds an attribute that says YES, or nothing.
+  mutating func set(_ key: String, if flag: Bool) {
+    if flag { attributes.append((key, "YES")) }
+  }
+
+  /// Adds an attribute with a yes or no where it is not the usual one.
+  mutating func set(_ key: String, _ flag: Bool, unless usual: Bool) {
+    if flag != usual { attributes.append((key, flag ? "YES" : "NO")) }
+  }
+
+  /// Adds an attribute with a number, unless it is 0.
+  mutating func set(_ key: String, count: Int) {
+    if count != 0 { attributes.append((key, "\(count)")) }
+  }
+
+  /// Adds what could not be read, where nothing else is said.
+  mutating func set(unread texts: [String: String]) {
+    for (key, value) in texts.sorted(by: { $0.key < $1.key })
+    where !attributes.contains(where: { $0.key == key }) {
+      attributes.append((key, value))
+    }
+  }
+
+  /// Adds an element inside.
+  mutating func add(_ child: DocumentTag) {
+    children.append(child)
+  }
+
+  /// Adds elements inside an element of their own; nothing for none.
+  mutating func add(_ members: [DocumentTag], in list: String) {
+    guard !members.isEmpty else { return }
+    var group = DocumentTag(list)
+    group.children = members
+    children.append(group)
+  }
+
+  /// Writes the element and what is inside, four blanks deeper for each level.
+  func write(to text: inout String, indentation: String = "") {
+    text += "\(indentation)<\(name)"
+    for (key, value) in attributes { text += " \(key)=\"\(DocumentCharacters.escaped(value))\"" }
+    guard !children.isEmpty else { return text += "/>\n" }
+    text += ">\n"
+    for child in children { child.write(to: &text, indentation: indentation + "    ") }
+    text += "\(indentation)</\(name)>\n"
+  }
+}
+
+/// The bytes of a model document, for saying where in it something is.
+struct DocumentText {
+  /// The file name that errors give.
+  let file: String
+  private let bytes: [UInt8]
+  private let lineStarts: [Int]
+
+  /// Takes the bytes of a document and finds its lines.
+  init(file: String, bytes: [UInt8]) {
+    self.file = file
+    self.bytes = bytes
+    lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+  }
+
+  /// The offset of the last `<name` between two offsets, or the first of them.
+  func tagOffset(of name: String, from first: Int, to last: Int) -> Int {
+    let tag = [UInt8(ascii: "<")] + Array(name.utf8)
+    var start = min(last, bytes.count) - tag.count
+    while start > first {
+      if bytes[start] == tag[0], bytes[start..<start + tag.count].elementsEqual(tag) {
+        return start
+      }
+      start -= 1
+    }
+    return first
+  }
+
+  /// The offset of the value of an attribute of the tag at an offset, or that of the tag.
+  func valueOffset(of attribute: String, inTagAt offset: Int) -> Int {
+    let name = Array(attribute.utf8)
+    var index = offset
+    var quote: UInt8?
+    while index < bytes.count {
+      let byte = bytes[index]
+      if let open = quote {
+        if byte == open { quote = nil }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+        var end = index - 1
+        while end > offset, bytes[end] == UInt8(ascii: "=") || bytes[end] <= 32 { end -= 1 }
+        let start = end - name.count + 1
+        if start > offset, bytes[start...end].elementsEqual(name), bytes[start - 1] <= 32 {
+          return index + 1
+        }
+      } else if byte == UInt8(ascii: ">") {
+        break
+      }
+      index += 1
+    }
+    return offset
+  }
+
+  /// The line and the column, in characters, of an offset; both from 1.
+  func place(of offset: Int) -> (line: Int, column: Int) {
+    var low = 0
+    var high = lineStarts.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lineStarts[middle] <= offset { low = middle } else { high = middle }
+    }
+    let before = bytes[lineStarts[low]..<min(max(offset, lineStarts[low]), bytes.count)]
+    return (low + 1, before.count { $0 & 0xC0 != 0x80 } + 1)
+  }
+
+  /// The offset of a place that the parser gives, in bytes from 1.
+  func offset(line: Int, column: Int) -> Int {
+    guard lineStarts.indices.contains(line - 1) else { return bytes.count }
+    return min(lineStarts[line - 1] + max(column - 1, 0), bytes.count)
+  }
+}
+
+/// Texts as characters of an XML document.
+package enum DocumentCharacters {
+  /// Whether XML can hold every character of a text.
+  ///
+  /// It has no place for control characters other than tab and line ends, nor for two of Unicode's
+  /// last ones.
+  package static func canHold(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy { scalar in
+      scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+        || ["\t", "\n", "\r"].contains(scalar)
+    }
+  }
+
+  /// A text as it stands in quotes or between tags; what XML cannot hold is left out,
+  /// and what would act on a terminal is a character reference.
+  package static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\t", "\n", "\r": result += "&#\(scalar.value);"
+      case _ where !canHold(String(scalar)): break
+      case _ where PrintableText.isUnsafe(scalar): result += "&#\(scalar.value);"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

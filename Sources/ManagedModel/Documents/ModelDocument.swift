@@ -46,3 +46,111 @@ package enum ModelDocument {
     return try ModelBuilder(text: text).build(root)
   }
 }
+
+extension NSManagedObjectModel {
+  /// Reads a model from a document or a compiled form.
+  ///
+  /// Takes `.xcdatamodeld` and `.xcdatamodel` folders, `.mom` files and `.momd` folders. Costs one
+  /// read of the file. The model may be changed afterwards. Apple's initialiser takes the compiled
+  /// forms only.
+  ///
+  /// - Parameter url: The file or folder.
+  /// - Returns: Nil when there is no such file, or nothing can be made of it. Parts that make no sense
+  ///   are left out. `read(contentsOf:)` says why, and which.
+  public convenience init?(contentsOf url: URL) {
+    guard let model = try? NSManagedObjectModel.read(contentsOf: url) else { return nil }
+    self.init()
+    takeOver(model)
+  }
+
+  /// Reads a model from a document or a compiled form.
+  ///
+  /// - Parameters:
+  ///   - url: A `.xcdatamodeld` or `.momd` folder, a `.xcdatamodel` folder, its `contents`, or a
+  ///     `.mom` file, which is known by its first bytes.
+  ///   - version: The version to read, with or without its extension; nil for the current one.
+  /// - Returns: The model; what a store can live with is in its `readerWarnings`.
+  /// - Throws: Every error of a document, or what is wrong with a compiled model.
+  package static func read(
+    contentsOf url: URL, version: String? = nil
+  ) throws(ModelErrors) -> NSManagedObjectModel {
+    let file = try ModelVersions(url).file(version: version)
+    guard file.pathExtension != "omo" else {
+      throw ModelErrors(
+        ModelError(
+          "The model is an optimised one (.omo), whose form is not public.",
+          nextStep: "Give the .mom file beside it.", file: file.path))
+    }
+    let data = try BoundedFile.read(file, limit: ModelArchive.maximumSize)
+    if file.pathExtension == "mom" || data.starts(with: Data("bplist".utf8)) {
+      return try readCompiled(data, file: file)
+    }
+    return try ModelDocument.read(data: data, file: file.path)
+  }
+
+  /// The names of the versions of a model on disk, sorted as people sort.
+  ///
+  /// - Parameter url: As for `read(contentsOf:version:)`; a single model has one version: itself.
+  /// - Throws: An error when there is no such file or folder, or no model in it.
+  package static func versions(of url: URL) throws(ModelErrors) -> [String] {
+    try ModelVersions(url).names
+  }
+
+  /// The name of the version of a model on disk that is current.
+  ///
+  /// - Throws: As `versions(of:)`, and when the folder does not say which it is.
+  package static func currentVersion(of url: URL) throws(ModelErrors) -> String {
+    try ModelVersions(url).current()
+  }
+
+  /// The file that holds a version of a model on disk: a document's `contents`, or a `.mom`.
+  ///
+  /// - Throws: As `read(contentsOf:version:)`; the file itself is not read.
+  package static func file(of url: URL, version: String? = nil) throws(ModelErrors) -> URL {
+    try ModelVersions(url).file(version: version)
+  }
+
+  private static func readCompiled(
+    _ data: Data, file: URL
+  ) throws(ModelErrors) -> NSManagedObjectModel {
+    guard !data.starts(with: Data("<?xml".utf8)) else {
+      throw ModelErrors(
+        ModelError(
+          "The compiled model is a property list as XML; the binary form is read.",
+          nextStep: "Turn a copy of it round: plutil -convert binary1 FILE.", file: file.path))
+    }
+    do {
+      let model = try ModelArchive.readAll(bytes: Array(data))
+      VersionInfo.record(in: model, readFrom: file)
+      model.readerWarnings = model.readerWarnings.map { warning in
+        var warning = warning
+        warning.file = file.path
+        return warning
+      }
+      return model
+    } catch {
+      throw ModelErrors(
+        error.errors.map { error in
+          var error = error
+          error.file = file.path
+          return error
+        })
+    }
+  }
+
+  /// Moves everything out of another model, which is not used afterwards.
+  func takeOver(_ model: NSManagedObjectModel) {
+    let configurations = model.configurations.map { name in
+      (name, model.entities(forConfigurationName: name) ?? [])
+    }
+    let entities = model.entities
+    model.entities = []
+    self.entities = entities
+    for (name, members) in configurations { setEntities(members, forConfigurationName: name) }
+    versionIdentifiers = model.versionIdentifiers
+    localizationDictionary = model.localizationDictionary
+    fetchRequestTemplates = model.fetchRequestTemplates
+    readerWarnings = model.readerWarnings
+    recordedChecksum = model.recordedChecksum
+  }
+}

@@ -35,3 +35,79 @@ final class EntityLookups {
     lineage = (parent?.lookups.lineage ?? []) + [ObjectIdentifier(entity)]
   }
 }
+
+/// Collects which entity is below which, so that a whole hierarchy is linked at once.
+struct EntityHierarchy {
+  private var parents: [ObjectIdentifier: NSEntityDescription] = [:]
+  private var entities: [NSEntityDescription] = []
+
+  /// Notes that an entity is below another; an entity is noted once.
+  mutating func put(_ entity: NSEntityDescription, below parent: NSEntityDescription) {
+    parents[ObjectIdentifier(entity)] = parent
+    entities.append(entity)
+  }
+
+  /// Sets the children of every parent.
+  ///
+  /// Returns the entities whose parents form a circle or are too many; those get no parent.
+  func link() -> [NSEntityDescription] {
+    var children: [ObjectIdentifier: [NSEntityDescription]] = [:]
+    var order: [NSEntityDescription] = []
+    var refused: [NSEntityDescription] = []
+    for entity in entities {
+      guard isSound(entity), let parent = parents[ObjectIdentifier(entity)] else {
+        refused.append(entity)
+        continue
+      }
+      let key = ObjectIdentifier(parent)
+      if children[key] == nil { order.append(parent) }
+      children[key, default: []].append(entity)
+    }
+    for parent in order { parent.subentities = children[ObjectIdentifier(parent)] ?? [] }
+    return refused
+  }
+
+  private func isSound(_ entity: NSEntityDescription) -> Bool {
+    var ancestor = entity
+    for _ in 0..<ModelLimits.depth {
+      guard let parent = parents[ObjectIdentifier(ancestor)] else { return true }
+      ancestor = parent
+    }
+    return false
+  }
+}
+
+/// Where the values of an entity lie in a row: for the framework, and for code that is generated.
+///
+/// From the root entity down to this one: the stored attributes of the level by name, then its to-one
+/// relationships by name. A sub-entity's slots begin with its parent's.
+package struct SlotGeometry {
+  /// Bytes of a row before the bits that say nil.
+  package static let headerSize = 24
+
+  /// The properties that have a slot, in the order of the slots.
+  package let properties: [NSPropertyDescription]
+  /// Where each slot begins, in bytes from the row's base.
+  package let offsets: [Int]
+  /// Bytes of a row before its texts and blobs.
+  package let fixedSize: Int
+
+  /// Lays out one entity.
+  package init(_ entity: NSEntityDescription) {
+    properties = entity.slotProperties
+    var offsets: [Int] = []
+    var offset = SlotGeometry.headerSize + (properties.count + 63) / 64 * 8
+    for property in properties {
+      offsets.append(offset)
+      offset += SlotGeometry.needsEntity(property) ? 16 : 8
+    }
+    self.offsets = offsets
+    fixedSize = offset
+  }
+
+  /// Whether a slot has the destination's entity behind its key: that of a to-one whose destination
+  /// has sub-entities.
+  package static func needsEntity(_ property: NSPropertyDescription) -> Bool {
+    (property as? NSRelationshipDescription)?.destinationEntity?.subentities.isEmpty == false
+  }
+}

@@ -71,3 +71,180 @@ public class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable 
     super.freeze()
   }
 }
+
+extension NSAttributeDescription {
+  /// The type of an attribute, in Core Data's newer spelling of `NSAttributeType`.
+  ///
+  /// The raw values are the same.
+  public struct AttributeType: RawRepresentable, Hashable, Sendable {
+    /// The raw value of the `NSAttributeType`.
+    public let rawValue: UInt
+
+    /// Makes a type of a raw value of `NSAttributeType`.
+    public init(rawValue: UInt) {
+      self.rawValue = rawValue
+    }
+
+    /// Makes a type in the newer spelling.
+    public init(_ type: NSAttributeType) {
+      self.init(rawValue: type.rawValue)
+    }
+
+    /// No type.
+    public static let undefined = AttributeType(.undefinedAttributeType)
+    /// `Int16`.
+    public static let integer16 = AttributeType(.integer16AttributeType)
+    /// `Int32`.
+    public static let integer32 = AttributeType(.integer32AttributeType)
+    /// `Int64`.
+    public static let integer64 = AttributeType(.integer64AttributeType)
+    /// `Decimal`.
+    public static let decimal = AttributeType(.decimalAttributeType)
+    /// `Double`.
+    public static let double = AttributeType(.doubleAttributeType)
+    /// `Float`.
+    public static let float = AttributeType(.floatAttributeType)
+    /// `String`.
+    public static let string = AttributeType(.stringAttributeType)
+    /// `Bool`.
+    public static let boolean = AttributeType(.booleanAttributeType)
+    /// `Date`.
+    public static let date = AttributeType(.dateAttributeType)
+    /// `Data`.
+    public static let binaryData = AttributeType(.binaryDataAttributeType)
+    /// `UUID`.
+    public static let uuid = AttributeType(.UUIDAttributeType)
+    /// `URL`.
+    public static let uri = AttributeType(.URIAttributeType)
+    /// Any value that a value transformer turns into bytes.
+    public static let transformable = AttributeType(.transformableAttributeType)
+    /// The ID of a managed object, in results only.
+    public static let objectID = AttributeType(.objectIDAttributeType)
+    /// A group of named values.
+    public static let composite = AttributeType(.compositeAttributeType)
+
+    /// The same type as `NSAttributeType`; undefined for a raw value that has none.
+    var attributeType: NSAttributeType {
+      NSAttributeType(rawValue: rawValue) ?? .undefinedAttributeType
+    }
+  }
+
+  /// The type of the values, in Core Data's newer spelling of `attributeType`.
+  ///
+  /// Setting a raw value that no type has makes the type undefined.
+  public final var type: AttributeType {
+    get { AttributeType(attributeType) }
+    set { attributeType = newValue.attributeType }
+  }
+}
+
+/// The type of the values of an attribute, with Apple's raw values.
+///
+/// The raw values are those found in compiled models. Counterpart: `NSAttributeType`.
+public enum NSAttributeType: UInt, Sendable, CaseIterable {
+  /// No type is given. Allowed for transient attributes only.
+  case undefinedAttributeType = 0
+  /// A 16-bit signed whole number, `Int16`.
+  case integer16AttributeType = 100
+  /// A 32-bit signed whole number, `Int32`.
+  case integer32AttributeType = 200
+  /// A 64-bit signed whole number, `Int64`.
+  case integer64AttributeType = 300
+  /// A decimal number, `Decimal`.
+  case decimalAttributeType = 400
+  /// A 64-bit floating point number, `Double`.
+  case doubleAttributeType = 500
+  /// A 32-bit floating point number, `Float`.
+  case floatAttributeType = 600
+  /// A text, `String`.
+  case stringAttributeType = 700
+  /// True or false, `Bool`.
+  case booleanAttributeType = 800
+  /// A point in time, `Date`.
+  case dateAttributeType = 900
+  /// Bytes, `Data`.
+  case binaryDataAttributeType = 1000
+  // swift-format-ignore: AlwaysUseLowerCamelCase
+  /// A `UUID`.
+  case UUIDAttributeType = 1100
+  // swift-format-ignore: AlwaysUseLowerCamelCase
+  /// A `URL`.
+  case URIAttributeType = 1200
+  /// Any value that a value transformer turns into bytes.
+  case transformableAttributeType = 1800
+  /// The identifier of a managed object. Used in results, never stored.
+  case objectIDAttributeType = 2000
+  /// A group of named values stored as one attribute.
+  case compositeAttributeType = 2100
+}
+
+extension NSAttributeType {
+  /// The name that a model document gives the type, such as `Integer 16`.
+  package var documentName: String {
+    switch self {
+    case .undefinedAttributeType: "Undefined"
+    case .integer16AttributeType: "Integer 16"
+    case .integer32AttributeType: "Integer 32"
+    case .integer64AttributeType: "Integer 64"
+    case .decimalAttributeType: "Decimal"
+    case .doubleAttributeType: "Double"
+    case .floatAttributeType: "Float"
+    case .stringAttributeType: "String"
+    case .booleanAttributeType: "Boolean"
+    case .dateAttributeType: "Date"
+    case .binaryDataAttributeType: "Binary"
+    case .UUIDAttributeType: "UUID"
+    case .URIAttributeType: "URI"
+    case .transformableAttributeType: "Transformable"
+    case .objectIDAttributeType: "Object ID"
+    case .compositeAttributeType: "Composite"
+    }
+  }
+
+  /// The name of the class of the values in Apple's framework, such as `NSNumber`.
+  ///
+  /// It is nil for types whose class a model has to name itself.
+  package var valueClassName: String? {
+    switch self {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      .doubleAttributeType, .floatAttributeType, .booleanAttributeType:
+      "NSNumber"
+    case .decimalAttributeType: "NSDecimalNumber"
+    case .stringAttributeType: "NSString"
+    case .dateAttributeType: "NSDate"
+    case .binaryDataAttributeType: "NSData"
+    case .UUIDAttributeType: "NSUUID"
+    case .URIAttributeType: "NSURL"
+    case .objectIDAttributeType: "NSManagedObjectID"
+    case .compositeAttributeType: "NSDictionary"
+    case .undefinedAttributeType, .transformableAttributeType: nil
+    }
+  }
+}
+
+/// Describes an attribute whose value the store computes from other properties.
+///
+/// SQLite stores have it as a column that triggers keep up to date. Counterpart:
+/// `NSDerivedAttributeDescription`.
+public final class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+  /// What the value is computed from.
+  ///
+  /// A key path over to-one relationships (`owner.name`); `@count` or `@sum` over a to-many
+  /// relationship (`pages.@count`, `pages.@sum.words`, `pages.words.@sum`, or the functions
+  /// `count:(pages)` and `sum:(pages.words)`); `canonical:`, `uppercase:`, or `lowercase:` of a
+  /// string; `now()`. With any other expression the value stays nil, and the model's `validate()`
+  /// reports it.
+  public var derivationExpression: NSExpression? { willSet { requireMutable() } }
+}
+
+extension NSAttributeDescription {
+  /// Whether the store computes the value.
+  package final var isDerived: Bool { self is NSDerivedAttributeDescription }
+
+  /// What a derived attribute is computed from, as text; nil for the others.
+  ///
+  /// It is empty where the model does not say it, or not in a form that can be read.
+  package final var derivationText: String? {
+    (self as? NSDerivedAttributeDescription).map { $0.derivationExpression?.description ?? "" }
+  }
+}

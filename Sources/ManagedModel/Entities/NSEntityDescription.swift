@@ -212,3 +212,147 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
     isFrozen = true
   }
 }
+
+extension NSEntityDescription {
+  /// The lookups, made at the first use after a change.
+  var lookups: EntityLookups {
+    if let cachedLookups { return cachedLookups }
+    let made = EntityLookups(of: self)
+    cachedLookups = made
+    return made
+  }
+
+  /// Drops the lookups of the entity and of all below it.
+  func invalidateLookups() {
+    cachedLookups = nil
+    for entity in subentities { entity.invalidateLookups() }
+  }
+
+  /// All properties by name, inherited ones included.
+  ///
+  /// Kept until the entity changes.
+  public var propertiesByName: [String: NSPropertyDescription] { lookups.propertiesByName }
+
+  /// All attributes by name, inherited ones included.
+  ///
+  /// Kept until the entity changes.
+  public var attributesByName: [String: NSAttributeDescription] { lookups.attributesByName }
+
+  /// All relationships by name, inherited ones included.
+  ///
+  /// Kept until the entity changes.
+  public var relationshipsByName: [String: NSRelationshipDescription] {
+    lookups.relationshipsByName
+  }
+
+  /// The children by name.
+  ///
+  /// Kept until the entity changes.
+  public var subentitiesByName: [String: NSEntityDescription] { lookups.subentitiesByName }
+
+  /// Whether a name such as `engine.power` is the path of an element of a composite attribute.
+  func hasCompositeElement(at path: String) -> Bool {
+    guard let point = path.firstIndex(of: "."),
+      let composite = attributesByName[String(path[..<point])] as? NSCompositeAttributeDescription
+    else { return false }
+    return composite.leaves.contains { $0.name == path }
+  }
+
+  /// Whether this entity is the given one or below it in the hierarchy.
+  ///
+  /// Takes the same time at any depth.
+  ///
+  /// - Parameter entity: The entity to compare with, of the same model.
+  public func isKind(of entity: NSEntityDescription) -> Bool {
+    if self === entity { return true }
+    let depth = entity.lookups.lineage.count - 1
+    let lineage = lookups.lineage
+    return depth < lineage.count && lineage[depth] == ObjectIdentifier(entity)
+  }
+
+  /// The relationships that lead to an entity or to one of its ancestors, in no given order.
+  ///
+  /// - Parameter entity: The destination.
+  public func relationships(forDestination entity: NSEntityDescription)
+    -> [NSRelationshipDescription]
+  {
+    relationshipsByName.values.filter { relationship in
+      relationship.destinationEntity.map { entity.isKind(of: $0) } ?? false
+    }
+  }
+
+  /// The entity at the top of the hierarchy, which may be this one.
+  package var rootEntity: NSEntityDescription {
+    var root = self
+    while let parent = root.superentity { root = parent }
+    return root
+  }
+
+  /// The uniqueness constraints as names.
+  package var uniquenessConstraintNames: [[String]] { Self.names(uniquenessConstraints) }
+
+  /// The compound indexes as names.
+  package var compoundIndexNames: [[String]] { Self.names(compoundIndexes) }
+
+  private static func names(_ groups: [[Any]]) -> [[String]] {
+    groups.map { group in
+      group.compactMap { ($0 as? NSPropertyDescription)?.name ?? $0 as? String }
+    }
+  }
+}
+
+extension NSEntityDescription {
+  /// The properties that a row of this entity stores, in the order of its slots.
+  ///
+  /// From the root entity down to this one: the stored attributes of the level by name, then its
+  /// to-one relationships by name. A sub-entity's slots begin with its parent's.
+  package var slotProperties: [NSPropertyDescription] {
+    (superentity?.slotProperties ?? []) + ownStoredProperties
+  }
+
+  /// The attributes of this level alone which have a column, by name.
+  ///
+  /// A composite one has none itself: the leaves of its elements stand for it.
+  package var ownStoredAttributes: [NSAttributeDescription] {
+    ownProperties
+      .compactMap { $0 as? NSAttributeDescription }
+      .filter { !$0.isTransient }
+      .flatMap { ($0 as? NSCompositeAttributeDescription)?.leaves ?? [$0] }
+      .sorted { $0.name < $1.name }
+  }
+
+  /// The relationships of this level alone which the store keeps, to-one and to-many, by name.
+  package var ownStoredRelationships: [NSRelationshipDescription] {
+    ownProperties
+      .compactMap { $0 as? NSRelationshipDescription }
+      .filter { !$0.isTransient && $0.destinationEntity != nil }
+      .sorted { $0.name < $1.name }
+  }
+
+  /// The properties of this level which have columns of their own in the entity's table.
+  package var ownStoredProperties: [NSPropertyDescription] {
+    ownStoredAttributes + ownStoredRelationships.filter { !$0.isToMany }
+  }
+
+  /// The sub-entities in the order in which entities are numbered: by name, case ignored.
+  package var numberedSubentities: [NSEntityDescription] {
+    Self.inNumberingOrder(subentities)
+  }
+
+  /// Entities by name, case ignored.
+  package static func inNumberingOrder(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
+    entities.sorted { left, right in
+      let (leftName, rightName) = (left.name ?? "", right.name ?? "")
+      let (leftKey, rightKey) = (leftName.lowercased(), rightName.lowercased())
+      return leftKey == rightKey ? leftName < rightName : leftKey < rightKey
+    }
+  }
+}
+
+/// A version hash that was read with an entity, and the entity's digest at that time.
+package struct RecordedVersionHash: Hashable, Sendable {
+  /// The hash, 32 bytes of Core Data's.
+  package let hash: Data
+  /// The digest of the entity that the hash belongs to; an entity with another digest has changed.
+  package let digest: Data
+}

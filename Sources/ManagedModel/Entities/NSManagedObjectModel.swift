@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Describes all the data of an application: its entities and how they hang together.
 ///
 /// A model is built in code or read from a document, and may change until it is in use by a
@@ -153,4 +155,12 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     }
     invalidateLookups()
   }
+}
+
+/// Guards what can be set on a model in use: `userInfo` and the localization dictionary.
+///
+/// One lock serves all models, because these values are rarely read. A setter swaps its value in, so
+/// that the old one is released after the lock.
+enum ModelNotes {
+  static let lock = NSLock()
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// What attributes, relationships and fetched properties have in common.
 ///
 /// Use one of the subclasses. A property belongs to one entity: the one that declares it. Sub-entities
@@ -131,4 +133,164 @@ public class NSPropertyDescription: NSObject, @unchecked Sendable {
   public override var description: String {
     "\(entity?.name ?? "?").\(name)"
   }
+}
+
+extension NSPropertyDescription: KeyValueReadable {
+  /// What a predicate reads of a description, as `$FETCHED_PROPERTY.userInfo.color` does.
+  ///
+  /// The keys are `name`, `entity`, `userInfo` and the keys within it; nil for others.
+  public func value(forKey key: String) -> Any? {
+    switch key {
+    case "name": return name
+    case "entity": return entity
+    case "userInfo":
+      let pairs = (userInfo ?? [:]).compactMap { key, value in
+        (key.base as? String).map { ($0, value) }
+      }
+      return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    default: return nil
+    }
+  }
+}
+
+extension NSPropertyDescription {
+  /// The predicates that a value must satisfy when an object is saved; the value is `SELF`.
+  ///
+  /// They are those that were set, or else those that follow from the limits in the model document:
+  /// least and greatest value or length, and pattern. Made at each call unless set.
+  public final var validationPredicates: [NSPredicate] {
+    if let explicitValidation { return explicitValidation.predicates }
+    let type = (self as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType
+    return valueRule.predicates(for: type)
+  }
+
+  /// What is said when the predicate at the same place in `validationPredicates` fails.
+  ///
+  /// Texts or error codes. Empty unless set.
+  public final var validationWarnings: [Any] { explicitValidation?.warnings ?? [] }
+
+  /// Sets the predicates that a value must satisfy and what is said when they fail.
+  ///
+  /// Traps when the lists differ in length or the model is in use. A compiled model and the model in
+  /// a store do not keep them.
+  ///
+  /// - Parameters:
+  ///   - predicates: Predicates about `SELF`, or nil for none.
+  ///   - warnings: A text or an error code for each predicate.
+  public final func setValidationPredicates(
+    _ predicates: [NSPredicate]?, withValidationWarnings warnings: [Any]?
+  ) {
+    let predicates = predicates ?? []
+    let warnings = warnings ?? []
+    guard predicates.count == warnings.count else {
+      preconditionFailure(
+        "The property \(name) has "
+          + "\(PluralForm.counted(predicates.count, "validation predicate")) and "
+          + "\(PluralForm.counted(warnings.count, "warning")). Give a warning for each.")
+    }
+    explicitValidation = (predicates, warnings)
+  }
+}
+
+/// Describes a relationship: a property that refers to objects of another entity.
+///
+/// Counterpart: `NSRelationshipDescription`.
+public final class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
+  /// The entity at the other end; nil for a relationship that leads nowhere and is always empty.
+  ///
+  /// Held weakly: the model holds its entities.
+  public weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
+
+  /// The relationship that leads back.
+  ///
+  /// Held weakly. Set it on both sides.
+  public weak var inverseRelationship: NSRelationshipDescription? { willSet { requireMutable() } }
+
+  /// What a deletion does to the other end.
+  ///
+  /// Nullify at first.
+  public var deleteRule = NSDeleteRule.nullifyDeleteRule { willSet { requireMutable() } }
+
+  /// The least number of objects at the other end.
+  public var minCount = 0 { willSet { requireMutable() } }
+
+  /// The greatest number of objects at the other end: 1 for a to-one, 0 for no limit.
+  public var maxCount = 0 { willSet { requireMutable() } }
+
+  /// Whether the relationship keeps the order of its objects.
+  public var isOrdered = false { willSet { requireMutable() } }
+
+  /// The entities that the relationship was archived with, so that its destination stays.
+  var archivedEntities: [NSEntityDescription] = []
+
+  /// Whether the relationship may hold more than one object.
+  public var isToMany: Bool { maxCount != 1 }
+}
+
+/// What happens to the objects at the other end of a relationship when an object is deleted.
+///
+/// Counterpart: `NSDeleteRule`, with its raw values.
+public enum NSDeleteRule: UInt, Sendable, CaseIterable {
+  /// Nothing. The other objects keep pointing at the deleted one.
+  case noActionDeleteRule = 0
+  /// The inverse of the other objects is emptied.
+  case nullifyDeleteRule = 1
+  /// The other objects are deleted too.
+  case cascadeDeleteRule = 2
+  /// The deletion is refused at save while there are other objects.
+  case denyDeleteRule = 3
+
+  /// The name that a model document gives the rule, such as `No Action`.
+  package var documentName: String {
+    switch self {
+    case .noActionDeleteRule: "No Action"
+    case .nullifyDeleteRule: "Nullify"
+    case .cascadeDeleteRule: "Cascade"
+    case .denyDeleteRule: "Deny"
+    }
+  }
+}
+
+/// Describes a fetched property: a list of objects that a stored fetch request finds.
+///
+/// Counterpart: `NSFetchedPropertyDescription`.
+public final class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
+  /// The request as the model states it: entity name and predicate text.
+  package var template: FetchRequestTemplate? { willSet { requireMutable() } }
+}
+
+/// Describes a value that a fetch computes: a column of a dictionary result that no property holds.
+///
+/// It is part of a fetch request's `propertiesToFetch` and `propertiesToGroupBy`, not of an entity.
+/// Counterpart: `NSExpressionDescription`; chapter 6 of the book.
+public final class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
+  /// What is computed: `average:` over a key path, a key path with an operator, arithmetic.
+  ///
+  /// A function of one key path that crosses no to-many relationship, such as `sum:(age)`, is over the
+  /// rows of the result, or of each group. Nil at first, which a fetch refuses.
+  public var expression: NSExpression? { willSet { requireMutable() } }
+
+  /// The type of the value in the dictionary; what the expression gives where it is undefined.
+  public var expressionResultType = NSAttributeType.undefinedAttributeType {
+    willSet { requireMutable() }
+  }
+
+  /// The type of the value in the dictionary, in Core Data's newer spelling of
+  /// `expressionResultType`.
+  public var resultType: NSAttributeDescription.AttributeType {
+    get { NSAttributeDescription.AttributeType(expressionResultType) }
+    set { expressionResultType = newValue.attributeType }
+  }
+}
+
+extension NSExpressionDescription {
+  /// What stands for a property that an index names and its entity does not have.
+  convenience init(unknownProperty name: String) {
+    self.init()
+    self.name = name
+    expression = NSExpression(forKeyPath: name)
+  }
+
+  /// Whether it is nothing but the name of a property.
+  var isPlainName: Bool { expression?.expressionType == .keyPath && expression?.keyPath == name }
 }

@@ -25,3 +25,93 @@ package struct ValueRule: Sendable, Hashable {
   /// Whether the rule allows every value.
   package var isEmpty: Bool { minimum == nil && maximum == nil && pattern == nil }
 }
+
+extension ValueRule {
+  /// The predicates that values of a type must satisfy; the value is `SELF`.
+  ///
+  /// Limits that do not fit the type give no predicate.
+  func predicates(for type: NSAttributeType) -> [NSPredicate] {
+    [
+      limit(minimum, ">=", type), limit(maximum, "<=", type),
+      pattern.flatMap { try? NSPredicate.parse("SELF MATCHES %@", arguments: [$0]) },
+    ].compactMap { $0 }
+  }
+
+  /// Whether a text is a limit for values of a type: a number, a date or a length.
+  static func isLimit(_ text: String, for type: NSAttributeType) -> Bool {
+    limitValue(text, type) != nil
+  }
+
+  private func limit(_ text: String?, _ comparison: String, _ type: NSAttributeType) -> NSPredicate?
+  {
+    guard let text, let value = Self.limitValue(text, type) else { return nil }
+    let subject = type == .stringAttributeType ? "length" : "SELF"
+    return try? NSPredicate.parse("\(subject) \(comparison) %@", arguments: [value])
+  }
+
+  private static func limitValue(_ text: String, _ type: NSAttributeType) -> Any? {
+    switch type {
+    case .stringAttributeType: Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType:
+      DefaultValueText.value(text, type: type)
+    default: nil
+    }
+  }
+}
+
+extension ValueRule {
+  /// The limits that predicates set, or nil when one of them is no limit of the usual forms.
+  ///
+  /// The forms are those that `predicates(for:)` gives, with the sides and the operator turned round
+  /// or not.
+  init?(predicates: [NSPredicate], type: NSAttributeType) {
+    self.init()
+    for predicate in predicates {
+      guard let comparison = predicate as? NSComparisonPredicate, add(comparison, type: type) else {
+        return nil
+      }
+    }
+  }
+
+  private mutating func add(_ comparison: NSComparisonPredicate, type: NSAttributeType) -> Bool {
+    let subject = comparison.leftExpression
+    guard case .constant(let constant) = comparison.rightExpression.node else { return false }
+    let isLength = type == .stringAttributeType
+    switch comparison.predicateOperatorType {
+    case .matches:
+      guard case .evaluatedObject = subject.node, case .string(let text) = constant,
+        pattern == nil
+      else { return false }
+      pattern = text
+      return true
+    case .greaterThanOrEqualTo, .lessThanOrEqualTo:
+      switch subject.node {
+      case .evaluatedObject where !isLength: break
+      case .keyPath(let path) where isLength && path.text == "length": break
+      default: return false
+      }
+      guard let text = Self.text(of: constant.boxed, type), Self.isLimit(text, for: type) else {
+        return false
+      }
+      if comparison.predicateOperatorType == .lessThanOrEqualTo {
+        guard maximum == nil else { return false }
+        maximum = text
+      } else {
+        guard minimum == nil else { return false }
+        minimum = text
+      }
+      return true
+    default: return false
+    }
+  }
+
+  private static func text(of value: Any?, _ type: NSAttributeType) -> String? {
+    switch value {
+    case let date as Date: DefaultValueText.text(date.timeIntervalSinceReferenceDate)
+    case let number as NSDecimalNumber: "\(number.decimalValue)"
+    case let number as NSNumber: DefaultValueText.text(number.doubleValue)
+    default: nil
+    }
+  }
+}

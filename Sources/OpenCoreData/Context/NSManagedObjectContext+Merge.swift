@@ -50,22 +50,20 @@ extension NSManagedObjectContext {
     set {
       guard newValue != mergesAutomatically else { return }
       mergesAutomatically = newValue
-      let leaders = parent?.followers ?? coordinator?.followers
-      if newValue { leaders?.add(self) } else { leaders?.remove(self) }
+      let observers = parent?.mergeObservers ?? coordinator?.mergeObservers
+      if newValue { observers?.add(self) } else { observers?.remove(self) }
     }
   }
 
-  /// Has the contexts that merge by themselves take over what was saved here.
-  final func tellFollowers(_ changes: () -> MergedChanges) {
-    let siblings = parent?.followers ?? coordinator?.followers
+  /// Merges what was saved here into the contexts that merge changes automatically.
+  final func mergeIntoObservers(_ changes: () -> MergedChanges) {
+    let siblings = parent?.mergeObservers ?? coordinator?.mergeObservers
     // What a child has saved its parent has only been given.
     let others = parent == nil ? siblings?.contexts ?? [] : []
-    let listening = (others + followers.contexts).filter { $0 !== self }
+    let listening = (others + mergeObservers.contexts).filter { $0 !== self }
     guard !listening.isEmpty else { return }
     let saved = changes()
-    for follower in listening {
-      follower.perform { follower.merge(saved) }
-    }
+    for observer in listening { observer.perform { observer.merge(saved) } }
   }
 
   /// Merges what somebody else has saved: one event, where a registered or new object is told of it.
@@ -105,7 +103,7 @@ extension NSManagedObjectContext {
       event.entity = told.mostFrequentEntity
       event.rows = told.all.count
     }
-    for follower in followers.contexts { follower.perform { follower.merge(saved) } }
+    for observer in mergeObservers.contexts { observer.perform { observer.merge(saved) } }
   }
 
   private func registeredForMerge(_ identity: FetchedIdentity) -> NSManagedObject? {

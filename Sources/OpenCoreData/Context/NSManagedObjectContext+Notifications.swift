@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
     post(.NSManagedObjectContextDidSave, objects)
     post(.NSManagedObjectContextDidSaveObjectIDs, identities)
     guard !isEmpty else { return }
-    tellFollowers {
+    mergeIntoObservers {
       MergedChanges(
         inserted: inserted.map(\.identity), updated: updated.map(\.identity),
         deleted: deleted.map(\.identity))

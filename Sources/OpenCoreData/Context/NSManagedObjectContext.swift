@@ -49,7 +49,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// The faults that could not be read.
   final var faultFailures = FaultFailures()
   /// The child contexts that merge by themselves.
-  let followers = ContextFollowers()
+  let mergeObservers = AutomaticMergeObservers<NSManagedObjectContext>()
   var mergesAutomatically = false
   let scope: ProfileScope
   /// What a new fault of this context is: watched when queues are guarded.

@@ -79,28 +79,28 @@ struct CoordinatorQueue: Sendable {
   }
 }
 
-/// The contexts that merge by themselves what a coordinator or a parent context gets to save.
+/// The contexts that automatically merge what is saved to a coordinator or to a parent context.
 ///
-/// Not held. Any thread may use it.
-final class ContextFollowers: Sendable {
-  private struct Follower {
-    weak var context: NSManagedObjectContext?
+/// Keeps no strong references. Any thread may use it.
+final class AutomaticMergeObservers<Context: AnyObject & Sendable>: Sendable {
+  private struct Observer {
+    weak var context: Context?
   }
 
-  private let followers = Mutex<[Follower]>([])
+  private let observers = Mutex<[Observer]>([])
 
-  var contexts: [NSManagedObjectContext] {
-    followers.withLock { $0.compactMap(\.context) }
+  var contexts: [Context] {
+    observers.withLock { $0.compactMap(\.context) }
   }
 
-  func add(_ context: NSManagedObjectContext) {
-    followers.withLock { followers in
-      followers.removeAll { $0.context == nil }
-      followers.append(Follower(context: context))
+  func add(_ context: Context) {
+    observers.withLock { observers in
+      observers.removeAll { $0.context == nil }
+      observers.append(Observer(context: context))
     }
   }
 
-  func remove(_ context: NSManagedObjectContext) {
-    followers.withLock { $0.removeAll { $0.context == nil || $0.context === context } }
+  func remove(_ context: Context) {
+    observers.withLock { $0.removeAll { $0.context == nil || $0.context === context } }
   }
 }

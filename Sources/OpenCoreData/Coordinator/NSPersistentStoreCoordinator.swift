@@ -22,7 +22,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// Whether it matters which store an object is in; once true, it stays so.
   private let isSpreadNow = Atomic<Bool>(false)
   /// The contexts that merge by themselves what others save.
-  let followers = ContextFollowers()
+  let mergeObservers = AutomaticMergeObservers<NSManagedObjectContext>()
   /// Where `perform` runs its blocks.
   let blocks = CoordinatorQueue()
   private let givenName = Mutex<String?>(nil)

@@ -96,18 +96,6 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
   }
 }
 
-/// What happened to a row.
-///
-/// Apple counterpart: the same.
-public enum NSPersistentHistoryChangeType: Int, Sendable {
-  /// It was inserted.
-  case insert = 0
-  /// It was updated.
-  case update = 1
-  /// It was deleted.
-  case delete = 2
-}
-
 /// One row's change in a transaction of the history.
 ///
 /// Apple counterpart: the same.

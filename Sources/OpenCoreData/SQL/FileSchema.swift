@@ -59,7 +59,7 @@ extension FileSchema {
       entities = []
       return
     }
-    let limit = HousekeepingTables.largestEntityList
+    let limit = SQLNames.largestEntityList
     let listed = try connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT LIMIT \(limit + 1)")
     guard listed.count <= limit else {

@@ -4,6 +4,8 @@ package enum SQLNames {
   static let entity = "Z_ENT"
   static let version = "Z_OPT"
   static let primaryKeyTable = "Z_PRIMARYKEY"
+  /// The rows of `Z_PRIMARYKEY` that are read: entity IDs are below 16,000, and history has some above.
+  package static let largestEntityList = 16_384
   static let metadataTable = "Z_METADATA"
   static let modelCacheTable = "Z_MODELCACHE"
 

@@ -62,7 +62,4 @@ package enum HousekeepingTables {
 
   /// In bytes: no property list and no compiled model is larger.
   private static let largestValue = 64 << 20
-
-  /// The rows of `Z_PRIMARYKEY` that are read: entity IDs are below 16,000, and history has some above.
-  package static let largestEntityList = 16_384
 }

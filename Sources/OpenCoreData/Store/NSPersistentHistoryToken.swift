@@ -66,3 +66,15 @@ extension NSPersistentHistoryToken: PredicateOrdered {
     return isBefore ? .orderedAscending : isAfter ? .orderedDescending : .orderedSame
   }
 }
+
+/// What happened to a row.
+///
+/// Apple counterpart: the same.
+public enum NSPersistentHistoryChangeType: Int, Sendable {
+  /// It was inserted.
+  case insert = 0
+  /// It was updated.
+  case update = 1
+  /// It was deleted.
+  case delete = 2
+}

@@ -66,3 +66,73 @@ extension SQLiteValue {
     }
   }
 }
+
+/// A Swift closure that compares two texts for `COLLATE`.
+final class Collation {
+  typealias Compare = @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
+
+  private let compare: Compare
+  private let counts: CallbackCounts
+
+  init(_ compare: @escaping Compare, counts: CallbackCounts) {
+    self.compare = compare
+    self.counts = counts
+  }
+
+  /// Called by SQLite for each comparison, on the connection's thread.
+  ///
+  /// The bytes are UTF-8.
+  static func call(
+    _ data: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?,
+    _ rightCount: Int32, _ right: UnsafeRawPointer?
+  ) -> Int32 {
+    guard let data else { return 0 }
+    let first = UnsafeRawBufferPointer(start: left, count: Int(leftCount))
+    let second = UnsafeRawBufferPointer(start: right, count: Int(rightCount))
+    return Retained.read(data, as: Collation.self) { collation in
+      collation.counts.collations &+= 1
+      return collation.compare(first, second)
+    }
+  }
+}
+
+/// The only place where an object travels through SQLite as a raw pointer and comes back.
+///
+/// SQLite owns one count from `pass` on and gives it back through its destructor callback, which
+/// calls `release`. In between `borrow` reads the object without changing the count.
+enum Retained {
+  /// Adds a count that SQLite will own.
+  static func pass(_ object: AnyObject) -> UnsafeMutableRawPointer {
+    Unmanaged.passRetained(object).toOpaque()
+  }
+
+  /// The object behind a pointer whose count SQLite still owns.
+  ///
+  /// The type must be the one passed.
+  @inline(__always)
+  static func borrow<Object: AnyObject>(
+    _ pointer: UnsafeMutableRawPointer, as type: Object.Type
+  ) -> Object {
+    Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// Reads from the object without touching its count, for callbacks that run once a row.
+  @inline(__always)
+  static func read<Object: AnyObject, Result>(
+    _ pointer: UnsafeMutableRawPointer, as type: Object.Type, _ body: (Object) -> Result
+  ) -> Result {
+    Unmanaged<Object>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+  }
+
+  /// Gives SQLite's count back.
+  static func release(_ pointer: UnsafeMutableRawPointer) {
+    Unmanaged<AnyObject>.fromOpaque(pointer).release()
+  }
+}
+
+/// How often SQL has called the functions and collations of one connection since it was opened.
+final class CallbackCounts {
+  // The connection's thread alone reads and writes them.
+  @exclusivity(unchecked) var functions = 0
+  @exclusivity(unchecked) var collations = 0
+}

@@ -113,3 +113,130 @@ extension Connection {
     throw error
   }
 }
+
+extension Connection {
+  /// Makes a closure callable from SQL.
+  ///
+  /// A name registered before is replaced.
+  ///
+  /// The closure runs on the connection's thread, once a row, and must not use the connection.
+  /// A schema can call it, so it must not have side effects that matter.
+  /// What it throws becomes the statement's error. `argumentCount` -1 takes any number.
+  /// A `deterministic` function gives the same result for the same arguments; only such a one may
+  /// stand in an index or be computed once for a whole statement.
+  package func createFunction(
+    _ name: String, argumentCount: Int32, deterministic: Bool,
+    _ body: @escaping @Sendable ([SQLiteValue]) throws -> SQLiteValue
+  ) throws(SQLiteError) {
+    // A schema isn't trusted with other functions; triggers and indexes need these.
+    let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (deterministic ? SQLITE_DETERMINISTIC : 0)
+    // SQLite calls the destructor also when registering fails.
+    let code = sqlite3_create_function_v2(
+      use(), name, argumentCount, flags, Retained.pass(ScalarFunction(body, counts: callbacks)),
+      { ScalarFunction.call($0, $1, $2) }, nil, nil, { if let data = $0 { Retained.release(data) } }
+    )
+    guard code == SQLITE_OK else { throw error(code) }
+  }
+
+  /// Makes a closure usable behind `COLLATE`.
+  ///
+  /// It gets two texts as UTF-8 and returns a number below, at or above 0, as `strcmp` does.
+  ///
+  /// The closure runs on the connection's thread, once a comparison, and must not use the
+  /// connection. An index made with a collation is only right while the collation stays the same.
+  package func createCollation(
+    _ name: String,
+    _ compare: @escaping @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int32
+  ) throws(SQLiteError) {
+    let data = Retained.pass(Collation(compare, counts: callbacks))
+    let code = sqlite3_create_collation_v2(
+      use(), name, SQLITE_UTF8, data,
+      { Collation.call($0, $1, $2, $3, $4) }, { if let data = $0 { Retained.release(data) } })
+    guard code == SQLITE_OK else {
+      // Here SQLite leaves the destructor to the caller.
+      Retained.release(data)
+      throw error(code)
+    }
+  }
+}
+
+extension Connection {
+  /// Makes `values` the rows of the table `_Z_intarray<index>`: one column, `value INTEGER`.
+  ///
+  /// The array is shared, not copied; the values stay until they are replaced. A statement in the
+  /// middle of its rows keeps those it began with. Works with every access and in transactions;
+  /// nothing reaches the file or its schema.
+  package func bindIntArray(
+    _ index: Int, _ values: ContiguousArray<Int64>
+  ) throws(SQLiteError) {
+    try intArray(index).current = IntArray.Values(values)
+  }
+
+  /// The array behind a table, registered on first need.
+  private func intArray(_ index: Int) throws(SQLiteError) -> IntArray {
+    if let array = intArrays[index] { return array }
+    let array = IntArray()
+    let code = IntArrayModule.register("\(Connection.intArrayPrefix)\(index)", array, on: use())
+    guard code == SQLITE_OK else { throw error(code) }
+    intArrays[index] = array
+    return array
+  }
+
+  /// Registers an empty table when that is what a text was refused for.
+  func provideIntArray(missedBy error: SQLiteError) throws(SQLiteError) -> Bool {
+    let start = "no such table: \(Connection.intArrayPrefix)"
+    guard error.message.hasPrefix(start), let index = Int(error.message.dropFirst(start.count)),
+      intArrays[index] == nil
+    else { return false }
+    _ = try intArray(index)
+    return true
+  }
+
+  private static let intArrayPrefix = "_Z_intarray"
+}
+
+extension Connection {
+  /// How SQLite would run the text now.
+  ///
+  /// Nothing is run.
+  ///
+  /// Parameters need no values and `_Z_intarrayN` tables no arrays; but where there is a partial index,
+  /// the values decide whether it holds the rows. Functions and collations the text names must be
+  /// registered. One statement, not cached.
+  /// - Parameter binds: values of the first parameters; those that do not fit are left out.
+  package func explainQueryPlan(
+    _ sql: String, binds: [SQLiteValue] = []
+  ) throws(SQLiteError) -> QueryPlan {
+    let prefix = "EXPLAIN QUERY PLAN "
+    let text = sql.uppercased().hasPrefix(prefix) ? sql : prefix + sql
+    let statement = try prepare(text)
+    for (index, value) in binds.enumerated() {
+      guard (try? statement.bind(value, at: Int32(index + 1))) != nil else { break }
+    }
+    var rows: [QueryPlan.Row] = []
+    while try statement.step() {
+      rows.append(
+        QueryPlan.Row(
+          id: Int(statement.int64(0)), parent: Int(statement.int64(1)), detail: statement.string(3))
+      )
+    }
+    return QueryPlan(rows)
+  }
+}
+
+extension Connection {
+  /// Replaces the database of another connection by a copy of this one's, page by page.
+  ///
+  /// Waits for locks as a statement does. A copy of a file in WAL mode says that it is in WAL mode too,
+  /// which a database in memory can't be: change the journal mode of the file first.
+  package func copy(into target: Connection) throws(SQLiteError) {
+    guard let backup = sqlite3_backup_init(target.use(), "main", use(), "main") else {
+      throw target.error(sqlite3_errcode(target.use()))
+    }
+    let code = sqlite3_backup_step(backup, -1)
+    let end = sqlite3_backup_finish(backup)
+    guard code == SQLITE_DONE, end == SQLITE_OK else {
+      throw target.error(code == SQLITE_DONE ? end : code)
+    }
+  }
+}

@@ -1,3 +1,5 @@
+import CSQLite
+
 /// A value as SQLite stores it, copied out of or into a statement.
 ///
 /// Rows on the hot path are read by `Statement`'s typed accessors instead; this type is for binds
@@ -34,5 +36,24 @@ extension SQLiteValue: CustomStringConvertible {
     }
     characters.append(UInt8(ascii: ">"))
     return String(decoding: characters, as: UTF8.self)
+  }
+}
+
+/// The storage class of one value of a row: what the file holds, whatever the column declares.
+package enum ColumnType: Sendable {
+  case integer
+  case real
+  case text
+  case blob
+  case null
+
+  init(code: Int32) {
+    switch code {
+    case SQLITE_INTEGER: self = .integer
+    case SQLITE_FLOAT: self = .real
+    case SQLITE_TEXT: self = .text
+    case SQLITE_BLOB: self = .blob
+    default: self = .null
+    }
   }
 }

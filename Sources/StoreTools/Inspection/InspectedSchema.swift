@@ -48,7 +48,7 @@ struct InspectedSchema {
       tables.keys.sorted().map { ($0.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
     entities = try connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT "
-        + "LIMIT \(HousekeepingTables.largestEntityList)"
+        + "LIMIT \(SQLNames.largestEntityList)"
     ).compactMap { row in
       guard case .integer(let number) = row[0], number < InspectedSchema.firstHistoryEntity,
         case .text(let name) = row[1]

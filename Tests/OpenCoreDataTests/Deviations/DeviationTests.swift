@@ -1,6 +1,5 @@
 import CoreDataCosts
 import ManagedModel
-import Moody
 import OpenCoreData
 import ProfileEvents
 import Testing

@@ -1,5 +1,4 @@
 import ManagedModel
-import Moody
 import OpenCoreData
 import Testing
 

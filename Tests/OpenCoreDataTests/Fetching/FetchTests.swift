@@ -1,5 +1,4 @@
 import CoreDataCosts
-import Moody
 import OpenCoreData
 import ProfileEvents
 import SQLiteDriver
@@ -314,7 +313,7 @@ struct FetchTests {
       func fetch(_ pending: Bool) throws -> [Mood] {
         try Mood.fetch(in: context) { request in
           request.predicate = early
-          request.sortDescriptors = Mood.defaultSortDescriptors
+          request.sortDescriptors = Mood.order
           request.includesPendingChanges = pending
         }
       }

@@ -1,4 +1,3 @@
-import Moody
 import OpenCoreData
 import ProfileEvents
 import Synchronization
@@ -17,7 +16,7 @@ struct CallStackTests {
     #expect(fetch.stack.count > 5)
     let functions = fetch.stack.compactMap { CallStack.symbol(at: $0)?.function }
     #expect(
-      functions.contains { $0.contains("FetchableEntity.fetch") }, "\(functions) \(fetch.stack)")
+      functions.contains { $0.contains("SampleClass.fetch") }, "\(functions) \(fetch.stack)")
   }
 
   private final class StackSink: EventSink {

@@ -1,4 +1,3 @@
-import Moody
 import OpenCoreData
 import ProfileEvents
 import Testing

@@ -114,7 +114,7 @@ struct ValidatorTests {
       CarefulDriver.neverSettles = true
       driver.setValue("a", forKey: "name")
       let cost = costs(of: context) {
-        #expect(context.saveError()?.localizedDescription.contains("1000 rounds") == true)
+        #expect(context.saveError()?.localizedDescription.contains("1000 passes") == true)
       }
       #expect(cost.updates == 0 && context.hasChanges)
     }

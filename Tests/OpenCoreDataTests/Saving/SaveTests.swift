@@ -1,5 +1,4 @@
 import CoreDataCosts
-import Moody
 import OpenCoreData
 import ProfileEvents
 import Testing

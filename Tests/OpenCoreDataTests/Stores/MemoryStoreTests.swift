@@ -1,4 +1,3 @@
-import Moody
 import OpenCoreData
 import ProfileEvents
 import Testing
@@ -7,7 +6,7 @@ import Testing
 struct MemoryStoreTests {
   /// A context over a new store in memory, with two continents, four countries and eight moods.
   private func filledCoordinator() throws -> NSPersistentStoreCoordinator {
-    MoodyContainer.registerClasses()
+    SampleClasses.register()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try TestModels.moody())
     try coordinator.addPersistentStore(
       ofType: NSInMemoryStoreType, configurationName: nil, at: nil)

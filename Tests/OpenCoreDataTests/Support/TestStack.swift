@@ -1,5 +1,4 @@
 import CoreDataCosts
-import Moody
 import OpenCoreData
 import ProfileEvents
 import SQLiteDriver
@@ -37,7 +36,7 @@ final class TestStack {
 
   /// The sample's model, from the file that scenarios use.
   static func moody(_ kind: StoreKind = .sqlite) throws -> TestStack {
-    MoodyContainer.registerClasses()
+    SampleClasses.register()
     return try TestStack(kind, model: TestModels.moody())
   }
 

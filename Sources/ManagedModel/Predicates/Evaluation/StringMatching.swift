@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// The string operators, for memory and for the functions that SQL calls alike.
 ///
@@ -200,5 +201,105 @@ private struct ASCIIPair {
       }
     }
     return bytes
+  }
+}
+
+/// A pattern of `LIKE`, taken apart once.
+///
+/// A character is a Unicode scalar, as it is to SQLite.
+package struct LikePattern {
+  private enum Piece: Equatable {
+    case scalar(Unicode.Scalar)
+    case one
+    case any
+  }
+
+  private let pieces: [Piece]
+
+  /// Reads a pattern of `LIKE`: `?` for one character, `*` for any number of them.
+  package init(_ pattern: String) {
+    var pieces: [Piece] = []
+    var isEscaped = false
+    for scalar in pattern.unicodeScalars {
+      if isEscaped {
+        pieces.append(.scalar(scalar))
+        isEscaped = false
+      } else {
+        switch scalar {
+        case "\\": isEscaped = true
+        case "?": pieces.append(.one)
+        case "*": if pieces.last != .any { pieces.append(.any) }
+        default: pieces.append(.scalar(scalar))
+        }
+      }
+    }
+    if isEscaped { pieces.append(.scalar("\\")) }
+    self.pieces = pieces
+  }
+
+  /// Whether the whole text matches.
+  ///
+  /// Cost: at worst the product of the lengths.
+  package func matches(_ text: String) -> Bool {
+    let scalars = Array(text.unicodeScalars)
+    var (piece, position) = (0, 0)
+    var retry: (piece: Int, position: Int)?
+    while position < scalars.count {
+      if piece < pieces.count, pieces[piece] == .any {
+        retry = (piece, position)
+        piece += 1
+      } else if piece < pieces.count,
+        pieces[piece] == .one || pieces[piece] == .scalar(scalars[position])
+      {
+        piece += 1
+        position += 1
+      } else if let last = retry {
+        // The last star takes one character more.
+        retry = (last.piece, last.position + 1)
+        piece = last.piece + 1
+        position = last.position + 1
+      } else {
+        return false
+      }
+    }
+    return pieces[piece...].allSatisfy { $0 == .any }
+  }
+}
+
+/// The expressions of `MATCHES`, compiled once.
+///
+/// It forgets all of them when it holds too many.
+final class RegularExpressionCache: Sendable {
+  static let shared = RegularExpressionCache()
+
+  private struct Key: Hashable {
+    let pattern: String
+    let isCaseInsensitive: Bool
+  }
+
+  private static let limit = 128
+  private let compiled = Mutex<[Key: NSRegularExpression]>([:])
+
+  /// The compiled pattern.
+  ///
+  /// Wrapped so that its alternatives are tried for the whole string.
+  func expression(
+    _ pattern: String, isCaseInsensitive: Bool
+  ) throws(PredicateEvaluationError) -> NSRegularExpression {
+    let key = Key(pattern: pattern, isCaseInsensitive: isCaseInsensitive)
+    if let found = compiled.withLock({ $0[key] }) { return found }
+    let expression: NSRegularExpression
+    do {
+      _ = try NSRegularExpression(pattern: pattern)
+      expression = try NSRegularExpression(
+        pattern: "(?:" + pattern + ")\\z", options: isCaseInsensitive ? .caseInsensitive : [])
+    } catch {
+      throw .badPattern(pattern, reason: "its syntax is wrong")
+    }
+    compiled.withLock { cache in
+      if cache.count >= Self.limit { cache.removeAll() }
+      cache[key] = expression
+    }
+    return expression
   }
 }

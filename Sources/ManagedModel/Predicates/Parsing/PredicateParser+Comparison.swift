@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension PredicateParser {
   /// What `ANY`, `ALL`, `NONE` and `SOME` ask of the left side.
   private struct Quantifier {
@@ -122,5 +124,137 @@ extension PredicateToken.Symbol {
     case .greaterOrEqual, .equalGreater: .greaterThanOrEqualTo
     default: nil
     }
+  }
+}
+
+extension PredicateParser {
+  /// A call such as `sum(a)`, `sum:(a, b)`, `modulus:by:(a, b)` or `now()`.
+  mutating func call(_ name: String) throws(Failure) -> NSExpression {
+    let place = token
+    advance()
+    try expect(.leftParenthesis, "before the arguments of \(name)")
+    let arguments = try list(until: .rightParenthesis)
+    if name.lowercased() == "objectfrom:withindex:", arguments.count == 2 {
+      return NSExpression(.subscripted(arguments[0], .expression(arguments[1])))
+    }
+    guard let function = PredicateFunction.named(name, argumentCount: arguments.count) else {
+      let names = PredicateFunction.allCases.map(\.formatName)
+      throw error(
+        "there is no function \(name)", at: place.start,
+        suggestion: NearestName.of(name, among: names))
+    }
+    guard function.accepts(arguments.count) else {
+      throw error(
+        "\(name) has \(PluralForm.counted(arguments.count, "argument"))", at: place.start,
+        expected: function.arityText)
+    }
+    return try checked(NSExpression(.function(function, arguments)))
+  }
+
+  /// Reads `SUBQUERY(collection, $x, $x.age > 3)`.
+  mutating func subquery() throws(Failure) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after SUBQUERY")
+    let collection = try expression()
+    try expect(.comma, "after the collection")
+    guard case .variable(let name) = kind else {
+      throw unexpected("a variable such as $x")
+    }
+    advance()
+    try expect(.comma, "after the variable")
+    let predicate = try predicate()
+    try expect(.rightParenthesis, "to close SUBQUERY")
+    return NSExpression(.subquery(collection, variable: name, predicate))
+  }
+
+  /// Reads `TERNARY(a > b, a, b)`.
+  mutating func ternary() throws(Failure) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after TERNARY")
+    let predicate = try predicate()
+    try expect(.comma, "after the condition")
+    let yes = try expression()
+    try expect(.comma, "between the two values")
+    let no = try expression()
+    try expect(.rightParenthesis, "to close TERNARY")
+    return NSExpression(.conditional(predicate, yes, no))
+  }
+
+  /// Reads `FETCH(request, context, YES)`: the objects of a fetch, or with YES their number.
+  mutating func fetch() throws(Failure) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after FETCH")
+    let request = try expression()
+    try expect(.comma, "after the fetch request")
+    let context = try expression()
+    try expect(.comma, "after the context")
+    let place = token
+    guard case .constant(let flag) = try expression().node, flag.isNumber else {
+      throw error("countOnly is no Boolean", at: place.start, expected: "YES or NO")
+    }
+    try expect(.rightParenthesis, "to close FETCH")
+    return NSExpression(
+      .fetch(request, context: context, countOnly: (flag.exactInteger ?? 0) != 0))
+  }
+
+  /// Reads `FUNCTION(operand, "selector:", arguments…)`.
+  mutating func method() throws(Failure) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after FUNCTION")
+    let operand = try expression()
+    try expect(.comma, "after the operand")
+    let place = token
+    guard case .constant(let name) = try expression().node else {
+      throw error("the method's name is no string", at: place.start, expected: "a quoted name")
+    }
+    let selector: String
+    switch name {
+    case .string(let text), .placeholder(let text): selector = text
+    default:
+      throw error("the method's name is no string", at: place.start, expected: "a quoted name")
+    }
+    let arguments = take(.comma) ? try list(until: .rightParenthesis) : []
+    if arguments.isEmpty { try expect(.rightParenthesis, "to close FUNCTION") }
+    if selector == "valueForKeyPath:", arguments.count == 1,
+      case .constant(.string(let keyPath)) = arguments[0].node
+    {
+      return NSExpression(.path(operand, NSExpression(forKeyPath: keyPath)))
+    }
+    return NSExpression(.method(operand, selector, arguments))
+  }
+
+  /// `CAST(value, "NSDate")`.
+  ///
+  /// Constants are cast at once, since that is how they are printed.
+  mutating func cast() throws(Failure) -> NSExpression {
+    advance()
+    try expect(.leftParenthesis, "after CAST")
+    let value = try expression()
+    try expect(.comma, "after the value")
+    let place = token
+    let type = try expression()
+    try expect(.rightParenthesis, "to close CAST")
+    guard case .constant(.string(let name)) = type.node else {
+      return NSExpression(.function(.cast, [value, type]))
+    }
+    guard let target = CastTarget(rawValue: name) else {
+      let names = CastTarget.allCases.map(\.rawValue)
+      throw error(
+        "CAST knows no type “\(name)”", at: place.start, expected: names.joined(separator: " "),
+        suggestion: NearestName.of(name, among: names))
+    }
+    if case .constant(let constant) = value.node, target.isFolded, !constant.isPlaceholder {
+      guard let cast = target.cast(constant) else {
+        throw error("\(value) is no \(name)", at: place.start)
+      }
+      return NSExpression(.constant(cast))
+    }
+    return NSExpression(.function(.cast, [value, type]))
+  }
+}
+
+extension PredicateValue {
+  var isPlaceholder: Bool {
+    if case .placeholder = self { true } else { false }
   }
 }

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Makes a tree of a predicate format, by recursive descent.
 ///
 /// One grammar serves values and conditions, since only what follows a parenthesis tells which of
@@ -232,5 +234,158 @@ struct PredicateParser {
     let utf8 = format.utf8
     let start = utf8.index(utf8.startIndex, offsetBy: token.start)
     return String(format[start..<utf8.index(utf8.startIndex, offsetBy: token.end)])
+  }
+}
+
+/// What is wrong with a predicate format, and where.
+package struct PredicateSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let format: String
+  /// The place, in characters, from 1.
+  ///
+  /// One past the last character if the text ends too early.
+  package let column: Int
+  /// One sentence without place: `the string does not end`.
+  package let message: String
+  /// What may stand at the place; empty if the message says it all.
+  package let expected: String
+  /// The known word that is nearest to the one written there.
+  package let suggestion: String?
+
+  package init(
+    format: String, column: Int, message: String, expected: String = "",
+    suggestion: String? = nil
+  ) {
+    self.format = format
+    self.column = column
+    self.message = message
+    self.expected = expected
+    self.suggestion = suggestion
+  }
+
+  /// Two lines: the format, cut to the surroundings of the place if it is long, and a `^` below.
+  package func caret() -> String {
+    let characters = Array(format).map { $0.isNewline || $0 == "\t" ? " " : $0 }
+    let start = max(0, column - 1 - 60)
+    let end = min(characters.count, max(start, column - 1) + 40)
+    let head = start > 0 ? "…" : ""
+    let tail = end < characters.count ? "…" : ""
+    let line = head + String(characters[min(start, end)..<end]) + tail
+    return line + "\n" + String(repeating: " ", count: column - 1 - start + head.count) + "^"
+  }
+
+  /// Place and message, what was expected, a suggestion, then the caret: several lines.
+  package var description: String {
+    var text = "predicate, column \(column): \(message)"
+    if !expected.isEmpty { text += "; expected \(expected)" }
+    if let suggestion { text += ". Did you mean \(suggestion)?" }
+    return text + "\n" + caret()
+  }
+}
+
+/// Hands the arguments of a format to its placeholders, in order.
+struct PlaceholderSource {
+  /// Why an argument does not fit.
+  struct Mismatch: Error {
+    let message: String
+    let expected: String
+  }
+
+  private let arguments: [Any?]
+  /// Whether a number must have the placeholder's type, as for C's variable arguments.
+  private let isStrict: Bool
+  private var used = 0
+  /// Whether the argument that was taken last is `NSNull`.
+  private(set) var tookNull = false
+
+  init(_ arguments: [Any?], strict: Bool) {
+    self.arguments = arguments
+    isStrict = strict
+  }
+
+  /// The next argument for `%K`.
+  mutating func keyPath(_ text: String) throws(Mismatch) -> String {
+    let argument = try next(for: text)
+    guard case .string(let keyPath) = PredicateValue(argument) else {
+      throw mismatch(text, argument, expected: "a key path as a string")
+    }
+    let dot = UInt8(ascii: ".")
+    let keys = keyPath.utf8.split(separator: dot, omittingEmptySubsequences: false)
+    if keys.contains(where: \.isEmpty) {
+      throw Mismatch(message: "“\(keyPath)” is no key path", expected: "a key path as a string")
+    }
+    for key in keys where key.first == UInt8(ascii: "@") {
+      let name = String(Substring(key))
+      if CollectionOperator(rawValue: name) != nil { continue }
+      throw Mismatch(
+        message: "\(name) is no collection operator",
+        expected: CollectionOperator.allCases.map(\.rawValue).joined(separator: " "))
+    }
+    return keyPath
+  }
+
+  /// The next argument for any other placeholder.
+  mutating func argument(
+    _ placeholder: PredicateToken.Placeholder
+  ) throws(Mismatch) -> PredicateValue {
+    let text = placeholder.text
+    let argument = try next(for: text)
+    let value = PredicateValue(constant: argument)
+    switch placeholder.kind {
+    case .object, .key:
+      if isStrict, value.isNumber, !Self.isObject(argument) {
+        throw mismatch(
+          text, argument,
+          expected: "an object: write %ld, %lu or %la for a Swift number, or pass NSNumber(value:)")
+      }
+    case .integer, .unsigned:
+      guard value.exactInteger != nil || value.isUnsigned, fits(argument, isInteger: true) else {
+        throw mismatch(text, argument, expected: "an integer")
+      }
+    case .floating:
+      guard value.isNumber, fits(argument, isInteger: false) else {
+        throw mismatch(text, argument, expected: "a floating point number")
+      }
+    case .character:
+      guard value.exactInteger != nil || value.string?.count == 1 else {
+        throw mismatch(text, argument, expected: "a character")
+      }
+    }
+    return value
+  }
+
+  private mutating func next(for text: String) throws(Mismatch) -> Any? {
+    guard used < arguments.count else {
+      throw Mismatch(
+        message: "\(text) has no argument",
+        expected: "at least \(PluralForm.counted(used + 1, "argument")), not \(arguments.count)")
+    }
+    used += 1
+    tookNull = arguments[used - 1] is NSNull
+    return arguments[used - 1]
+  }
+
+  private func mismatch(_ text: String, _ argument: Any?, expected: String) -> Mismatch {
+    let found = argument.map { "\(type(of: $0))" } ?? "nil"
+    return Mismatch(message: "the argument for \(text) is \(found)", expected: expected)
+  }
+
+  /// Whether C would read the argument as it was passed.
+  private func fits(_ argument: Any?, isInteger: Bool) -> Bool {
+    guard isStrict, let argument else { return true }
+    if argument is Bool { return isInteger }
+    return isInteger ? argument is any BinaryInteger : argument is any BinaryFloatingPoint
+  }
+
+  private static func isObject(_ argument: Any?) -> Bool {
+    guard let argument else { return true }
+    return type(of: argument) is AnyClass || argument is Decimal
+  }
+}
+
+extension PredicateValue {
+  /// Whether it is a whole number beyond `Int64`.
+  var isUnsigned: Bool {
+    guard case .decimal(let value) = self else { return false }
+    return UInt64("\(value)") != nil
   }
 }

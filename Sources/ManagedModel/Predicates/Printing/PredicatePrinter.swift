@@ -100,3 +100,175 @@ extension NSComparisonPredicate.Options {
     return letters.isEmpty ? "" : "[\(letters)]"
   }
 }
+
+extension PredicatePrinter {
+  /// A constant as a format writes it.
+  ///
+  /// Dates, data, UUIDs and URLs are casts.
+  package static func text(of value: PredicateValue) -> String {
+    switch value {
+    case .null: "nil"
+    case .bool(let value): value ? "1" : "0"
+    case .integer(let value): String(value)
+    case .double(let value): number(value)
+    case .decimal(let value): number(value)
+    case .string(let value): quoted(value)
+    case .date(let value):
+      "CAST(" + seconds(value.timeIntervalSinceReferenceDate) + ", \"NSDate\")"
+    case .data(let value): "CAST(" + quoted(value.base64EncodedString()) + ", \"NSData\")"
+    case .uuid(let value): "CAST(" + quoted(value.uuidString) + ", \"NSUUID\")"
+    case .url(let value): "CAST(" + quoted(value.absoluteString) + ", \"NSURL\")"
+    case .collection(let collection):
+      "{" + collection.elements.map(text).joined(separator: ", ") + "}"
+    case .dictionary(_, let original): "\(original)"
+    case .object(let object): "\(object.base)"
+    case .placeholder(let text): text
+    }
+  }
+
+  /// A value as plain text, for `CAST(…, "NSString")`; nil for what has none.
+  static func plainText(of value: PredicateValue) -> String? {
+    switch value {
+    case .string(let text): text
+    case .uuid(let value): value.uuidString
+    case .url(let value): value.absoluteString
+    case .date(let value): seconds(value.timeIntervalSinceReferenceDate)
+    case .data(let value): value.base64EncodedString()
+    default: value.isNumber ? text(of: value) : nil
+    }
+  }
+
+  static func quoted(_ string: String) -> String {
+    var text = "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "\""
+  }
+
+  /// Whole numbers without a fraction, as Apple prints them.
+  private static func number(_ value: Double) -> String {
+    if let whole = Int64(exactly: value), abs(value) < 0x1p53 { return String(whole) }
+    return value.isFinite ? "\(value)" : "CAST(\"\(value)\", \"NSNumber\")"
+  }
+
+  /// Digits, if the parser reads them back without loss.
+  private static func number(_ value: Decimal) -> String {
+    let text = "\(value)"
+    if let double = Double(text), Decimal(string: "\(double)") == value { return text }
+    return text.utf8.count > 15 ? text : "CAST(" + quoted(text) + ", \"NSDecimalNumber\")"
+  }
+
+  /// Six digits after the point, as Apple prints them, unless that loses something.
+  private static func seconds(_ value: TimeInterval) -> String {
+    let fixed = String(format: "%.6f", value)
+    return Double(fixed) == value ? fixed : "\(value)"
+  }
+}
+
+extension PredicatePrinter {
+  /// The expression's text.
+  package static func text(of expression: NSExpression) -> String {
+    switch expression.node {
+    case .constant(let value): return text(of: value)
+    case .evaluatedObject: return "SELF"
+    case .variable(let name): return "$" + name
+    case .keyPath(let path): return text(of: path)
+    case .path(let operand, let path): return operandText(of: operand) + "." + text(of: path)
+    case .subscripted(let operand, let index):
+      return operandText(of: operand) + "[" + text(of: index) + "]"
+    case .function(let function, let arguments): return text(of: function, arguments)
+    case .method(let operand, let name, let arguments):
+      let parts = [text(of: operand), quoted(name)] + arguments.map(text)
+      return "FUNCTION(" + parts.joined(separator: ", ") + ")"
+    case .aggregate(let elements):
+      return "{" + elements.map(text).joined(separator: ", ") + "}"
+    case .setOperation(let operation, let left, let right):
+      return operandText(of: left, precedence: 1) + " " + operation.rawValue + " "
+        + operandText(of: right, precedence: 2)
+    case .subquery(let collection, let variable, let predicate):
+      return "SUBQUERY(\(text(of: collection)), $\(variable), \(predicate.predicateFormat))"
+    case .conditional(let predicate, let yes, let no):
+      return "TERNARY(\(predicate.predicateFormat), \(text(of: yes)), \(text(of: no)))"
+    case .anyKey: return "ANYKEY"
+    case .assignment(let name, let value): return "$\(name) := " + text(of: value)
+    case .fetch(let request, let context, let countOnly):
+      return "FETCH(\(text(of: request)), \(text(of: context)), \(countOnly ? "YES" : "NO"))"
+    case .block(let block, let arguments):
+      let parts = [address(block)] + arguments.map(text)
+      return "BLOCK(" + parts.joined(separator: ", ") + ")"
+    }
+  }
+
+  private static func text(of index: NSExpression.Index) -> String {
+    switch index {
+    case .first: "FIRST"
+    case .last: "LAST"
+    case .size: "SIZE"
+    case .expression(let expression):
+      // A lone key of such a name is told from the word by its `#`.
+      switch expression.node {
+      case .keyPath(let path) where path.components.count == 1: indexText(path.text)
+      default: text(of: expression)
+      }
+    }
+  }
+
+  private static func indexText(_ key: String) -> String {
+    switch PredicateKeyword.of(key) {
+    case .first, .last, .size: "#" + key
+    default: text(of: PredicateKeyPath(key))
+    }
+  }
+
+  /// Reserved words get a `#`, and so do keys that would be read as numbers.
+  static func text(of path: PredicateKeyPath) -> String {
+    path.components.map { component in
+      if case .key(let key) = component,
+        PredicateKeyword.of(key)?.isReserved == true || key.utf8.first?.isDigit == true
+      {
+        return "#" + key
+      }
+      return PredicateKeyPath.text(component)
+    }.joined(separator: ".")
+  }
+
+  private static func text(
+    of function: PredicateFunction, _ arguments: [NSExpression]
+  ) -> String {
+    if let sign = function.infix, let precedence = function.precedence, arguments.count == 2 {
+      let isPower = function == .power
+      return operandText(of: arguments[0], precedence: isPower ? precedence + 1 : precedence)
+        + " " + sign + " "
+        + operandText(of: arguments[1], precedence: isPower ? precedence : precedence + 1)
+    }
+    if function == .onesComplement { return "~" + operandText(of: arguments[0]) }
+    let list = arguments.map(text).joined(separator: ", ")
+    return (function == .cast ? "CAST" : function.formatName) + "(" + list + ")"
+  }
+
+  /// An operand, in parentheses if its own operator binds less than `precedence`; by default, if
+  /// it has an operator at all.
+  private static func operandText(of expression: NSExpression, precedence: Int = 9) -> String {
+    let own: Int
+    switch expression.node {
+    case .function(let function, _):
+      own = function == .onesComplement ? 8 : function.infix == nil ? 10 : function.precedence ?? 10
+    case .setOperation: own = 1
+    case .assignment: own = 0
+    case .constant(let value) where value.isNumber || !value.isScalar: own = 9
+    default: own = 10
+    }
+    var text = text(of: expression)
+    // A division of whole numbers is another one: 3.0 / 2 is not 3 / 2.
+    if case .constant(.double) = expression.node, Int64(text) != nil { text += ".0" }
+    return own < precedence ? "(" + text + ")" : text
+  }
+}

@@ -83,3 +83,137 @@ package struct PredicateCollection: Hashable {
     hasher.combine(elements.reduce(0) { $0 ^ $1.hashValue })
   }
 }
+
+/// A value that predicates know only by equality: a managed object, its ID, any Swift value.
+package struct PredicateObject: Hashable {
+  package let base: Any
+  private let identity: Identity
+
+  private enum Identity {
+    case reference(any ManagedObjectReference)
+    case value(AnyHashable)
+    case instance(ObjectIdentifier)
+    case none
+  }
+
+  /// The record whose values can be read by place, if it is one.
+  var record: (any PredicateRecord)? {
+    guard case .reference(let reference) = identity else { return nil }
+    return reference as? any PredicateRecord
+  }
+
+  /// The reference, if the value is a managed object or an object ID.
+  package var reference: (any ManagedObjectReference)? {
+    guard case .reference(let reference) = identity else { return nil }
+    return reference
+  }
+
+  /// Takes a managed object or its ID without asking what it is.
+  package init(reference: any ManagedObjectReference) {
+    base = reference
+    identity = .reference(reference)
+  }
+
+  init(_ base: Any) {
+    self.base = base
+    if let reference = base as? any ManagedObjectReference {
+      identity = .reference(reference)
+    } else if let entity = base as? NSEntityDescription, let name = entity.name {
+      // As in SQL, an entity of another instance of the model is equal.
+      identity = .value(AnyHashable("entity \(name)"))
+    } else if let value = base as? AnyHashable {
+      identity = .value(value)
+    } else if type(of: base) is AnyClass {
+      identity = .instance(ObjectIdentifier(base as AnyObject))
+    } else {
+      identity = .none
+    }
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    switch (left.identity, right.identity) {
+    case (.reference(let left), .reference(let right)):
+      left.referenceIdentity == right.referenceIdentity
+    case (.value(let left), .value(let right)): left == right
+    case (.instance(let left), .instance(let right)): left == right
+    default: false
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    switch identity {
+    case .reference(let reference): hasher.combine(reference.referenceIdentity)
+    case .value(let value): hasher.combine(value)
+    case .instance(let identifier): hasher.combine(identifier)
+    case .none: hasher.combine(0)
+    }
+  }
+}
+
+/// An object whose values are read by name: what predicates and sort descriptors need.
+///
+/// It stands in for key-value coding, which Linux does not have.
+public protocol KeyValueReadable {
+  /// The value of one key; nil if it has none. What an unknown key does is the type's choice.
+  func value(forKey key: String) -> Any?
+  /// The value at the end of a path such as `country.moods.@count`. There is a default.
+  func value(forKeyPath keyPath: String) -> Any?
+}
+
+extension KeyValueReadable {
+  /// Follows the path with `value(forKey:)`: maps over collections, applies `@count` and the other
+  /// operators.
+  ///
+  /// A single value is what `value(forKey:)` gave; what was computed is an `NSNumber`. Traps for a
+  /// key that a Swift value on the way does not have.
+  public func value(forKeyPath keyPath: String) -> Any? {
+    resolve(keyPath: keyPath)
+  }
+
+  /// What the default `value(forKeyPath:)` does, for a type that has a faster way for plain paths.
+  package func resolve(keyPath: String) -> Any? {
+    do {
+      return try KeyPathReader.plainValue(of: PredicateKeyPath(keyPath), from: self)
+    } catch {
+      preconditionFailure(error.description)
+    }
+  }
+}
+
+/// An object that has an order among others of its kind, for `<` and its relatives.
+package protocol PredicateOrdered {
+  /// Where this object is in relation to another; nil if neither is before the other.
+  func order(besides other: Any) -> ComparisonResult?
+}
+
+/// An object that stands for a row: a managed object or its ID.
+///
+/// The two are the same to a predicate.
+package protocol ManagedObjectReference {
+  /// Equal for an object and its ID.
+  var referenceIdentity: AnyHashable { get }
+  /// False while the identity may still change, that is, for temporary IDs.
+  var hasStableIdentity: Bool { get }
+}
+
+/// An object whose values lie in numbered places: what lets a predicate look up a key once for all
+/// objects of an entity.
+package protocol PredicateRecord: AnyObject, KeyValueReadable, ManagedObjectReference {
+  /// A number that only the records with the same places share; above 0.
+  var placesNumber: UInt32 { get }
+  /// The number of the place that has the key's value; nil for a key that the record does not have.
+  func placeNumber(ofKey key: String) -> UInt32?
+  /// The value of a key with numbers as their own types: `value(forKey:)` may return an `NSNumber`.
+  func storedValue(forKey key: String) -> Any?
+  /// The value at a place that the record itself has named.
+  ///
+  /// Fires what reading the property fires.
+  func predicateValue(at place: UInt32) -> PredicateValue
+}
+
+extension PredicateRecord {
+  /// What `value(forKey:)` returns, where that boxes no number.
+  package func storedValue(forKey key: String) -> Any? {
+    value(forKey: key)
+  }
+}

@@ -129,3 +129,241 @@ extension Optional: OptionalValue {
     map { $0 }
   }
 }
+
+extension PredicateValue {
+  /// Applies one of the arithmetic functions.
+  ///
+  /// Nil with a nil operand, for a division by zero and for bits of what is no integer. Whole
+  /// numbers stay whole, 3 / 2 is 1; past 64 bits they go on as decimals.
+  static func arithmetic(
+    _ function: PredicateFunction, _ left: Self, _ right: Self
+  ) -> PredicateValue? {
+    if left.isNull || right.isNull { return .null }
+    if let result = dates(function, left, right) { return result }
+    guard left.isNumber, right.isNumber else { return nil }
+    if let left = left.wholeNumber, let right = right.wholeNumber,
+      let result = integers(function, left, right)
+    {
+      return result
+    }
+    if function.isBitwise {
+      guard let left = left.exactInteger, let right = right.exactInteger else { return .null }
+      return integers(function, left, right) ?? .null
+    }
+    if !left.isDouble, !right.isDouble, let left = left.decimal, let right = right.decimal,
+      let result = decimals(function, left, right)
+    {
+      return result
+    }
+    guard let left = left.nearestDouble, let right = right.nearestDouble else { return .null }
+    return doubles(function, left, right)
+  }
+
+  /// Seconds added to or subtracted from a date give a date; else a date counts as its seconds since
+  /// the reference date, as in a store.
+  ///
+  /// Nil if there is no date, or something that's neither a date nor a number.
+  private static func dates(
+    _ function: PredicateFunction, _ left: Self, _ right: Self
+  ) -> PredicateValue? {
+    guard left.isDate || right.isDate, let first = left.seconds, let second = right.seconds,
+      let result = doubles(function, first, second)
+    else { return nil }
+    guard left.isDate != right.isDate, function == .add || function == .subtract,
+      case .double(let seconds) = result
+    else { return result }
+    return .date(Date(timeIntervalSinceReferenceDate: seconds))
+  }
+
+  private var isDate: Bool {
+    if case .date = self { true } else { false }
+  }
+
+  private var seconds: Double? {
+    if case .date(let date) = self { date.timeIntervalSinceReferenceDate } else { nearestDouble }
+  }
+
+  private var isDouble: Bool {
+    if case .double = self { true } else { false }
+  }
+
+  private var wholeNumber: Int64? {
+    switch self {
+    case .bool(let value): value ? 1 : 0
+    case .integer(let value): value
+    default: nil
+    }
+  }
+
+  private static func integers(
+    _ function: PredicateFunction, _ left: Int64, _ right: Int64
+  ) -> PredicateValue? {
+    let result: (partialValue: Int64, overflow: Bool)
+    switch function {
+    case .add: result = left.addingReportingOverflow(right)
+    case .subtract: result = left.subtractingReportingOverflow(right)
+    case .multiply: result = left.multipliedReportingOverflow(by: right)
+    case .divide:
+      if right == 0 { return .null }
+      result = left.dividedReportingOverflow(by: right)
+    case .modulus:
+      if right == 0 { return .null }
+      result = left.remainderReportingOverflow(dividingBy: right)
+    case .power:
+      return Int64(exactly: pow(Double(left), Double(right))).map(Self.integer)
+    case .bitwiseAnd: return .integer(left & right)
+    case .bitwiseOr: return .integer(left | right)
+    case .bitwiseXor: return .integer(left ^ right)
+    case .leftShift: return .integer(left << right)
+    case .rightShift: return .integer(left >> right)
+    default: return nil
+    }
+    return result.overflow ? nil : .integer(result.partialValue)
+  }
+
+  private static func decimals(
+    _ function: PredicateFunction, _ left: Decimal, _ right: Decimal
+  ) -> PredicateValue? {
+    let result: Decimal
+    switch function {
+    case .add: result = left + right
+    case .subtract: result = left - right
+    case .multiply: result = left * right
+    case .divide:
+      if right == 0 { return .null }
+      result = left / right
+    default: return nil
+    }
+    return result.isNaN ? nil : .decimal(result)
+  }
+
+  private static func doubles(
+    _ function: PredicateFunction, _ left: Double, _ right: Double
+  ) -> PredicateValue? {
+    switch function {
+    case .add: .double(left + right)
+    case .subtract: .double(left - right)
+    case .multiply: .double(left * right)
+    case .divide: right == 0 ? .null : .double(left / right)
+    case .modulus: right == 0 ? .null : .double(left.truncatingRemainder(dividingBy: right))
+    case .power: .double(pow(left, right))
+    default: nil
+    }
+  }
+}
+
+extension PredicateFunction {
+  var isBitwise: Bool {
+    switch self {
+    case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift: true
+    default: false
+    }
+  }
+}
+
+// Values of different kinds in one comparison, by the rules of a column: a constant takes the kind
+// of the value that it's compared with, as SQL binds it by the type of the column.
+extension PredicateValue {
+  /// The kinds of value that compare with one another as they are.
+  enum Family {
+    case null, number, date, string, url, uuid, data
+    /// Collections, dictionaries, and objects, which only equality knows.
+    case other
+  }
+
+  var family: Family {
+    switch self {
+    case .null: .null
+    case .bool, .integer, .double, .decimal: .number
+    case .string: .string
+    case .date: .date
+    case .data: .data
+    case .uuid: .uuid
+    case .url: .url
+    case .collection, .dictionary, .object, .placeholder: .other
+    }
+  }
+
+  /// Whether the two compare as they are.
+  func fits(_ value: PredicateValue) -> Bool {
+    let (family, other) = (family, value.family)
+    return family == other || family == .null || other == .null || family == .other
+      || other == .other
+  }
+
+  /// A constant in the kind of the value it's compared with; nil if it can't be of that kind.
+  func converted(toFit value: PredicateValue) -> PredicateValue? {
+    switch (value.family, family) {
+    case (.number, .string): Self.number(of: string ?? "", as: value)
+    case (.date, .number):
+      nearestDouble.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case (.string, .url), (.string, .uuid), (.string, .number), (.url, .uuid), (.url, .number):
+      columnText.map(Self.string)
+    case (.url, .string): self
+    case (.uuid, .string): string.flatMap(UUID.init(uuidString:)).map(Self.uuid)
+    case (.uuid, .data): self
+    case (.data, .uuid): bytes.map(Self.data)
+    default: nil
+    }
+  }
+
+  /// A value of a row in a form that compares with those of another kind that a column holds in the
+  /// same way: dates as seconds, URLs as text, UUIDs as bytes.
+  var asStored: PredicateValue {
+    switch self {
+    case .date(let date): .double(date.timeIntervalSinceReferenceDate)
+    case .url(let url): .string(url.absoluteString)
+    case .uuid: bytes.map(Self.data) ?? self
+    default: self
+    }
+  }
+
+  /// The text of a string or a URL, which a column of text holds alike.
+  var searchText: String? {
+    switch self {
+    case .string(let text): text
+    case .url(let url): url.absoluteString
+    default: nil
+    }
+  }
+
+  /// What a column of text holds for the value; nil for a value that it can't hold.
+  package var columnText: String? {
+    switch self {
+    case .string(let text): text
+    case .url(let url): url.absoluteString
+    case .uuid(let uuid): uuid.uuidString
+    case .bool(let value): value ? "1" : "0"
+    case .integer(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .decimal(let value): "\(value)"
+    default: nil
+    }
+  }
+
+  /// The number that a text stands for where a number is needed; nil if it's none.
+  package static func number(of text: String) -> PredicateValue? {
+    if let integer = Int64(text) { return .integer(integer) }
+    let isDecimal = text.utf8.allSatisfy { byte in
+      byte.isDigit || "+-.eE".utf8.contains(byte)
+    }
+    guard isDecimal, let double = Double(text), double.isFinite else { return nil }
+    return .double(double)
+  }
+
+  /// The number of a text, with all digits beside a decimal.
+  private static func number(of text: String, as value: PredicateValue) -> PredicateValue? {
+    guard let number = number(of: text) else { return nil }
+    guard case .decimal = value else { return number }
+    return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map(Self.decimal)
+      ?? number
+  }
+
+  private var bytes: Data? {
+    switch self {
+    case .data(let data): data
+    case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }
+    default: nil
+    }
+  }
+}

@@ -117,3 +117,183 @@ extension PredicateValue {
     }
   }
 }
+
+extension PredicateValue {
+  /// The number as an integer, if it is one exactly.
+  package var exactInteger: Int64? {
+    switch self {
+    case .bool(let value): value ? 1 : 0
+    case .integer(let value): value
+    case .double(let value): Int64(exactly: value)
+    case .decimal(let value): Int64("\(value)")
+    default: nil
+    }
+  }
+
+  /// The nearest floating point number.
+  ///
+  /// Equal numbers have the same, whatever their type.
+  package var nearestDouble: Double? {
+    switch self {
+    case .bool(let value): value ? 1 : 0
+    case .integer(let value): Double(value)
+    case .double(let value): value
+    case .decimal(let value): Double("\(value)")
+    default: nil
+    }
+  }
+
+  /// The decimal number with the digits that the value is written with: the `Double` 0.1 is 0.1.
+  package var decimal: Decimal? {
+    switch self {
+    case .bool(let value): Decimal(value ? 1 : 0)
+    case .integer(let value): Decimal(value)
+    case .double(let value): value.isFinite ? Decimal(string: "\(value)") : nil
+    case .decimal(let value): value
+    default: nil
+    }
+  }
+
+  /// Compares two numbers without loss; nil with not-a-number.
+  static func compareNumbers(_ left: Self, _ right: Self) -> ComparisonResult? {
+    switch (left, right) {
+    case (.double(let left), .double(let right)): compare(left, right)
+    case (.double(let double), _): compareExactly(double, right)
+    case (_, .double(let double)): compareExactly(double, left).map(reverse)
+    case (.decimal, _), (_, .decimal):
+      compareDecimals(left, right)
+    default:
+      if let left = left.exactInteger, let right = right.exactInteger {
+        left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
+      } else {
+        nil
+      }
+    }
+  }
+
+  private static func compareDecimals(_ left: Self, _ right: Self) -> ComparisonResult? {
+    guard let left = left.decimal, let right = right.decimal else { return nil }
+    return left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
+  }
+
+  private static func compareExactly(_ double: Double, _ other: Self) -> ComparisonResult? {
+    if case .decimal(let decimal) = other {
+      if let exact = Self.double(double).decimal {
+        return compareDecimals(.decimal(exact), .decimal(decimal))
+      }
+      return compare(double, other.nearestDouble ?? .nan)
+    }
+    guard let integer = other.exactInteger, !double.isNaN else { return nil }
+    if double >= 0x1p63 { return .orderedDescending }
+    if double < -0x1p63 { return .orderedAscending }
+    let whole = Int64(double.rounded(.down))
+    if whole != integer { return whole < integer ? .orderedAscending : .orderedDescending }
+    return double > double.rounded(.down) ? .orderedDescending : .orderedSame
+  }
+
+  private static func compare(_ left: Double, _ right: Double) -> ComparisonResult? {
+    if left.isNaN || right.isNaN { return nil }
+    return left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
+  }
+
+  private static func reverse(_ result: ComparisonResult) -> ComparisonResult {
+    switch result {
+    case .orderedAscending: .orderedDescending
+    case .orderedSame: .orderedSame
+    case .orderedDescending: .orderedAscending
+    }
+  }
+}
+
+extension PredicateValue: Hashable {
+  package static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.string(let left), .string(let right)):
+      left.hasSameBytes(as: right)
+    case (.integer(let left), .integer(let right)): left == right
+    case (.date(let left), .date(let right)): left == right
+    case (.data(let left), .data(let right)): left == right
+    case (.uuid(let left), .uuid(let right)): left == right
+    case (.url(let left), .url(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    case (.collection(let left), .collection(let right)): left == right
+    case (.dictionary(let left, _), .dictionary(let right, _)): left == right
+    case (.placeholder(let left), .placeholder(let right)): left == right
+    default:
+      left.isNumber && right.isNumber && compareNumbers(left, right) == .orderedSame
+    }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool, .integer, .double, .decimal: hasher.combine(nearestDouble)
+    case .string(let value): hasher.combine(value)
+    case .date(let value): hasher.combine(value)
+    case .data(let value): hasher.combine(value)
+    case .uuid(let value): hasher.combine(value)
+    case .url(let value): hasher.combine(value)
+    case .collection(let value): hasher.combine(value)
+    case .dictionary(let value, _): hasher.combine(value)
+    case .object(let value): hasher.combine(value)
+    case .placeholder(let value): hasher.combine(value)
+    }
+  }
+
+  /// The order of two values of one kind without string options; nil if there is none.
+  ///
+  /// Strings and data are ordered by their bytes, as SQLite orders them; UUIDs as their 16 bytes.
+  package static func compare(_ left: Self, _ right: Self) -> ComparisonResult? {
+    switch (left, right) {
+    case (.integer(let left), .integer(let right)): order(left, right)
+    case (.string(let left), .string(let right)): left.orderOfBytes(and: right)
+    case (.date(let left), .date(let right)): order(left, right)
+    case (.data(let left), .data(let right)): bytes(left, right)
+    case (.uuid(let left), .uuid(let right)):
+      bytes(left.uuidString.utf8, right.uuidString.utf8)
+    case (.url(let left), .url(let right)):
+      bytes(left.absoluteString.utf8, right.absoluteString.utf8)
+    case (.object(let left), .object(let right)):
+      (left.base as? any PredicateOrdered)?.order(besides: right.base)
+    default: left.isNumber && right.isNumber ? compareNumbers(left, right) : nil
+    }
+  }
+
+  /// A total order for sorting: nil first, then by kind, then by value.
+  static func order(_ left: Self, _ right: Self) -> ComparisonResult {
+    if left.rank != right.rank { return order(left.rank, right.rank) }
+    return compare(left, right) ?? .orderedSame
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .bool, .integer, .double, .decimal: 1
+    case .string: 2
+    case .date: 3
+    case .data: 4
+    case .uuid: 5
+    case .url: 6
+    case .collection: 7
+    case .dictionary: 8
+    case .object: 9
+    case .placeholder: 10
+    }
+  }
+
+  private static func order<T: Comparable>(_ left: T, _ right: T) -> ComparisonResult {
+    left < right ? .orderedAscending : left == right ? .orderedSame : .orderedDescending
+  }
+
+  private static func bytes<T: Sequence>(
+    _ left: T, _ right: T
+  ) -> ComparisonResult where T.Element == UInt8 {
+    var others = right.makeIterator()
+    for byte in left {
+      guard let other = others.next() else { return .orderedDescending }
+      if byte != other { return byte < other ? .orderedAscending : .orderedDescending }
+    }
+    return others.next() == nil ? .orderedSame : .orderedAscending
+  }
+}

@@ -15,7 +15,7 @@ struct EntityListRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let listed = try store.connection.values(
       "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT "
-        + "LIMIT \(HousekeepingTables.largestEntityList)"
+        + "LIMIT \(SQLNames.largestEntityList)"
     ).compactMap { row -> Listed? in
       guard case .integer(let number) = row[0], case .text(let name) = row[1] else { return nil }
       if case .integer(let parent) = row[2] {

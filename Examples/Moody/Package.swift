@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "Moody",
+  products: [.library(name: "Moody", targets: ["Moody"])],
+  dependencies: [.package(name: "cdprof", path: "../..")],
+  targets: [
+    .target(
+      name: "Moody", dependencies: [.product(name: "OpenCoreData", package: "cdprof")],
+      swiftSettings: settings),
+    .testTarget(
+      name: "MoodyTests",
+      dependencies: [
+        "Moody", .product(name: "OpenCoreData", package: "cdprof"),
+        .product(name: "CoreDataCosts", package: "cdprof"),
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,175 @@
+import CoreDataCosts
+import Moody
+import OpenCoreData
+import Testing
+
+@Suite("The sample's stored counts and two-step deletions")
+struct CountsTests {
+  /// Moods and countries as the regions count them: Europe's, France's.
+  private func counts(_ context: NSManagedObjectContext) throws -> [Int64] {
+    let france = try context.country(250)
+    let europe = try #require(france.continent)
+    return [europe.numberOfCountries, europe.numberOfMoods, france.numberOfMoods]
+  }
+
+  @Test(
+    "S8.32, S-C43 stored counts are right after each save, and nothing else is written for them",
+    arguments: StoreKind.allCases)
+  func upkeep(kind: StoreKind) throws {
+    let stack = try MoodyStack(kind)
+    let context = stack.context()
+    try context.performAndWait {
+      let france = try context.country(250)
+      let germany = try context.country(276)
+      let moods = (1...4).map { context.mood($0, in: $0 < 4 ? france : germany) }
+      try context.save()
+      #expect(try counts(context) == [2, 4, 3])
+      moods[0].country = germany
+      try context.save()
+      #expect(try counts(context) == [2, 4, 2] && germany.numberOfMoods == 2)
+      context.delete(moods[1])
+      try context.save()
+      #expect(try counts(context) == [2, 3, 1])
+      moods[0].latitude = 1
+      context.processPendingChanges()
+      #expect(context.updatedObjects == [moods[0]])
+      try context.save()
+      #expect(context.updatedObjects.isEmpty)
+      context.delete(germany)
+      try context.save()
+      #expect(try counts(context) == [1, 1, 1])
+      #expect(try Mood.count(in: context) == 1)
+    }
+  }
+
+  @Test("The last mood of the last country takes both along", arguments: StoreKind.allCases)
+  func lastMood(kind: StoreKind) throws {
+    let stack = try MoodyStack(kind)
+    let context = stack.context()
+    try context.performAndWait {
+      let moods = (1...2).map { _ in try? context.mood(1, in: context.country(250)) }
+      try context.save()
+      moods[0].map(context.delete)
+      try context.save()
+      #expect(try Country.count(in: context) == 1)
+      moods[1].map(context.delete)
+      try context.save()
+      #expect(try [Mood.count(in: context), Country.count(in: context)] == [0, 0])
+      #expect(try Continent.count(in: context) == 0)
+    }
+  }
+
+  @Test(
+    "S11-13 two contexts add moods to one country: the policy counts anew",
+    arguments: StoreKind.allCases)
+  func conflict(kind: StoreKind) throws {
+    let stack = try MoodyStack(kind)
+    let (screen, sync) = (stack.context(), stack.context())
+    try screen.performAndWait {
+      screen.mergePolicy = MoodyMergePolicy(mode: .local)
+      screen.mood(1, in: try screen.country(250))
+      try screen.save()
+      screen.mood(2, in: try screen.country(250))
+    }
+    let newest = Date(timeIntervalSinceNow: 20)
+    try sync.performAndWait {
+      sync.mergePolicy = MoodyMergePolicy(mode: .remote)
+      let country = try sync.country(250)
+      sync.mood(3, in: country)
+      country.updatedAt = newest
+      try sync.save()
+    }
+    try screen.performAndWait {
+      try screen.country(250).updatedAt = Date(timeIntervalSinceNow: 10)
+      let cost = try costs(of: screen) { try screen.save() }
+      // One count for the continent that was conflicted; none for the country.
+      #expect(cost.fetches == 1)
+      screen.refreshAllObjects()
+      #expect(try counts(screen) == [1, 3, 3])
+      #expect(abs(try screen.country(250).updatedAt.timeIntervalSince(newest)) < 0.001)
+    }
+  }
+
+  @Test(
+    "S11-26, S11-28, S11-29, S-E24 a mark hides, is set once, and runs no rule",
+    arguments: StoreKind.allCases)
+  func marking(kind: StoreKind) throws {
+    let stack = try MoodyStack(kind)
+    let context = stack.context()
+    try context.performAndWait {
+      let france = try context.country(250)
+      let mood = context.mood(1, in: france)
+      try context.save()
+      france.markForLocalDeletion()
+      let first = try #require(france.markedForDeletionDate)
+      france.markForLocalDeletion()
+      #expect(france.markedForDeletionDate == first)
+      let cost = try costs(of: context) { try context.save() }
+      // The country, and the continent that it has left, which is empty and marked as well.
+      #expect(cost.deletes == 0 && cost.updates == stack.selects(2))
+      #expect(france.continent == nil && mood.country === france && !mood.isDeleted)
+      #expect(try Country.count(in: context) == 1)
+      #expect(try context.fetch(Country.visibleFetchRequest).isEmpty)
+      #expect(try context.fetch(Continent.visibleFetchRequest).isEmpty)
+      context.refresh(france, mergeChanges: false)
+      france.markForLocalDeletion()
+      #expect(try #require(france.markedForDeletionDate) > first, "a fault is marked anew")
+      context.rollback()
+      context.refresh(france, mergeChanges: false)
+      _ = france.markedForDeletionDate
+      france.markForLocalDeletion()
+      #expect(!france.hasChanges)
+    }
+  }
+
+  @Test("S11-27 what was marked long ago goes with one DELETE, unseen by contexts")
+  func sweeping() throws {
+    let stack = try MoodyStack(.sqlite)
+    let context = stack.context()
+    try context.performAndWait {
+      for (minute, age) in [180.0, 60.0, nil].enumerated() {
+        context.mood(minute, in: nil).markedForDeletionDate = age.map {
+          Date(timeIntervalSinceNow: -$0)
+        }
+      }
+      try context.save()
+      let cost = try costs(of: context) { try Mood.deleteMarked(in: context) }
+      #expect(cost.deletes == 1 && cost.rows == 0)
+      #expect(!context.hasChanges)
+      let left = try Mood.fetch(in: context) {
+        $0.sortDescriptors = [NSSortDescriptor(key: "date", ascending: true)]
+      }
+      #expect(left.map { Int($0.date.timeIntervalSinceReferenceDate / 60) } == [1, 2])
+    }
+  }
+
+  @Test(
+    "S-E22 a fault whose row went: nil before the merge, deleted after it",
+    arguments: StoreKind.allCases, [true, false])
+  func lostRow(kind: StoreKind, merged: Bool) throws {
+    let stack = try MoodyStack(kind)
+    let (first, second) = (stack.context(), stack.context())
+    let id = try first.performAndWait {
+      let mood = first.mood(1, in: nil)
+      mood.latitude = 1
+      try first.save()
+      return mood.objectID
+    }
+    let saved = SaveNotifications(of: first)
+    let held = try second.performAndWait { try #require(second.object(with: id) as? Mood) }
+    try first.performAndWait {
+      first.delete(try first.existingObject(with: id))
+      try first.save()
+    }
+    let note = try #require(saved.last)
+    second.performAndWait {
+      #expect(held.isFault && !held.isDeleted)
+      if merged { second.mergeChanges(fromContextDidSave: note) }
+      #expect(held.isDeleted == merged)
+      #expect(held.latitude == nil && held.country == nil)
+      second.processPendingChanges()
+      #expect(held.isDeleted && !second.hasChanges)
+      #expect(throws: NSError.self) { try second.existingObject(with: id) }
+    }
+  }
+}

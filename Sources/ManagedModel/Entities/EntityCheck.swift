@@ -1,0 +1,302 @@
+/// Checks one entity of a model and collects what is wrong.
+struct EntityCheck {
+  private let entity: NSEntityDescription
+  private let model: NSManagedObjectModel
+  private let warns: Bool
+  private var warnings = 0
+  /// What was found, the properties in their order first.
+  private(set) var errors: [ModelError] = []
+
+  /// Checks an entity whose hierarchy has no circle.
+  ///
+  /// - Parameter warns: Whether what a store can live with is wanted too.
+  init(_ entity: NSEntityDescription, in model: NSManagedObjectModel, warns: Bool) {
+    self.entity = entity
+    self.model = model
+    self.warns = warns
+    if let parent = entity.superentity, parent.managedObjectModel !== model {
+      report("The parent \(parent.name ?? "") is not in the model.", "Add it to the model.")
+    }
+    checkNames()
+    for property in entity.ownProperties {
+      switch property {
+      case let attribute as NSAttributeDescription: check(attribute)
+      case let relationship as NSRelationshipDescription: check(relationship)
+      default: break
+      }
+      checkTexts(of: property)
+    }
+    checkConstraints()
+    checkIndexes()
+  }
+
+  private mutating func report(
+    _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil,
+    isWarning: Bool = false
+  ) {
+    guard isWarning || errors.count - warnings < ModelLimits.errors else { return }
+    errors.append(
+      ModelError(
+        message, nextStep: nextStep, entity: entity.name, property: property?.name,
+        isWarning: isWarning))
+  }
+
+  /// Reports what a store can live with.
+  private mutating func warn(
+    _ message: String, _ nextStep: String, property: NSPropertyDescription? = nil
+  ) {
+    guard warns, warnings < ModelLimits.errors else { return }
+    warnings += 1
+    report(message, nextStep, property: property, isWarning: true)
+  }
+
+  /// Names that model editors refuse, as the objects' own properties would hide the values.
+  private static let reservedNames: Set = [
+    "class", "description", "entity", "managedObjectContext", "objectID", "self", "superclass",
+  ]
+
+  private mutating func checkNames() {
+    var own: Set<String> = []
+    let inherited = entity.superentity?.propertiesByName ?? [:]
+    for property in entity.ownProperties {
+      if property.name.isEmpty {
+        report("A property has no name.", "Give it one.")
+      } else if !own.insert(property.name).inserted {
+        report(
+          "There are two properties named \(property.name).", "Rename one of them.",
+          property: property)
+      } else if Self.reservedNames.contains(property.name) {
+        report(
+          "Every object has a property \(property.name) already.", "Rename the one of the model.",
+          property: property)
+      } else if let hidden = inherited[property.name] {
+        report(
+          "The parent \(hidden.entity?.name ?? "") has a property \(property.name) already.",
+          "Rename one of them.", property: property)
+      }
+    }
+  }
+
+  private mutating func check(_ attribute: NSAttributeDescription) {
+    if attribute.attributeType == .undefinedAttributeType, !attribute.isTransient {
+      warn(
+        "The attribute has no type, so that a store holds it as bytes.",
+        "Give it a type or make it transient.", property: attribute)
+    }
+    if let value = attribute.defaultValue, attribute.typedDefaultValue == nil {
+      warn(
+        "The default value \(value) does not fit the type \(attribute.attributeType.documentName).",
+        "Change the default value or the type.", property: attribute)
+    }
+    if let text = attribute.derivationText, DerivedFormula(text) == nil {
+      warn(
+        text.isEmpty
+          ? "The derived attribute has no expression that can be read, so that it stays nil."
+          : "The derivation \(text) isn't supported, so the attribute stays nil.",
+        text.isEmpty
+          ? "Write one."
+          : "Use a key path of to-one relationships, @count or @sum of a to-many relationship, "
+            + "canonical:, uppercase:, lowercase:, or now().", property: attribute)
+    }
+    if let composite = attribute as? NSCompositeAttributeDescription {
+      check(elementsOf: composite, of: attribute)
+    }
+  }
+
+  private mutating func check(
+    elementsOf composite: NSCompositeAttributeDescription, of attribute: NSAttributeDescription
+  ) {
+    var names: Set<String> = []
+    for element in composite.elements {
+      if !names.insert(element.name).inserted {
+        report(
+          "There are two elements named \(element.name).", "Rename one of them.",
+          property: attribute)
+      }
+      if let inner = element as? NSCompositeAttributeDescription {
+        check(elementsOf: inner, of: attribute)
+      } else if element.attributeType == .undefinedAttributeType {
+        warn(
+          "The element \(element.name) has no type.", "Give it a type.", property: attribute)
+      }
+    }
+  }
+
+  private mutating func check(_ relationship: NSRelationshipDescription) {
+    if relationship.minCount < 0 || relationship.maxCount < 0
+      || (relationship.maxCount > 0 && relationship.minCount > relationship.maxCount)
+    {
+      warn(
+        "The relationship may hold from \(relationship.minCount) to \(relationship.maxCount) "
+          + "objects, which is impossible.",
+        "Make the least count no greater than the greatest; 0 stands for no limit.",
+        property: relationship)
+    }
+    guard let destination = relationship.destinationEntity else {
+      return warn(
+        "The relationship has no destination.", "Name the entity it leads to.",
+        property: relationship)
+    }
+    if destination.managedObjectModel !== model {
+      report(
+        "The destination \(destination.name ?? "") is not in the model.", "Add it to the model.",
+        property: relationship)
+    }
+    if let inverse = relationship.inverseRelationship {
+      check(inverse, of: relationship, destination: destination)
+    }
+  }
+
+  private mutating func check(
+    _ inverse: NSRelationshipDescription, of relationship: NSRelationshipDescription,
+    destination: NSEntityDescription
+  ) {
+    guard let home = inverse.entity, destination.isKind(of: home) || home.isKind(of: destination)
+    else {
+      return report(
+        "The inverse \(inverse) does not belong to the destination \(destination).",
+        "Choose a relationship of \(destination).", property: relationship)
+    }
+    if inverse.inverseRelationship !== relationship {
+      let oneSided = OneSidedInverse(relationship, inverse)
+      report(oneSided.message, oneSided.nextStep, property: relationship)
+    } else if let target = inverse.destinationEntity, !entity.isKind(of: target),
+      !target.isKind(of: entity)
+    {
+      report(
+        "The inverse \(inverse) leads to \(target) and not back.",
+        "Make \(entity) the destination of \(inverse).", property: relationship)
+    }
+  }
+
+  /// Warns of what a document said and no reader could make out.
+  private mutating func checkTexts(of property: NSPropertyDescription) {
+    for (key, text) in property.unreadTexts.sorted(by: { $0.key < $1.key }) {
+      warn(
+        "\(key) is \"\(text)\", which makes no sense and is not used.",
+        "Mend it in the model's document.", property: property)
+    }
+  }
+
+  private mutating func checkConstraints() {
+    let known = entity.propertiesByName
+    for name in entity.uniquenessConstraintNames.joined() where known[name] == nil {
+      reportUnknown(name, in: "uniqueness constraint")
+    }
+    for name in entity.compoundIndexNames.joined() where known[name] == nil {
+      reportUnknown(name, in: "compound index")
+    }
+  }
+
+  private mutating func checkIndexes() {
+    var names: Set<String> = []
+    for index in entity.indexes {
+      if !names.insert(index.name).inserted {
+        warn("There are two indexes named \(index.name).", "Rename one of them.")
+      }
+      for element in index.elements {
+        guard let property = element.property else { continue }
+        let isComputed =
+          (property as? NSExpressionDescription).map { !$0.isPlainName } ?? false
+        if !isComputed, entity.propertiesByName[property.name] !== property,
+          !entity.hasCompositeElement(at: property.name)
+        {
+          reportUnknown(property.name, in: "index \(index.name)")
+        }
+      }
+    }
+  }
+
+  private mutating func reportUnknown(_ name: String, in place: String) {
+    guard warns, warnings < ModelLimits.errors else { return }
+    let names = entity.propertiesByName.keys
+    let isFew = names.count * (warnings + 1) <= ModelLimits.comparisons
+    let near = isFew ? NearestName.of(name, among: names.sorted()) : nil
+    warn(
+      "The \(place) names \(name), which the entity does not have.",
+      near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.")
+  }
+}
+
+/// A relationship whose inverse does not lead back to it.
+///
+/// Documents that were merged by hand have such. Nothing could keep the two sides in step, so the
+/// relationship is used as one without an inverse.
+struct OneSidedInverse {
+  /// The relationship, which has no inverse any more.
+  let relationship: NSRelationshipDescription
+  /// What is wrong, as one sentence.
+  let message: String
+  /// What to do about it, as one sentence.
+  let nextStep: String
+
+  /// Takes the inverses away that do not lead back; their names stay in `unreadTexts`.
+  ///
+  /// - Returns: What was taken away, in the order given.
+  static func takeAway(from relationships: [NSRelationshipDescription]) -> [OneSidedInverse] {
+    let found = relationships.compactMap { relationship -> OneSidedInverse? in
+      guard let inverse = relationship.inverseRelationship,
+        inverse.inverseRelationship !== relationship
+      else { return nil }
+      return OneSidedInverse(relationship, inverse)
+    }
+    for oneSided in found {
+      let relationship = oneSided.relationship
+      relationship.unreadTexts["inverseName"] = relationship.inverseRelationship?.name
+      relationship.unreadTexts["inverseEntity"] = relationship.inverseRelationship?.entity?.name
+      relationship.inverseRelationship = nil
+    }
+    return found
+  }
+
+  /// Puts it into words.
+  init(_ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription) {
+    self.relationship = relationship
+    let back = inverse.inverseRelationship.map { "\($0)" } ?? "nothing"
+    message = "The inverse \(inverse) has \(back) as its own inverse."
+    nextStep = "Set the inverse of \(inverse) to \(relationship)."
+  }
+}
+
+extension NSManagedObjectModel {
+  /// Checks that the model hangs together.
+  ///
+  /// Looks for missing and repeated names, relationships that lead nowhere or out of the model,
+  /// inverses that do not match, impossible counts, missing types, default values that do not fit,
+  /// and unknown names in constraints and indexes.
+  ///
+  /// Stops after some hundreds of errors; after as many warnings there are no more of those.
+  ///
+  /// - Returns: What is wrong, in the order of the entities; empty for a sound model. Warnings are
+  ///   what a store of the model can live with.
+  package func validate() -> [ModelError] {
+    var errors: [ModelError] = []
+    var warnings = 0
+    var names: Set<String> = []
+    for entity in entities {
+      guard errors.count - warnings < ModelLimits.errors else { break }
+      guard let name = entity.name, !name.isEmpty else {
+        errors.append(ModelError("An entity has no name.", nextStep: "Give it one."))
+        continue
+      }
+      if !names.insert(name).inserted {
+        errors.append(
+          ModelError(
+            "There are two entities named \(name).", nextStep: "Rename one of them.",
+            entity: name))
+      }
+      let found = EntityCheck(entity, in: self, warns: warnings < ModelLimits.errors).errors
+      warnings += found.count(where: \.isWarning)
+      errors += found
+    }
+    return errors
+  }
+
+  /// What is wrong with the model as it was read: its reader's warnings, and what `validate()` finds
+  /// beside them.
+  package var problems: [ModelError] {
+    let others = validate()
+    return readerWarnings
+      + others.filter { error in !readerWarnings.contains { $0.covers(error) } }
+  }
+}

@@ -1,0 +1,88 @@
+import ManagedModel
+import ProfileEvents
+import Synchronization
+
+extension MemoryStore {
+  /// No statement: the new tables replace the old ones at once, after they were kept where the store is
+  /// kept.
+  func write(
+    _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
+  ) throws -> [Row] {
+    let (rows, commit) = try contents.withLock { contents in
+      let changed = plan.compared.filter { object in
+        let found = contents.tables.row(object.layout.rootIndex, object.primaryKey)?.row.version
+        if object.state.contains(.restored) { return found != nil }
+        return found != object.row.version && !(found == nil && object.isDeleted)
+      }
+      guard changed.isEmpty else {
+        throw storeConflicts(changed) { object in
+          let found = contents.tables.row(object.layout.rootIndex, object.primaryKey)
+          guard let found, found.layout === object.layout else { return nil }
+          found.row.retain()
+          return found.row
+        }
+      }
+      try checkConstraints(plan, contents.tables)
+      guard let document else {
+        try beforeCommit()
+        let rows = newRows(of: plan.written)
+        return (rows, apply(plan, rows, to: &contents.tables))
+      }
+      let rows = newRows(of: plan.written)
+      var tables = contents.tables
+      let commit = apply(plan, rows, to: &tables)
+      do {
+        try document.write(
+          tables, of: self, lastKey: contents.lastKeys.max() ?? 0, beforeCommit: beforeCommit)
+      } catch {
+        for row in rows { row.release() }
+        throw error
+      }
+      contents.tables = tables
+      return (rows, commit)
+    }
+    return remember(plan, rows: rows, commit: commit)
+  }
+
+  /// Brings a save into the tables, and counts it as a commit.
+  ///
+  /// - Returns: The number of the commit.
+  private func apply(_ plan: SavePlan, _ rows: [Row], to tables: inout MemoryTables) -> UInt64 {
+    let commit = countCommit()
+    for (object, row) in zip(plan.written, rows) {
+      row.retain()
+      tables.put(MemoryRow(layout: object.layout, primaryKey: object.primaryKey, row: row))
+      object.followLinks(in: &tables, commit: commit)
+    }
+    for object in plan.deleted {
+      tables.remove(object.layout, object.primaryKey)
+      object.leaveLinks(in: &tables, commit: commit)
+    }
+    plan.leaveLists(in: &tables, commit: commit)
+    return commit
+  }
+
+  /// Compares the constrained values of a save with those of all rows: one pass over the rows.
+  private func checkConstraints(_ plan: SavePlan, _ tables: MemoryTables) throws {
+    let constrained = plan.constrained
+    guard !constrained.isEmpty else { return }
+    let wanted = Dictionary(constrained.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    var violations: [ConstraintViolation] = []
+    for rootIndex in Set(constrained.map(\.object.layout.rootIndex)) {
+      for found in tables.rows[rootIndex].values.sorted(by: { $0.primaryKey < $1.primaryKey }) {
+        for constraint in found.layout.constraints {
+          guard
+            let key = constraint.key({ found.row.rawValue(found.layout.slots[$0]) }),
+            let candidate = wanted[key], candidate.object.primaryKey != found.primaryKey,
+            !plan.frees(key, found.layout, found.primaryKey)
+          else { continue }
+          violations.append(
+            ConstraintViolation(
+              constraint: candidate.constraint, objects: [candidate.object],
+              stored: found.identity, storedSnapshot: found.row.snapshot(found.layout, self)))
+        }
+      }
+    }
+    if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
+  }
+}

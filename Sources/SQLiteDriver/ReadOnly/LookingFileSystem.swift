@@ -1,0 +1,94 @@
+import CSQLite
+import Foundation
+
+/// A file system for SQLite that only looks: it is the system's own, but it opens databases, logs
+/// and journals for reading alone, creates and deletes none of them and takes no locks.
+///
+/// Without locks and shared memory SQLite reads a write-ahead log in exclusive mode, with the
+/// log's index in its own memory. `vfs=unix-none` does nearly the same; it would create a log that
+/// disappeared, delete one beside an empty database, change a log's owner when root looks, and drop
+/// the locks of this process's other connections when it closes (see `DatabaseFile`).
+enum LookingFileSystem {
+  static let name = "cdprof-looking"
+
+  /// Makes the file system known to SQLite, once for the process.
+  static func register() throws(SQLiteError) {
+    guard registration == SQLITE_OK else {
+      let code = ResultCode(rawValue: registration)
+      throw SQLiteError(code: code, message: "the file system for looking is not available")
+    }
+  }
+
+  // Set once, before SQLite gets to know the copy; SQLite only reads it.
+  private nonisolated(unsafe) static let base = sqlite3_vfs_find(nil)
+
+  private static let registration: Int32 = {
+    guard let base, let copiedName = strdup(name) else { return SQLITE_ERROR }
+    let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    copy.initialize(to: base.pointee)
+    copy.pointee.zName = UnsafePointer(copiedName)
+    copy.pointee.pNext = nil
+    copy.pointee.xOpen = { _, name, file, flags, result in open(name, file, flags, result) }
+    copy.pointee.xDelete = { _, _, _ in SQLITE_READONLY }
+    return sqlite3_vfs_register(copy, 0)
+  }()
+
+  /// The kinds of files that stay; the rest are SQLite's own temporary ones.
+  private static let keptKinds =
+    SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL
+
+  private static func open(
+    _ name: sqlite3_filename?, _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32,
+    _ result: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    guard let base, let file, let open = base.pointee.xOpen else { return SQLITE_CANTOPEN }
+    guard flags & keptKinds != 0 else { return open(base, name, file, flags, result) }
+    // Only a rollback reads a super-journal, and nothing is rolled back here.
+    guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0 else {
+      file.pointee.pMethods = nil
+      return SQLITE_CANTOPEN
+    }
+    let writing = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_DELETEONCLOSE
+    var changed = flags & ~writing | SQLITE_OPEN_READONLY
+    // Run by root, SQLite gives a log or journal it opens to the owner of the database.
+    let owned = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL
+    if changed & owned != 0 { changed = changed & ~owned | SQLITE_OPEN_SUPER_JOURNAL }
+    let code = open(base, name, file, changed, result)
+    if code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let methods = file.pointee.pMethods {
+      file.pointee.pMethods = LockFreeMethods.shared.made(from: methods)
+    }
+    return code
+  }
+}
+
+/// The methods of the system's database files with locking and shared memory taken out.
+// Sendable unchecked: the lock guards the table, and what it points to never changes.
+final class LockFreeMethods: @unchecked Sendable {
+  static let shared = LockFreeMethods()
+
+  private let lock = NSLock()
+  /// By the original.
+  ///
+  /// There are as few as a system has ways to lock; they are never freed.
+  private var copies: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
+
+  /// The changed copy of the given methods.
+  func made(from original: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods> {
+    lock.lock()
+    defer { lock.unlock() }
+    if let known = copies[original] { return known }
+    let copy = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    copy.initialize(to: original.pointee)
+    // Version 1 has neither shared memory nor memory mapping.
+    copy.pointee.iVersion = 1
+    copy.pointee.xLock = { _, _ in SQLITE_OK }
+    copy.pointee.xUnlock = { _, _ in SQLITE_OK }
+    copy.pointee.xCheckReservedLock = { _, result in
+      result?.pointee = 0
+      return SQLITE_OK
+    }
+    let made = UnsafePointer(copy)
+    copies[original] = made
+    return made
+  }
+}

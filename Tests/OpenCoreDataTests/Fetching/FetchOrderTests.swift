@@ -1,0 +1,56 @@
+import CoreDataCosts
+import OpenCoreData
+import Testing
+
+@testable import OpenCoreData
+
+@Suite("Fetching in order, and in pages")
+struct FetchOrderTests {
+  @Test("S13-6 SQL orders names by their bytes")
+  func bytesOrderNames() throws {
+    let stack = try TestStack(model: TestModels.company())
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let entity = try #require(stack.model.entitiesByName["Employee"])
+      for name in ["É", "a", "Z", "z", "A"] {
+        NSManagedObject(entity: entity, insertInto: context).setValue(name, forKey: "name")
+      }
+      try context.save()
+      let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      let names = try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+      #expect(names == ["A", "Z", "a", "z", "É"])
+    }
+  }
+
+  @Test("S6.26 paging by hand: the IDs, then a page at a time", arguments: StoreKind.allCases)
+  func manualPaging(kind: StoreKind) throws {
+    let stack = try TestStack.moody(kind)
+    try stack.addMoods(25, countries: 2)
+    let context = try stack.coldContext()
+    try context.performAndWait {
+      let keys = NSFetchRequest<NSManagedObjectID>(entityName: "Mood")
+      keys.resultType = .managedObjectIDResultType
+      keys.includesPropertyValues = false
+      keys.sortDescriptors = [NSSortDescriptor(key: "date", ascending: false)]
+      var pages: [[NSManagedObjectID]] = []
+      let cost = try costs(of: context) {
+        let ids = try context.fetch(keys)
+        for start in stride(from: 0, to: ids.count, by: 10) {
+          let page = Array(ids[start..<min(start + 10, ids.count)])
+          let request = NSFetchRequest<Mood>(entityName: "Mood")
+          request.predicate = NSPredicate(format: "self IN %@", page)
+          let moods = try context.fetch(request)
+          #expect(Set(moods.map(\.objectID)) == Set(page))
+          pages.append(page)
+        }
+      }
+      #expect(
+        cost.selects == stack.statements(1 + 3) && cost.rows == stack.statements(50)
+          && cost.misses == 0)
+      let all = NSFetchRequest<Mood>(entityName: "Mood")
+      all.sortDescriptors = keys.sortDescriptors
+      #expect(try context.fetch(all).map(\.objectID) == pages.flatMap { $0 })
+    }
+  }
+}
