@@ -111,7 +111,7 @@ struct LogDocument: Encodable {
 
   /// Those that a log can tell, by the metric's word.
   private static func metrics(_ costs: LogCosts, tellsHits: Bool) -> [String: Int] {
-    let told = Metric.allCases.filter { $0.isToldByLogs(withHits: tellsHits) }
+    let told = Metric.allCases.filter { $0.isAvailableInLogs(withHits: tellsHits) }
     return Dictionary(uniqueKeysWithValues: told.map { ($0.rawValue, costs.value(of: $0)) })
   }
 

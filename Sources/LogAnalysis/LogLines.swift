@@ -16,7 +16,7 @@ package final class LogLines {
   /// Lines given so far.
   package private(set) var count = 0
   /// Why reading ended before the end of the input; nil if it didn't.
-  package private(set) var problem: InputRefusal?
+  package private(set) var problem: InvalidInputError?
   /// Whether the log has bytes that no text has: the first of them are looked at.
   package private(set) var isBinary = false
   private let path: String
@@ -35,10 +35,10 @@ package final class LogLines {
   /// - Parameters:
   ///   - path: A file, or `-` for standard input.
   ///   - mostInflated: Bytes that a gzip file may inflate to.
-  /// - Throws: `InputRefusal` for a file that is missing or cannot be read.
+  /// - Throws: `InvalidInputError` for a file that is missing or cannot be read.
   package init(
     path: String, mostInflated: Int = LogLines.mostInflated
-  ) throws(InputRefusal) {
+  ) throws(InvalidInputError) {
     self.path = path
     self.mostInflated = mostInflated
     descriptor = try InputFile.open(path)
@@ -161,7 +161,7 @@ package final class LogLines {
 
   private func fail(_ message: String, _ nextStep: String) -> [UInt8] {
     let name = path == InputFile.standardInput ? "standard input" : path
-    problem = InputRefusal(kind: .unusable, message: "\(name) \(message)", nextStep: nextStep)
+    problem = InvalidInputError(kind: .unusable, message: "\(name) \(message)", nextStep: nextStep)
     return []
   }
 

@@ -3,7 +3,7 @@ package import WorkbenchText
 /// Reads a log of Core Data's SQL line by line; no line is lost, and memory does not grow with it.
 package struct LogReader {
   private var report: LogReport
-  private var tally = LogTally()
+  private var tally = LogAggregator()
   private var unrecognised = LogSamples(limit: 50)
   /// The message that the next line may continue.
   private var open: LogMessage?
@@ -15,18 +15,18 @@ package struct LogReader {
   /// Reads a whole log, as text or as gzip.
   ///
   /// - Parameter path: A file, or `-` for standard input.
-  /// - Throws: `InputRefusal` for a file that is missing or can't be read, and for one without a line
+  /// - Throws: `InvalidInputError` for a file that is missing or can't be read, and for one without a line
   ///   of Core Data's.
-  package static func read(_ path: String) throws(InputRefusal) -> LogReport {
+  package static func read(_ path: String) throws(InvalidInputError) -> LogReport {
     let lines = try LogLines(path: path)
     let report = try read(lines, of: path)
     guard !report.isLog else { return report }
     let name = path == InputFile.standardInput ? "standard input" : path
     let run = "run the app with `-com.apple.CoreData.SQLDebug 1` and give what it printed"
     guard report.lines > 0 else {
-      throw InputRefusal(kind: .unusable, message: "\(name) is empty", nextStep: run)
+      throw InvalidInputError(kind: .unusable, message: "\(name) is empty", nextStep: run)
     }
-    throw InputRefusal(
+    throw InvalidInputError(
       kind: .unusable,
       message: lines.isBinary
         ? "\(name) isn't a log: it holds binary data"
@@ -38,12 +38,12 @@ package struct LogReader {
   /// Reads what is left of a log's lines, whether they are a log's or not.
   ///
   /// - Parameter path: as it was given; the report names it.
-  /// - Throws: `InputRefusal` for a read that fails.
+  /// - Throws: `InvalidInputError` for a read that fails.
   package static func read(
     _ lines: LogLines, of path: String
-  ) throws(InputRefusal) -> LogReport {
+  ) throws(InvalidInputError) -> LogReport {
     var reader = LogReader(file: path)
-    var mender = LogMender { lines.next() }
+    var mender = WrappedLineJoiner { lines.next() }
     while let (line, pieces) = mender.next() {
       reader.take(line, on: pieces)
     }
@@ -84,7 +84,7 @@ package struct LogReader {
     let message = LogMessage(
       line: report.lines, logClass: logClass, text: text, time: line.time, lane: line.lane)
     note(message.time)
-    guard let kind = LogKind(logClass, text), !LogTally.isBeyondLimits(text) else {
+    guard let kind = LogKind(logClass, text), !LogAggregator.isBeyondLimits(text) else {
       report.unrecognised += 1
       unrecognised.add(message)
       isExplaining = false
@@ -108,8 +108,9 @@ package struct LogReader {
     let (statements, places) = tally.shapes.merged
     report.statements = statements.map { statement in
       var statement = statement
-      let known = statement.table.flatMap { tally.entities[$0.uppercased()] } ?? LogTally.several
-      if statement.entity == nil, known != LogTally.several { statement.entity = known }
+      let known =
+        statement.table.flatMap { tally.entities[$0.uppercased()] } ?? LogAggregator.several
+      if statement.entity == nil, known != LogAggregator.several { statement.entity = known }
       return statement
     }
     report.costs = tally.whole.costs

@@ -269,7 +269,7 @@ extension Metric {
   /// Whether a log has lines to count it by.
   ///
   /// - Parameter hits: Whether the log has lines for the row cache's hits, as our framework's can.
-  package func isToldByLogs(withHits hits: Bool) -> Bool {
+  package func isAvailableInLogs(withHits hits: Bool) -> Bool {
     let told: Set<Metric> = [
       .fetches, .saves, .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses,
       .prefetches,

@@ -54,7 +54,7 @@ package struct LogStorm: Sendable, Equatable {
 ///
 /// A run goes on while few other SELECTs lie between two of its statements and, where lines carry
 /// times, less than a second passes. A log has no call sites; closeness stands in for them.
-struct StormWatch {
+struct FaultStormDetector {
   /// What must be the same.
   private struct Key: Hashable {
     var kind: LogStorm.Kind

@@ -10,7 +10,7 @@ extension CommandFailure {
     case let failure as CommandFailure: self = failure
     case let problem as LanguageProblem: self.init(problem, in: line)
     case let error as LineError: self.init(error.problem, in: line)
-    case let refusal as InputRefusal:
+    case let refusal as InvalidInputError:
       self.init(
         PrintableText.line(refusal.message), nextStep: PrintableText.line(refusal.nextStep))
     case let failure as StepFailure:

@@ -94,7 +94,7 @@ extension ShellEngine {
       throw CommandFailure(
         reason ?? "no plan", nextStep: "SQLite alone cannot explain this statement")
     }
-    let verdict = PlanVerdict(sql: sql, lines: lines, count: group.count)
+    let verdict = PlanAssessment(sql: sql, lines: lines, count: group.count)
     let facts =
       PlanText.work(group.work, runs: group.count)
       + [reader.estimate(of: sql, binds: binds)?.description].compactMap { $0 }

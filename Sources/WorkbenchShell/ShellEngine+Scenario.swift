@@ -57,9 +57,9 @@ extension ShellEngine {
 
 extension ShellWorkspace {
   /// The tries as a scenario on the same data.
-  fileprivate func draft(named name: String, of tries: [ShellTry]) -> ScenarioDraft {
+  fileprivate func draft(named name: String, of tries: [ShellRun]) -> ScenarioDraft {
     let saved = tries.map { one in
-      SavedTry(
+      RecordedRun(
         steps: one.steps, counters: one.costs.counters,
         findings: one.findings.map(\.name).reduce(into: []) {
           if !$0.contains($1) { $0.append($1) }

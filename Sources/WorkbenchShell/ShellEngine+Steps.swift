@@ -46,12 +46,12 @@ extension ShellEngine {
   }
 
   /// The step with its numbers worked out from the rows of what is open.
-  private func numbered(_ step: Step, on desk: ShellDesk) throws -> Step {
+  private func numbered(_ step: Step, on desk: ShellTarget) throws -> Step {
     // What is wrong with its names is told first.
     for name in step.options.compactMap(\.number).flatMap(\.expression.names) {
       try ModelNames(desk.workspace.model).checkRows(of: name)
     }
-    do throws(LawError) {
+    do throws(CountExpressionError) {
       return try step.resolved(in: desk.workspace.scope)
     } catch {
       throw LanguageProblem(
@@ -93,7 +93,7 @@ extension ShellEngine {
 
   /// Knows more words than the language does, so that it speaks first.
   private func checkFirstWord(of line: String) throws(LanguageProblem) {
-    let start = SourcePlace(line: lineNumber, column: 1)
+    let start = SourceRange(line: lineNumber, column: 1)
     guard case .word(let word)? = try LineWords.tokens(of: line, startingAt: start).first,
       Verb(rawValue: word.text) == nil || word.isQuoted
     else { return }
@@ -114,7 +114,7 @@ extension ShellEngine {
   }
 }
 
-extension ShellDesk {
+extension ShellTarget {
   /// Adds to the try what a step did.
   fileprivate func note(_ step: Step, summary: String, _ recorded: RecordedStep) {
     current.add(step, summary: summary, session.recording(of: recorded), recorded)
@@ -145,7 +145,7 @@ extension ShellEngine {
     let over = try desk.finished()
     desk.session = try desk.workspace.makeSession(sinks: sinks, interruption: interruption)
     desk.tries.append(over)
-    desk.current = ShellTry(number: over.number + 1)
+    desk.current = ShellRun(number: over.number + 1)
     var undone = ""
     if over.costs.counters.transactions > 0 {
       undone = desk.workspace.keepsChanges ? " What it saved stays." : " What it saved is undone."
@@ -193,14 +193,14 @@ extension ShellEngine {
   /// The tries that ran something, the present one among them.
   ///
   /// Their numbers are their places, counted from 1.
-  func triesSoFar() throws -> [ShellTry] {
+  func triesSoFar() throws -> [ShellRun] {
     _ = try openSession()
     guard let desk else { return [] }
     return desk.current.isEmpty ? desk.tries : desk.tries + [desk.current]
   }
 }
 
-extension ShellDesk {
+extension ShellTarget {
   /// What the rules find in the present try; those that try indexes are `advise`'s.
   ///
   /// Cost: a pass over its events for each rule.
@@ -213,7 +213,7 @@ extension ShellDesk {
   /// The present try with all that a report tells of it.
   ///
   /// Costs a copy and a sort of its events, and an EXPLAIN for each shape of statement.
-  func finished() throws -> ShellTry {
+  func finished() throws -> ShellRun {
     var over = current
     let recording = session.recording
     var result = VariantResult(name: over.name, why: "As typed in the shell.")

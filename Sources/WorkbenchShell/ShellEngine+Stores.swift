@@ -47,7 +47,7 @@ extension ShellEngine {
   func add(_ workspace: ShellWorkspace, as name: String?) throws {
     do {
       let session = try workspace.makeSession(sinks: sinks, interruption: interruption)
-      let made = ShellDesk(
+      let made = ShellTarget(
         name: name ?? freeName(for: workspace), workspace: workspace, session: session)
       desks.append(made)
       desk = made
@@ -101,7 +101,7 @@ extension ShellEngine {
     [sqlLog?.sink, stackRequest].compactMap { $0 }
   }
 
-  private func desk(_ word: Word) throws(LanguageProblem) -> ShellDesk {
+  private func desk(_ word: Word) throws(LanguageProblem) -> ShellTarget {
     let names = desks.map(\.name)
     guard let index = names.firstIndex(of: word.text) else {
       throw LanguageProblem(
@@ -231,7 +231,7 @@ extension ShellEngine {
       let end = query.dropFirst(offset).prefix { !$0.isWhitespace && !",()".contains($0) }
       throw LanguageProblem(
         "SQLite: \(error.message)",
-        at: SourcePlace(line: 1, column: start + offset + 1, length: end.count),
+        at: SourceRange(line: 1, column: start + offset + 1, length: end.count),
         nextStep: "`.sqlite SELECT name FROM sqlite_master` lists the tables")
     }
   }

@@ -19,9 +19,9 @@ package final class ShellEngine {
 
   // Written by the +flows.
   /// What is open, in the order of opening.
-  var desks: [ShellDesk] = []
+  var desks: [ShellTarget] = []
   /// What is worked on.
-  var desk: ShellDesk?
+  var desk: ShellTarget?
   /// Lines read so far, empty ones included: the line of a step's call site.
   var lineNumber = 0
   var sqlLog: (level: Int, sink: any EventSink)?
@@ -111,7 +111,7 @@ package final class ShellEngine {
       if let query = ShellEngine.query(in: line) {
         return try ask(query.text, at: query.start, in: line).printed(in: mode)
       }
-      let start = SourcePlace(line: place.line, column: 1)
+      let start = SourceRange(line: place.line, column: 1)
       let words = try LineWords.tokens(of: line, startingAt: start)
       guard !words.isEmpty else { return ShellAnswer() }
       if let (command, length) = ShellCommand.named(by: words.map(\.text)) {
@@ -128,7 +128,7 @@ package final class ShellEngine {
   var session: Session? { desk?.session }
 
   /// The try that goes on.
-  var current: ShellTry { desk?.current ?? ShellTry(number: 1) }
+  var current: ShellRun { desk?.current ?? ShellRun(number: 1) }
 }
 
 extension LineWords.Token {

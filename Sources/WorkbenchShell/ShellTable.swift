@@ -182,11 +182,11 @@ final class ShellOutput {
   /// A database, and a file that SQLite keeps next to one, is never opened; nor is a folder, pipe, or
   /// device.
   /// - Parameter force: whether a file that exists may be added to.
-  /// - Throws: `InputRefusal`; the file system's `NSError`.
+  /// - Throws: `InvalidInputError`; the file system's `NSError`.
   init(path: String, force: Bool) throws {
     self.path = path
     if let store = ShellOutput.store(besideWhich: path) {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable, message: "SQLite would take \(path) for a part of \(store)",
         nextStep: "choose another name")
     }
@@ -194,14 +194,14 @@ final class ShellOutput {
     if exists {
       let mode = FileKind.mode(of: path, followingLinks: true) ?? S_IFLNK
       guard FileKind.isRegular(mode), !OutputMark.isDatabase(path) else {
-        throw InputRefusal(
+        throw InvalidInputError(
           kind: .unusable,
           message: "\(path) is "
             + (FileKind.isRegular(mode) ? "a database" : FileKind.words(mode)) + ", not text",
           nextStep: "choose another name")
       }
       guard force else {
-        throw InputRefusal(
+        throw InvalidInputError(
           kind: .unusable, message: "there is a file \(path) already",
           nextStep: "choose another name, or add to the file with `output FILE force`")
       }

@@ -43,7 +43,7 @@ package final class ShellWorkspace {
   /// Rows of each entity itself, in the order of the scenario's data or of the alphabet.
   package let counts: [EntityCount]
   /// What the numbers of steps mean: the rows of each entity as it was opened, and a scenario's scale.
-  let scope: LawScope
+  let scope: CountExpressionScope
   /// Whether the store has a transaction to roll back and a private copy is read instead.
   package let isPrivateCopy: Bool
 
@@ -60,10 +60,10 @@ package final class ShellWorkspace {
   /// - Parameters:
   ///   - path: as it was given; call sites and messages name it.
   ///   - writing: what may be changed; a scenario's scratch store always may.
-  /// - Throws: `InputRefusal`, `ScenarioDiagnostics`, `LawError`, the framework's or the file system's
+  /// - Throws: `InvalidInputError`, `ScenarioDiagnostics`, `CountExpressionError`, the framework's or the file system's
   ///   `NSError`. Nothing is written then.
   package convenience init(opening path: String, writing: Writing = .never) throws {
-    try InputRefusal.checkRegularFile(path)
+    try InvalidInputError.checkRegularFile(path)
     let url = URL(fileURLWithPath: path)
     if ["yml", "yaml"].contains(url.pathExtension.lowercased()) {
       try self.init(scenario: try ScenarioReader.read(url, path: path))
@@ -77,11 +77,11 @@ package final class ShellWorkspace {
   /// Cost: for a copy, copying the file; for a guess, some SELECTs a table.
   ///
   /// - Parameter guesses: whether a store without a model is looked at with one read off its tables.
-  /// - Throws: `InputRefusal`, the framework's `NSError`.
+  /// - Throws: `InvalidInputError`, the framework's `NSError`.
   package init(
     store: URL, path: String, writing: Writing = .never, guesses: Bool = false
   ) throws {
-    try InputRefusal.check(store)
+    try InvalidInputError.check(store)
     subject = .store(store)
     self.path = path
     self.writing = writing
@@ -95,13 +95,13 @@ package final class ShellWorkspace {
     } catch let error as NSError where error.code == CocoaError.Code.fileWriteOutOfSpace.rawValue {
       throw error
     } catch {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable, message: ErrorText.of(error),
         nextStep: "name its model in a scenario, with `model: FILE.xcdatamodeld` and "
           + "`data: {store: FILE}`, and open that; only to look, no model is needed")
     }
     counts = try ScenarioData.counts(in: store, model: model, ignoringVersions: isGuessed)
-    scope = LawScope(rows: EntityCount.totals(counts, in: model))
+    scope = CountExpressionScope(rows: EntityCount.totals(counts, in: model))
     isPrivateCopy = try StoreFileInspection(path: store.path).method == .privateCopy
     guard writing == .copy else {
       data = store
@@ -158,7 +158,7 @@ package final class ShellWorkspace {
   var keepsChanges: Bool { writing == .inPlace }
 
   /// The findings that the scenario suppresses; none for a store.
-  var silence: [Silence] {
+  var silence: [FindingSuppression] {
     if case .scenario(let scenario) = subject { scenario.silence } else { [] }
   }
 
@@ -226,13 +226,13 @@ package final class ShellWorkspace {
 }
 
 /// One thing that is open in the shell, under a name: what it is, its session, and what was tried on it.
-final class ShellDesk {
+final class ShellTarget {
   let name: String
   let workspace: ShellWorkspace
   var session: Session
   /// The tries that are over; each ran at least one step.
-  var tries: [ShellTry] = []
-  var current = ShellTry(number: 1)
+  var tries: [ShellRun] = []
+  var current = ShellRun(number: 1)
 
   init(name: String, workspace: ShellWorkspace, session: Session) {
     self.name = name

@@ -9,16 +9,16 @@ package enum InputFile {
   /// Checks that a path could be read.
   ///
   /// - Throws: why it can't.
-  package static func check(_ path: String) throws(InputRefusal) {
+  package static func check(_ path: String) throws(InvalidInputError) {
     guard path != standardInput else { return }
     guard let mode = FileKind.mode(of: path, followingLinks: true),
       !FileKind.isRegular(mode), !FileKind.isFolder(mode)
-    else { return try InputRefusal.checkFile(path) }
+    else { return try InvalidInputError.checkFile(path) }
     guard mode & S_IFMT != S_IFSOCK, access(path, R_OK) == 0 else {
       throw refusal(path, mode & S_IFMT == S_IFSOCK ? ENXIO : errno)
     }
     guard ![S_IFCHR, S_IFBLK].contains(mode & S_IFMT) || isTerminal(path) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "\(path) is a device, not a file or a pipe",
         nextStep: "give a file, a pipe, or `\(standardInput)` for standard input")
     }
@@ -38,7 +38,7 @@ package enum InputFile {
   ///   - path: as it was given.
   ///   - limit: in bytes; longer input is refused, and no more than that is kept in memory.
   /// - Throws: why it can't be read.
-  package static func read(_ path: String, limit: Int) throws(InputRefusal) -> Data {
+  package static func read(_ path: String, limit: Int) throws(InvalidInputError) -> Data {
     let file = try open(path)
     defer { if file != STDIN_FILENO { close(file) } }
     var data = Data()
@@ -50,13 +50,13 @@ package enum InputFile {
       guard count > 0 else { return data }
       data.append(contentsOf: piece[..<count])
       guard data.count <= limit else {
-        throw InputRefusal.tooLong(path, limit: limit)
+        throw InvalidInputError.tooLong(path, limit: limit)
       }
     }
   }
 
   /// Opens a file or pipe for reading; standard input has the descriptor 0, which must not be closed.
-  package static func open(_ path: String) throws(InputRefusal) -> Int32 {
+  package static func open(_ path: String) throws(InvalidInputError) -> Int32 {
     guard path != standardInput else { return STDIN_FILENO }
     try check(path)
     let file = Foundation.open(path, O_RDONLY | O_CLOEXEC)
@@ -70,17 +70,17 @@ package enum InputFile {
   }
 
   /// Why a read or the opening of a file failed.
-  package static func refusal(_ path: String, _ code: Int32) -> InputRefusal {
-    InputRefusal(
+  package static func refusal(_ path: String, _ code: Int32) -> InvalidInputError {
+    InvalidInputError(
       kind: .missing, message: "\(name(path)) cannot be read: \(FileErrorText.words(code))",
       nextStep: "check the path, and the permission to read it")
   }
 }
 
-extension InputRefusal {
+extension InvalidInputError {
   /// Input that's longer than a limit, in bytes.
-  package static func tooLong(_ path: String, limit: Int) -> InputRefusal {
-    InputRefusal(
+  package static func tooLong(_ path: String, limit: Int) -> InvalidInputError {
+    InvalidInputError(
       kind: .unusable,
       message:
         "\(InputFile.name(path)) is longer than \(NumberText.grouped(limit)) bytes, the limit",

@@ -22,12 +22,12 @@ package struct InspectedMetadata {
   /// Reads the table.
   ///
   /// One statement.
-  /// - Throws: `InputRefusal` when it holds nothing that can be read; `SQLiteError`.
+  /// - Throws: `InvalidInputError` when it holds nothing that can be read; `SQLiteError`.
   package init(reading connection: Connection, path: String) throws {
     let row = try HousekeepingTables.row(
       "SELECT Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
     guard let row, case .text(let uuid)? = row.first else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable,
         message: "\(path) is damaged: its table Z_METADATA has no "
           + (row == nil ? "row" : "UUID, of which the URIs of its objects are made"),
@@ -36,7 +36,7 @@ package struct InspectedMetadata {
     var values: [String: Any] = [:]
     if case .blob(let bytes) = row[1] {
       guard let list = PropertyList.read(bytes) as? [String: Any] else {
-        throw InputRefusal(
+        throw InvalidInputError(
           kind: .unusable,
           message: "\(path) is damaged: the property list in Z_METADATA cannot be read",
           nextStep: "copy it again, or save what is left with `sqlite3 FILE .recover`")

@@ -6,7 +6,7 @@ import OpenCoreData
 /// that and draw the caret.
 package struct LanguageProblem: Error, Sendable, Equatable {
   /// The words the caret goes under.
-  package var place: SourcePlace
+  package var place: SourceRange
   /// What is wrong, in a sentence without a full stop.
   package var message: String
   /// The word that was probably meant.
@@ -15,7 +15,7 @@ package struct LanguageProblem: Error, Sendable, Equatable {
   package var nextStep: String
 
   package init(
-    _ message: String, at place: SourcePlace, didYouMean suggestion: String? = nil,
+    _ message: String, at place: SourceRange, didYouMean suggestion: String? = nil,
     nextStep: String
   ) {
     self.place = place
@@ -37,7 +37,7 @@ package struct LanguageProblem: Error, Sendable, Equatable {
 }
 
 /// A stretch of one line of text: where a caret goes.
-package struct SourcePlace: Sendable, Hashable {
+package struct SourceRange: Sendable, Hashable {
   /// Counted from 1.
   package var line: Int
   /// In characters, counted from 1.
@@ -52,8 +52,8 @@ package struct SourcePlace: Sendable, Hashable {
   }
 
   /// A part of this place: `offset` characters further on, on the same line.
-  package func part(at offset: Int, length: Int = 1) -> SourcePlace {
-    SourcePlace(line: line, column: column + offset, length: length)
+  package func part(at offset: Int, length: Int = 1) -> SourceRange {
+    SourceRange(line: line, column: column + offset, length: length)
   }
 }
 
@@ -61,11 +61,11 @@ package struct SourcePlace: Sendable, Hashable {
 package struct Word: Sendable, Hashable {
   /// Without quotes, escapes resolved.
   package var text: String
-  package var place: SourcePlace
+  package var place: SourceRange
   /// A quoted word is never a keyword.
   package var isQuoted: Bool
 
-  package init(_ text: String, at place: SourcePlace, isQuoted: Bool = false) {
+  package init(_ text: String, at place: SourceRange, isQuoted: Bool = false) {
     self.text = text
     self.place = place
     self.isQuoted = isQuoted
@@ -74,7 +74,7 @@ package struct Word: Sendable, Hashable {
   /// The place of some characters of the text, past an opening quote.
   ///
   /// - Parameter offset: in characters of `text`, from 0. Escapes before it shift the place.
-  package func place(at offset: Int, length: Int = 1) -> SourcePlace {
+  package func place(at offset: Int, length: Int = 1) -> SourceRange {
     place.part(at: offset + (isQuoted ? 1 : 0), length: length)
   }
 
@@ -110,14 +110,14 @@ package struct LineError: Error, Sendable, CustomStringConvertible {
 /// A line of a text with carets under a part of it; of a very long line the part around them.
 package struct CaretExcerpt: Sendable {
   private let line: String
-  private let place: SourcePlace
+  private let place: SourceRange
   private let margin: String
 
   /// - Parameters:
   ///   - line: the whole line, without its end.
   ///   - place: what to mark; its `line` is not read.
   ///   - margin: put before both lines.
-  package init(line: String, place: SourcePlace, margin: String = "  ") {
+  package init(line: String, place: SourceRange, margin: String = "  ") {
     self.line = line
     self.place = place
     self.margin = margin

@@ -18,7 +18,7 @@ package struct ModelNames: Sendable {
   ///
   /// - Throws: a problem at the place of the name when there is none.
   package func entity(
-    _ name: String, at place: SourcePlace
+    _ name: String, at place: SourceRange
   ) throws(LanguageProblem) -> NSEntityDescription {
     if let entity = model.entitiesByName[name] { return entity }
     throw LanguageProblem(
@@ -34,7 +34,7 @@ package struct ModelNames: Sendable {
   ///   - place: the place of its first character.
   /// - Throws: a problem at the first part that is no property, or that cannot be followed.
   package func resolve(
-    _ keyPath: String, from entity: NSEntityDescription, at place: SourcePlace
+    _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> ResolvedPath {
     var path = ResolvedPath(steps: [], last: nil)
     var owner = entity
@@ -69,7 +69,7 @@ package struct ModelNames: Sendable {
   ///
   /// - Throws: as `resolve`; for `articles.count` and its like a problem that suggests `@count`.
   package func resolveRead(
-    _ keyPath: String, from entity: NSEntityDescription, at place: SourcePlace
+    _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> ResolvedPath {
     do {
       return try resolve(keyPath, from: entity, at: place)
@@ -81,7 +81,7 @@ package struct ModelNames: Sendable {
   /// What to write for `articles.count` and other ways to ask a to-many relationship for its length;
   /// nil when that isn't what the key path does.
   private func lengthProblem(
-    _ keyPath: String, from entity: NSEntityDescription, at place: SourcePlace
+    _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
   ) -> LanguageProblem? {
     guard let dot = keyPath.lastIndex(of: ".") else { return nil }
     let owner = String(keyPath[..<dot])
@@ -100,7 +100,7 @@ package struct ModelNames: Sendable {
   ///
   /// - Throws: a problem at the place of the name when there is none.
   package func property(
-    _ name: String, of entity: NSEntityDescription, at place: SourcePlace
+    _ name: String, of entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> NSPropertyDescription {
     if let property = entity.propertiesByName[name] { return property }
     let known = entity.propertiesByName.keys.sorted()
@@ -112,7 +112,7 @@ package struct ModelNames: Sendable {
 
   /// An element of a composite attribute.
   private func element(
-    _ name: String, of group: NSCompositeAttributeDescription, at place: SourcePlace
+    _ name: String, of group: NSCompositeAttributeDescription, at place: SourceRange
   ) throws(LanguageProblem) -> NSPropertyDescription {
     if let element = group.elements.first(where: { $0.name == name }) { return element }
     let known = group.elements.map(\.name).sorted()
@@ -171,7 +171,7 @@ package struct PredicateCheck {
   /// - Throws: a problem at the character the format goes wrong at, at an unknown key, or at a variable
   ///   that nothing gives a value.
   package func check(_ format: String, at word: Word?) throws(LanguageProblem) {
-    let word = word ?? Word(format, at: SourcePlace(line: 1, column: 1, length: format.count))
+    let word = word ?? Word(format, at: SourceRange(line: 1, column: 1, length: format.count))
     let predicate = try PredicateCheck.predicate(format, at: word, arguments: [])
     try checkPaths(of: predicate, in: word)
     if !givesVariables, let name = PredicateCheck.unboundVariable(of: predicate) {
@@ -222,7 +222,7 @@ package struct PredicateCheck {
     }
   }
 
-  private func place(of keyPath: String, in word: Word) -> SourcePlace {
+  private func place(of keyPath: String, in word: Word) -> SourceRange {
     guard let range = word.text.range(of: keyPath) else { return word.place }
     let offset = word.text.distance(from: word.text.startIndex, to: range.lowerBound)
     return word.place(at: offset, length: keyPath.count)
@@ -293,7 +293,7 @@ package enum ModelFile {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder),
       !isFolder.boolValue, !["mom", "omo"].contains(url.pathExtension),
-      url.lastPathComponent != "contents", !InputRefusal.isSpecial(url.path),
+      url.lastPathComponent != "contents", !InvalidInputError.isSpecial(url.path),
       let file = try? FileHandle(forReadingFrom: url)
     else { return false }
     defer { try? file.close() }

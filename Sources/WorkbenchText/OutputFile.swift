@@ -20,33 +20,33 @@ package enum OutputFile {
   ///
   /// - Parameter force: whether a file that `cdprof` didn't write may be replaced. Folders, devices,
   ///   pipes, and sockets never are.
-  /// - Throws: `InputRefusal`.
-  package static func check(_ url: URL, force: Bool) throws(InputRefusal) {
+  /// - Throws: `InvalidInputError`.
+  package static func check(_ url: URL, force: Bool) throws(InvalidInputError) {
     let path = url.relativePath
     guard let mode = FileKind.mode(of: path, followingLinks: false) else { return }
     let target = FileKind.mode(of: path, followingLinks: true) ?? mode
     guard FileKind.isRegular(target) || FileKind.isLink(target) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable,
         message: "\(path) cannot be written: it is \(FileKind.words(target))",
         nextStep: "move it away, or write to another folder")
     }
     guard force || OutputMark.isOurs(path) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable, message: "\(path) exists and wasn't written by cdprof",
         nextStep: "write to another folder, or replace the file with --force")
     }
   }
 
   /// Checks as `check(_:force:)` for a store, and for what SQLite and Core Data keep next to it.
-  package static func checkStore(_ url: URL, force: Bool) throws(InputRefusal) {
+  package static func checkStore(_ url: URL, force: Bool) throws(InvalidInputError) {
     try check(url, force: force)
     guard !force, FileKind.mode(of: url.relativePath, followingLinks: false) == nil else { return }
     let support = url.deletingLastPathComponent()
       .appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
     let paths = ["-wal", "-shm", "-journal"].map { url.relativePath + $0 } + [support.relativePath]
     for path in paths where FileKind.mode(of: path, followingLinks: false) != nil {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable, message: "\(path) belongs to another store and would be replaced",
         nextStep: "write to another folder, or replace the file with --force")
     }
@@ -55,7 +55,7 @@ package enum OutputFile {
   /// Writes a file.
   ///
   /// - Parameter force: as in `check(_:force:)`.
-  /// - Throws: `InputRefusal` as `check(_:force:)`; the file system's `NSError`, such as for a full
+  /// - Throws: `InvalidInputError` as `check(_:force:)`; the file system's `NSError`, such as for a full
   ///   disk. The file that was there stays then.
   package static func write(_ data: Data, to url: URL, force: Bool) throws {
     try check(url, force: force)

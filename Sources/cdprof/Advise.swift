@@ -57,7 +57,11 @@ struct Advise: Executable {
 
   func execute(_ console: Console) throws -> ExitStatus {
     let url = URL(fileURLWithPath: file)
-    if isScenario { try InputFile.check(file) } else { try InputRefusal.checkRegularFile(file) }
+    if isScenario {
+      try InputFile.check(file)
+    } else {
+      try InvalidInputError.checkRegularFile(file)
+    }
     let advice =
       isScenario
       ? try WorkToAdvise.advice(for: ScenarioReader.read(url, path: file), scale: scale)

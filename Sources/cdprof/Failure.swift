@@ -14,7 +14,7 @@ struct Failure {
   /// Puts any error into words.
   init(_ error: any Error) {
     switch error {
-    case let refusal as InputRefusal:
+    case let refusal as InvalidInputError:
       text = refusal.description
       status =
         switch refusal.kind {
@@ -34,7 +34,7 @@ struct Failure {
     case let occupied as GeneratedFolder.Occupied:
       text = occupied.description
       status = .runFailed
-    case let law as LawError:
+    case let law as CountExpressionError:
       text = law.description
       status = .badInput
     case let failure as StepFailure:

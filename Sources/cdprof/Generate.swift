@@ -34,7 +34,7 @@ struct Generate: Executable {
   var force = false
 
   func execute(_ console: Console) throws -> ExitStatus {
-    try InputRefusal.checkExists(model)
+    try InvalidInputError.checkExists(model)
     let url = URL(fileURLWithPath: model)
     let read = try NSManagedObjectModel.read(contentsOf: url)
     console.warn(of: read, path: model)

@@ -61,7 +61,7 @@ struct Log: Executable {
   func execute(_ console: Console) throws -> ExitStatus {
     // A wrong path or budget costs nothing before a long log is read.
     let storeURL = store.map { URL(fileURLWithPath: $0) }
-    if let storeURL { try InputRefusal.check(storeURL) }
+    if let storeURL { try InvalidInputError.check(storeURL) }
     let found = try (model ?? store).map { path in
       let found = try FoundModel(path: path).model
       console.warn(of: found, path: path)
@@ -74,7 +74,7 @@ struct Log: Executable {
     var report = try LogReader.read(file)
     if let model = found ?? budget?.model { report.name(by: LogTables(model)) }
     if let storeURL { try report.explain(on: storeURL) }
-    let judged = try budget.map { try LogJudge(budget: $0).judgement(of: report) }
+    let judged = try budget.map { try LogBudgetEvaluator(budget: $0).judgement(of: report) }
     let advice = try storeURL.map { try report.advice(on: $0) }
     if json {
       console.say(

@@ -38,7 +38,7 @@ struct New: Executable {
     let plain = name.hasSuffix(".yml") ? String(name.dropLast(4)) : name
     let starter: ScenarioStarter
     if let store {
-      try InputRefusal.checkRegularFile(store)
+      try InvalidInputError.checkRegularFile(store)
       let url = URL(fileURLWithPath: store)
       let workspace = try ShellWorkspace(store: url, path: url.path)
       starter = try ScenarioStarter(

@@ -64,7 +64,7 @@ struct Predicate: Executable {
     guard let entity else { return try PredicateExplanation(format) }
     // A mistake in the format is told before one in a file.
     _ = try PredicateExplanation(format)
-    if let plan { try InputRefusal.check(URL(fileURLWithPath: plan)) }
+    if let plan { try InvalidInputError.check(URL(fileURLWithPath: plan)) }
     let path = model ?? plan ?? ""
     let found = try FoundModel(path: path)
     console.warn(of: found.model, path: path)

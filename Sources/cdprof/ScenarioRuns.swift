@@ -42,7 +42,7 @@ struct ScenarioRuns: Sendable {
 
   /// Checks that everything could be written, before anything runs.
   ///
-  /// - Throws: `InputRefusal` for a file that `cdprof` didn't write, unless --force is given.
+  /// - Throws: `InvalidInputError` for a file that `cdprof` didn't write, unless --force is given.
   func checkOutput() throws {
     for scale in scales { try runner(at: scale).checkOutput() }
     for format in formats {

@@ -36,10 +36,29 @@ struct RecordsTests {
     }
   }
 
+  /// A step of a walk names a file and what it declares: `` `File.swift`, `name` ``.
+  @Test func everyStepOfAWalkNamesADeclarationOfItsFile() throws {
+    let text = try Repository.text(of: "ARCHITECTURE.md")
+    let walks = text.components(separatedBy: "\n### ").dropFirst()
+      .map { $0.components(separatedBy: "\n## ")[0] }
+    #expect(walks.count == 4)
+    for walk in walks {
+      let steps = walk.matches(of: /`([\w+]+\.swift)`,\s`(\w+)`/)
+      #expect((6...8).contains(steps.count), "\(walk.prefix { $0 != "\n" })")
+      for step in steps {
+        let file = Repository.sources.first { $0.path.hasSuffix("/\(step.1)") }
+        let declaration = try Regex("\\b(?:func|struct|class|enum|extension) \(step.2)\\b")
+        #expect(
+          file?.code.contains { $0.contains(declaration) } == true,
+          "\(step.1) declares no \(step.2)")
+      }
+    }
+  }
+
   /// The last column of DEVIATIONS.md names a test function, or says that there is none to write.
   @Test func everyDeviationIsPinned() throws {
     let functions = Set(
-      Repository.tests.flatMap { file in
+      Repository.allTests.flatMap { file in
         file.code.compactMap { $0.firstMatch(of: /func (\w+)/).map { String($0.1) } }
       })
     var rows = 0

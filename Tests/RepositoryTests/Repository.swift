@@ -12,6 +12,9 @@ enum Repository {
   /// Every Swift file below Tests.
   static let tests = swiftFiles(below: "Tests")
 
+  /// Those of the example packages too.
+  static let allTests = tests + swiftFiles(below: "Examples")
+
   /// The text of a file named by its path from the root.
   static func text(of path: String) throws -> String {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)

@@ -53,18 +53,21 @@ struct FolderReferences {
   let folders: Set<String>
 
   init(module: String) {
+    let declaration =
+      /^(?:(?:public|package|internal|open|final|indirect|@\w+(?:\([^)]*\))?)\s+)*(?:class|struct|enum|protocol|typealias|actor)\s+(\w+)/
+    let name = /(^|[^\w.]|\.)([A-Z]\w*)/
     let files = Repository.sources.filter { $0.module == module }
     var declared: [String: String] = [:]
     for file in files {
       for line in file.code {
-        guard let match = try? Self.declaration.firstMatch(in: line) else { continue }
+        guard let match = try? declaration.firstMatch(in: line) else { continue }
         declared[String(match.1)] = Self.folder(of: file)
       }
     }
     references = files.flatMap { file in
       let from = Self.folder(of: file)
       return file.code.enumerated().flatMap { index, line in
-        line.matches(of: Self.name).compactMap { match -> Reference? in
+        line.matches(of: name).compactMap { match -> Reference? in
           let type = String(match.2)
           guard match.1 != ".", let to = declared[type], to != from else { return nil }
           return Reference(file: file, line: index, from: from, type: type, to: to)
@@ -81,8 +84,4 @@ struct FolderReferences {
     let parts = file.path.split(separator: "/")
     return parts.count > 3 ? String(parts[2]) : root
   }
-
-  private static let declaration =
-    /^(?:(?:public|package|internal|open|final|indirect|@\w+(?:\([^)]*\))?)\s+)*(?:class|struct|enum|protocol|typealias|actor)\s+(\w+)/
-  private static let name = /(^|[^\w.]|\.)([A-Z]\w*)/
 }

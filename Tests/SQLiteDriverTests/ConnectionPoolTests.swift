@@ -32,7 +32,7 @@ struct ConnectionPoolTests {
               }
             } else {
               let reader = try pool.lease()
-              defer { pool.giveBack(reader) }
+              defer { pool.returnToPool(reader) }
               let odd = try reader.values("SELECT count(*), sum(twice(v) % 4) FROM t WHERE v % 2")
               #expect(odd[0][0] == .integer(0))
             }
@@ -43,7 +43,7 @@ struct ConnectionPoolTests {
     }
     let reader = try pool.lease()
     #expect(try reader.values("SELECT count(*) FROM t") == [[.integer(160)]])
-    pool.giveBack(reader)
+    pool.returnToPool(reader)
     pool.close()
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(left == ["store"], "the last connection removes the log")
@@ -78,17 +78,17 @@ struct ConnectionPoolTests {
     #expect(try half.step() && reader.isInTransaction)
     try pool.withWriter { try $0.execute("INSERT INTO t VALUES(3)") }
     #expect(try reader.values("SELECT count(*) FROM t") == [[.integer(2)]])
-    pool.giveBack(reader)
+    pool.returnToPool(reader)
     let again = try pool.lease()
     #expect(again === reader && !again.isInTransaction)
     #expect(try again.values("SELECT count(*) FROM t") == [[.integer(3)]])
     let surplus = try pool.lease()
     #expect(surplus !== again)
-    pool.giveBack(again)
-    pool.giveBack(surplus)
+    pool.returnToPool(again)
+    pool.returnToPool(surplus)
     let kept = try pool.lease()
     #expect(kept === again)
-    pool.giveBack(kept)
+    pool.returnToPool(kept)
   }
 
   @Test func aReaderCannotWrite() throws {
@@ -96,7 +96,7 @@ struct ConnectionPoolTests {
     let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
     defer { pool.close() }
     let reader = try pool.lease()
-    defer { pool.giveBack(reader) }
+    defer { pool.returnToPool(reader) }
     let error = #expect(throws: SQLiteError.self) { try reader.execute("CREATE TABLE t(v)") }
     #expect(error?.code.primary == .readOnly)
   }
@@ -107,19 +107,19 @@ struct ConnectionPoolTests {
     defer { writer.close() }
     let pool = try ConnectionPool(path: folder.file("store"), access: .looking)
     defer { pool.close() }
-    #expect(try !pool.refreshLooking())
+    #expect(try !pool.reopenIfChanged())
     let old = try pool.lease()
     try writer.execute("DELETE FROM t WHERE id = 1")
-    #expect(try pool.refreshLooking())
+    #expect(try pool.reopenIfChanged())
     let new = try pool.lease()
     let count = "SELECT count(*) FROM t"
     #expect(try old.values(count) == [[.integer(1_000)]])
     #expect(try new.values(count) == [[.integer(999)]])
-    pool.giveBack(new)
-    pool.giveBack(old)
+    pool.returnToPool(new)
+    pool.returnToPool(old)
     let next = try pool.lease()
     #expect(next === new)
-    pool.giveBack(next)
+    pool.returnToPool(next)
   }
 
   @Test func anInterruptionFromAnotherThreadEndsTheStatement() async throws {
@@ -171,7 +171,7 @@ struct ConnectionPoolTests {
     }
     let reader = try pool.lease()
     #expect(try reader.values("SELECT count(*) FROM t") == [[.integer(0)]])
-    pool.giveBack(reader)
+    pool.returnToPool(reader)
     let smuggled = Connection.Options(pragmas: [("cache_size", "10; DROP TABLE t")])
     let error = #expect(throws: SQLiteError.self) {
       try Connection(path: folder.file("store"), access: .writing, options: smuggled)

@@ -200,10 +200,10 @@ struct LookingTests {
     let (one, two) = (try pool.lease(), try pool.lease())
     #expect(try copyPath(one) == copyPath(two))
     let shared = try copyPath(one)
-    pool.giveBack(one)
+    pool.returnToPool(one)
     pool.close()
     #expect(try two.values("SELECT count(*) FROM t") == [[.integer(1_000)]])
-    pool.giveBack(two)
+    pool.returnToPool(two)
     #expect(!FileManager.default.fileExists(atPath: shared))
   }
 

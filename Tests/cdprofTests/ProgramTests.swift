@@ -71,7 +71,7 @@ struct ProgramTests {
     #expect(!FileManager.default.fileExists(atPath: program.folder.file("Reports").path))
   }
 
-  @Test func classesAreWrittenOnceAndNeverOverSomebodyElses() throws {
+  @Test func generateNeverOverwritesForeignFiles() throws {
     let arguments = ["generate", PackageFiles.model, "--out", "made"]
     let first = try program.run(arguments)
     #expect(first.status == 0 && first.errors.isEmpty)

@@ -165,29 +165,6 @@ extension ModelBuilder {
   }
 }
 
-extension NSAttributeType {
-  /// Whether the model editor has fields for the least and the greatest value.
-  fileprivate var hasLimits: Bool {
-    switch self {
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
-      .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType,
-      .stringAttributeType:
-      true
-    default: false
-    }
-  }
-
-  /// Whether a default value of the type has a text form.
-  fileprivate var hasDefaultText: Bool {
-    switch self {
-    case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,
-      .objectIDAttributeType, .compositeAttributeType:
-      false
-    default: true
-    }
-  }
-}
-
 extension ModelBuilder {
   /// A derived attribute with its expression.
   func derived(_ reader: ElementReader) -> NSDerivedAttributeDescription {
@@ -260,16 +237,5 @@ extension ModelBuilder {
   private func declaration(for reader: ElementReader) -> DocumentElement? {
     let names = Set(reader.element.attributes.filter { $0.key != "name" }.values)
     return composites.first { names.contains($0.attributes["name"] ?? "") }
-  }
-}
-
-extension NSAttributeType {
-  fileprivate var isNumber: Bool {
-    switch self {
-    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
-      .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .booleanAttributeType:
-      true
-    default: false
-    }
   }
 }

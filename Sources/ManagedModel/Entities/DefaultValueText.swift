@@ -81,3 +81,37 @@ enum DefaultValueText {
     return Decimal(string: text)
   }
 }
+
+extension NSAttributeType {
+  /// Whether the model editor has fields for the least and the greatest value.
+  var hasLimits: Bool {
+    switch self {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType,
+      .stringAttributeType:
+      true
+    default: false
+    }
+  }
+
+  /// Whether a default value of the type has a text form.
+  var hasDefaultText: Bool {
+    switch self {
+    case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,
+      .objectIDAttributeType, .compositeAttributeType:
+      false
+    default: true
+    }
+  }
+}
+
+extension NSAttributeType {
+  var isNumber: Bool {
+    switch self {
+    case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+      .decimalAttributeType, .doubleAttributeType, .floatAttributeType, .booleanAttributeType:
+      true
+    default: false
+    }
+  }
+}

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
     } catch {
       noteFailure(error, "a fault of \(object.objectID) could not be filled")
       if faultFailures.noteInterruption(of: object) {
-        object.readAsEmpty()
+        object.fulfillWithDefaults()
         return
       }
     }
@@ -29,8 +29,8 @@ extension NSManagedObjectContext {
   ///
   /// Whoever stops statements calls it once the work that read them has ended, on the context's queue.
   /// What was read of them in between is empty and must not be used.
-  package final func forgetStoppedFaults() {
-    for object in faultFailures.takeInterrupted() { object.becomeUnread() }
+  package final func revertInterruptedFaults() {
+    for object in faultFailures.takeInterrupted() { object.revertToFault() }
   }
 
   /// Counts a fault whose row is at hand: a hit.
@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
   /// - Returns: False where more has to be done: events to be told, rows to be judged by their age, a
   ///   parent or a query generation to be asked.
   @inline(__always)
-  final func countsAtHand() -> Bool {
+  final func countCachedHitIfPossible() -> Bool {
     guard acceptsAnyAge, reads.direct != nil, !scope.hub.isListening else { return false }
     scope.counters.objectFaultHits += 1
     return true
@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
   final func fill(_ object: NSManagedObject) throws -> Bool {
     if object.isInserted {
       // A new object that was refreshed: no row has its values.
-      object.readAsEmpty()
+      object.fulfillWithDefaults()
       return true
     }
     guard let store = reads.direct else { return try fillIndirectly(object) }
@@ -62,13 +62,13 @@ extension NSManagedObjectContext {
     let event = scope.begin(.objectFault)
     var source = FaultSource.rowCache
     if acceptsAnyAge, object.hasCachedRow {
-      tellLookup(true, of: object, in: store)
+      emitCacheLookup(true, of: object, in: store)
       tell(event, of: object, in: store, found: true, from: source)
-      object.becomeFilled()
+      object.finishFulfillment()
       return true
     }
     var row = cachedRow(of: object, in: store, notBefore: oldestAccepted)
-    tellLookup(row != nil, of: object, in: store)
+    emitCacheLookup(row != nil, of: object, in: store)
     if row == nil {
       source = .database
       do {
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
         return finish(event, of: object, in: store, with: row, from: .parent)
       }
       let known = try pinnedRow(of: object, in: store)
-      tellLookup(known != nil, of: object, in: store)
+      emitCacheLookup(known != nil, of: object, in: store)
       let row = try known ?? storedRow(of: object, in: store)
       return finish(
         event, of: object, in: store, with: row, from: known == nil ? .database : .rowCache)
@@ -291,7 +291,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  private func tellLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
+  private func emitCacheLookup(_ found: Bool, of object: NSManagedObject, in store: RowStore) {
     scope.tell(found ? .rowCacheHit : .rowCacheMiss) { event in
       event.entity = object.layout.entity.name
       event.object = store.reference(object.layout, object.primaryKey)

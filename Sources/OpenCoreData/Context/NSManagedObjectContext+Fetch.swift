@@ -192,7 +192,7 @@ extension NSManagedObjectContext {
         object.turnIntoFault()
         object.fill(with: row)
       } else if seesNewest, object.isFault, row.layoutIndex == object.layout.index {
-        object.keepAtHand(row)
+        object.retainCachedRow(row)
       } else {
         row.release()
       }

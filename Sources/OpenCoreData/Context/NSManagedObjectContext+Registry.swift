@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
     var again = true
     while again {
       let swept = registry.sweep()
-      tellLeaving(swept.told)
+      notifyDeregistered(swept.told)
       disown(swept.keys)
       again = swept.heldOthers
     }
@@ -192,7 +192,7 @@ extension NSManagedObjectContext {
   /// Tells objects that the context lets go that they become faults, the last they hear.
   ///
   /// One that somebody took hold of meanwhile has no context any more.
-  final func tellLeaving(_ objects: [NSManagedObject]) {
+  final func notifyDeregistered(_ objects: [NSManagedObject]) {
     for object in objects {
       object.turnIntoFault()
       object.context = nil

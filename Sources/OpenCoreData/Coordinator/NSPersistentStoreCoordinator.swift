@@ -289,7 +289,7 @@ extension NSPersistentStoreCoordinator {
   /// Stops the statements that run now, on all its stores; whoever runs one gets 134180.
   ///
   /// From any thread. For work whose errors are thrown, and for reading: a fault whose SELECT is stopped
-  /// reads as empty until `NSManagedObjectContext.forgetStoppedFaults()`.
+  /// reads as empty until `NSManagedObjectContext.revertInterruptedFaults()`.
   package func interruptStatements() {
     for case let store as SQLiteStore in persistentStores { store.pool.interrupt() }
   }

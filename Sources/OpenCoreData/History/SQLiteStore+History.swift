@@ -58,7 +58,7 @@ extension NSPersistentStoreCoordinator {
       guard let store = store as? SQLiteStore, persistentStores.contains(store),
         let connection = try? store.pool.lease()
       else { continue }
-      defer { store.pool.giveBack(connection) }
+      defer { store.pool.returnToPool(connection) }
       // A store that cannot be read has no place to tell.
       if let last = try? store.lastTransaction(on: connection) {
         transactions[store.identifier] = last

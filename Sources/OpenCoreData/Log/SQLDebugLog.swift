@@ -118,7 +118,7 @@ extension SQLDebugLog {
 ///
 /// Made only for a sink that asks for `.opening`: they are no part of what a program's work costs, and
 /// the counters leave them out. Any thread may use it.
-struct OpeningTeller: Sendable {
+struct StoreOpeningLogger: Sendable {
   private let hub: EventHub
 
   /// Nil when nobody asks.
@@ -141,7 +141,7 @@ struct OpeningTeller: Sendable {
   }
 }
 
-extension Optional<OpeningTeller> {
+extension Optional<StoreOpeningLogger> {
   /// Runs what a statement does and tells it, if somebody asks; one that fails is not told.
   func telling<R>(
     _ sql: String, _ kind: StatementKind = .housekeeping, _ body: () throws -> R

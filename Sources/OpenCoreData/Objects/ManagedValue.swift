@@ -18,14 +18,14 @@ public protocol ManagedValue {
   ///   - place: Its slot when that is known and one of `slotKinds`; nil to go by name.
   ///   - name: The property's name, ending with a 0.
   static func read(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self
   /// Reads a property that may be nil.
   static func readOptional(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self?
   /// Sets a property.
-  func write(_ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>)
+  func write(_ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>)
 }
 
 extension ManagedValue {
@@ -37,7 +37,7 @@ extension ManagedValue {
 
   /// Reads what `value(forKey:)` gives; traps when it is of another type.
   public static func read(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self {
     guard let value = Self(managedValue: object.anyValue(at: place, name)) else {
       object.wrongType(name, Self.self)
@@ -47,7 +47,7 @@ extension ManagedValue {
 
   /// Reads what `value(forKey:)` gives; traps when it is of another type.
   public static func readOptional(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {
     guard let found = object.anyValue(at: place, name) else { return nil }
     guard let value = Self(managedValue: found) else { object.wrongType(name, Self.self) }
@@ -56,7 +56,7 @@ extension ManagedValue {
 
   /// Sets as `setValue(_:forKey:)` does.
   public func write(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
     object.setAny(managedValue, at: place, name)
   }
@@ -84,7 +84,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
   /// Reads nil as nil.
   @inlinable @inline(__always)
   public static func read(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Wrapped? {
     Wrapped.readOptional(object, at: place, name)
   }
@@ -92,7 +92,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
   /// Sets nil, or the wrapped value.
   @inlinable
   public func write(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
     if let self {
       self.write(object, at: place, name)
@@ -112,7 +112,7 @@ extension String: EmptyManagedValue {
   /// Reads the text that is kept, and decodes it first where it is not.
   @inlinable @inline(__always)
   public static func read(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> String {
     readOptional(object, at: place, name) ?? ""
   }
@@ -120,7 +120,7 @@ extension String: EmptyManagedValue {
   /// Reads the text that is kept, and decodes it first where it is not.
   @inlinable @inline(__always)
   public static func readOptional(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> String? {
     // One load for both ways, which the compiler can borrow: a count up and down costs more than
     // all the rest.
@@ -131,7 +131,7 @@ extension String: EmptyManagedValue {
   /// Sets the slot of that place, or the property of that name.
   @inlinable
   public func write(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
     object.set(self, at: place, name)
   }
@@ -277,7 +277,7 @@ extension EmptyManagedValue {
 /// class (`registerClass(named:slots:)`). Without that, and where the loaded entity has other slots,
 /// the property is found by name. No Apple counterpart.
 public struct PropertySlot<Value: ManagedValue>: Sendable {
-  @usableFromInline let place: SlotPlace
+  @usableFromInline let place: SlotPosition
   @usableFromInline let name: StaticString
 
   /// Says where the value lies.
@@ -288,7 +288,7 @@ public struct PropertySlot<Value: ManagedValue>: Sendable {
   ///   - name: The property's name in the model.
   @inlinable @inline(__always)
   public init(_ index: Int, offset: Int, _ name: StaticString) {
-    self.place = SlotPlace(index: index, offset: offset)
+    self.place = SlotPosition(index: index, offset: offset)
     self.name = name
   }
 

@@ -6,7 +6,7 @@ extension NSManagedObject {
   /// Every access goes through here.
   @inline(__always)
   final func willAccess() {
-    if !state.isDisjoint(with: .watched) { lookTwice() }
+    if !state.isDisjoint(with: .watched) { willAccessSlowPath() }
   }
 
   /// Turns a new, empty instance into a fault of a row.
@@ -21,7 +21,7 @@ extension NSManagedObject {
   ///
   /// To fire it takes no look-up then, while the row cache still holds that row. The object owns the
   /// count that comes with it.
-  final func keepAtHand(_ row: Row) {
+  final func retainCachedRow(_ row: Row) {
     self.row.release()
     self.row = row
   }
@@ -35,12 +35,12 @@ extension NSManagedObject {
   final func fill(with row: Row) {
     self.row.release()
     self.row = row
-    becomeFilled()
+    finishFulfillment()
   }
 
   /// Ends a fault whose row is there.
   @inline(__always)
-  final func becomeFilled() {
+  final func finishFulfillment() {
     state.remove(.fault)
     if layout.hasTransformers { transformValues() }
     state.insert(.awaking)
@@ -68,19 +68,19 @@ extension NSManagedObject {
   /// Makes a fault whose row is gone say that it is deleted; its values are nil.
   final func becomeInaccessible() {
     // A fault's row at hand is of before.
-    if isFault { keepAtHand(layout.faultRow) }
+    if isFault { retainCachedRow(layout.faultRow) }
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
   /// Gives a fault that has no row, or none that can be read, the model's default values.
-  final func readAsEmpty() {
-    keepAtHand(layout.defaultRow)
+  final func fulfillWithDefaults() {
+    retainCachedRow(layout.defaultRow)
     state.remove(.fault)
   }
 
   /// Makes a fault of an object that was read as empty.
-  final func becomeUnread() {
-    keepAtHand(layout.faultRow)
+  final func revertToFault() {
+    retainCachedRow(layout.faultRow)
     values = nil
     prefetched = nil
     state.insert(.fault)
@@ -93,15 +93,15 @@ extension NSManagedObject {
     prefetched = nil
   }
 
-  private func lookTwice() {
+  private func willAccessSlowPath() {
     if state.contains(.guarded) { context?.checkQueue(of: self) }
     if state.contains(.fault) { fire() }
   }
 
   private func fire() {
     // Without a context nothing can be read: the object stays a fault, and its values are nil.
-    guard let context else { return keepAtHand(layout.faultRow) }
-    if hasCachedRow, context.countsAtHand() { return becomeFilled() }
+    guard let context else { return retainCachedRow(layout.faultRow) }
+    if hasCachedRow, context.countCachedHitIfPossible() { return finishFulfillment() }
     context.fire(self)
   }
 }

@@ -27,7 +27,7 @@ extension NSManagedObject: PredicateRecord {
     if slot.kind.isToOne {
       return destination(slot).map { .object(PredicateObject(reference: $0)) } ?? .null
     }
-    if let text = keptText(at: SlotPlace(index: index, offset: slot.offset)) {
+    if let text = keptText(at: SlotPosition(index: index, offset: slot.offset)) {
       return text.pointee.map { .string($0) } ?? .null
     }
     if let values, values.isChanged(index) || !slot.kind.isNumber {

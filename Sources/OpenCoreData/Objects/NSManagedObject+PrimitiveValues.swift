@@ -150,14 +150,14 @@ extension NSManagedObject {
   }
 
   @inlinable @inline(__always)
-  final func fixedPlace<Value: ManagedValue>(_ slot: PropertySlot<Value>) -> SlotPlace? {
+  final func fixedPlace<Value: ManagedValue>(_ slot: PropertySlot<Value>) -> SlotPosition? {
     guard state.hasFixedSlots else { return nil }
     assert(isSlot(slot.place, named: slot.name), "slots must be declared with their class")
     return slot.place
   }
 
   @usableFromInline
-  final func isSlot(_ place: SlotPlace, named name: StaticString) -> Bool {
+  final func isSlot(_ place: SlotPosition, named name: StaticString) -> Bool {
     layout.slots.indices.contains(place.index) && layout.slots[place.index].name == name.description
       && layout.slots[place.index].offset == place.offset
   }
@@ -166,14 +166,14 @@ extension NSManagedObject {
   @inlinable @inline(__always)
   final func rememberedPlace(
     _ name: UnsafePointer<UInt8>, as kinds: SlotKinds
-  ) -> SlotPlace? {
+  ) -> SlotPosition? {
     layout.slotTable.place(of: name, as: kinds)
   }
 
   /// The place that a literal names, which is remembered; nil when that is no slot or of none of the
   /// kinds.
   @usableFromInline @inline(never)
-  final func place(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPlace? {
+  final func place(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
     if let index = layout.slotTable.index(of: name) {
       return layout.slotTable.place(at: index, as: kinds)
     }
@@ -186,7 +186,7 @@ extension NSManagedObject {
 
   /// An integer's or a boolean's value, whatever state the object is in.
   @usableFromInline @inline(never)
-  final func integer(at place: SlotPlace) -> Int64? {
+  final func integer(at place: SlotPosition) -> Int64? {
     willAccess()
     if let values, values.isChanged(place.index) {
       guard case .raw(.int64(let number)) = values[place.index] else { return nil }
@@ -197,7 +197,7 @@ extension NSManagedObject {
 
   /// A floating-point number's or a date's value, whatever state the object is in.
   @usableFromInline @inline(never)
-  final func number(at place: SlotPlace) -> Double? {
+  final func number(at place: SlotPosition) -> Double? {
     willAccess()
     if let values, values.isChanged(place.index) {
       guard case .raw(.double(let number)) = values[place.index] else { return nil }
@@ -208,7 +208,7 @@ extension NSManagedObject {
 
   /// A text that was read before.
   @inlinable @inline(__always)
-  final func keptText(at place: SlotPlace) -> UnsafePointer<String?>? {
+  final func keptText(at place: SlotPosition) -> UnsafePointer<String?>? {
     guard let values, let texts = values.texts else { return nil }
     let cell = UnsafePointer(texts + place.index)
     return cell.pointee == nil ? nil : cell
@@ -220,7 +220,7 @@ extension NSManagedObject {
   /// Nil at the pointer for nil.
   @usableFromInline @inline(never)
   final func text(
-    at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>
+    at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> UnsafePointer<String?> {
     willAccess()
     guard let place = fixed ?? place(name, as: .string) else { return otherText(name) }
@@ -240,13 +240,13 @@ extension NSManagedObject {
 
   /// A property as any value that its type can be made of.
   @usableFromInline @inline(never)
-  final func anyValue(at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>) -> Any? {
+  final func anyValue(at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) -> Any? {
     willAccess()
     return read(anyPlace(fixed, name))
   }
 
   private final func anyPlace(
-    _ fixed: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> PropertyPlace {
     if let fixed { return .slot(fixed.index) }
     if let index = layout.slotTable.index(of: name) { return .slot(index) }
@@ -269,21 +269,21 @@ extension NSManagedObject {
 
   /// Sets an integer or a boolean; nil is nil.
   @usableFromInline @inline(never)
-  final func set(_ value: Int64?, at place: SlotPlace) {
+  final func set(_ value: Int64?, at place: SlotPosition) {
     willAccess()
     set(value.map { .int64($0) } ?? .null, at: place.index)
   }
 
   /// Sets a floating-point number or a date; nil is nil.
   @usableFromInline @inline(never)
-  final func set(_ value: Double?, at place: SlotPlace) {
+  final func set(_ value: Double?, at place: SlotPosition) {
     willAccess()
     set(value.map { .double($0) } ?? .null, at: place.index)
   }
 
   /// Sets a text; nil is nil.
   @usableFromInline @inline(never)
-  final func set(_ value: String?, at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>) {
+  final func set(_ value: String?, at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) {
     willAccess()
     if let place = fixed ?? place(name, as: .string) {
       set(value.map { .text($0) } ?? .null, at: place.index)
@@ -294,7 +294,7 @@ extension NSManagedObject {
 
   /// Sets a property to any value of its type.
   @usableFromInline @inline(never)
-  final func setAny(_ value: Any?, at fixed: SlotPlace?, _ name: UnsafePointer<UInt8>) {
+  final func setAny(_ value: Any?, at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) {
     willAccess()
     write(value, to: anyPlace(fixed, name))
   }

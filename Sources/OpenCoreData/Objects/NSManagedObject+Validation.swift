@@ -10,7 +10,7 @@ extension NSManagedObject {
     let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
     var failures: [NSError] = []
     let isPlain = !hasOverrides && !layout.hasTransformers
-    for slot in layout.slots where !isPlain || !layout.rules.seesNoFault(slot, of: self) {
+    for slot in layout.slots where !isPlain || !layout.rules.isTriviallyValid(slot, of: self) {
       if let failure = validate(.slot(slot.index), layout.slotNames[slot.index], hasOverrides) {
         failures.append(failure)
       }

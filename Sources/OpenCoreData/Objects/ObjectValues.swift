@@ -10,7 +10,7 @@ final class ObjectValues {
   private let count: Int
   /// `count` values; nil until one is kept that is no text.
   @exclusivity(unchecked) private var held: UnsafeMutablePointer<HeldValue>?
-  @exclusivity(unchecked) private var changed = PlaceSet()
+  @exclusivity(unchecked) private var changed = SlotSet()
   /// The decoded texts of a property's place, changed or not; nil where none was read.
   @usableFromInline @exclusivity(unchecked) private(set) var texts: UnsafeMutablePointer<String?>?
   /// What had been changed when the present event began; nil when nothing had.
@@ -113,7 +113,7 @@ final class ObjectValues {
       texts?[index] = nil
       guard let held else { continue }
       if case .toMany(let value) = held[index], value.hasChanges {
-        value.unfire()
+        value.turnIntoFault()
       } else {
         held[index] = .none
       }
@@ -194,12 +194,12 @@ enum HeldValue {
 /// The changed values of an object at an earlier time.
 struct EarlierValues {
   let held: ContiguousArray<HeldValue>
-  let changed: PlaceSet
+  let changed: SlotSet
 }
 
 /// A set of places of an object: bits of one word, and of more words in entities of more than 64
 /// properties.
-struct PlaceSet {
+struct SlotSet {
   private var first: UInt64 = 0
   /// The places from 64 on.
   private var more: ContiguousArray<UInt64> = []

@@ -120,7 +120,7 @@ final class ToManyValue {
   /// Makes it a fault again; what was added and removed stays noted.
   ///
   /// An ordered one with changes stays as it is, for its order is one of them.
-  func unfire() {
+  func turnIntoFault() {
     if isOrdered, hasChanges { return }
     objects = nil
     list = nil

@@ -72,7 +72,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   ///
   /// False where `check` has to look: what is missing, too wide, or has limits.
   @inline(__always)
-  func seesNoFault(_ slot: RowSlot, of object: NSManagedObject) -> Bool {
+  func isTriviallyValid(_ slot: RowSlot, of object: NSManagedObject) -> Bool {
     guard let rule = slots[slot.index] else { return true }
     guard !rule.hasLimits, !rule.isDerived else { return false }
     guard let changed = object.values?.changedValue(slot.index) else {

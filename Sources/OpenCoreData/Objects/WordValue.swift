@@ -3,18 +3,18 @@ import ManagedModel
 /// A type whose values are the 8 bytes of a slot: numbers, booleans, dates.
 public protocol WordValue: EmptyManagedValue {
   /// Reads the place of a clean, filled object; the empty value for nil.
-  static func load(_ object: NSManagedObject, at place: SlotPlace) -> Self
+  static func load(_ object: NSManagedObject, at place: SlotPosition) -> Self
   /// Reads the place of an object in any state.
-  static func value(of object: NSManagedObject, at place: SlotPlace) -> Self?
+  static func value(of object: NSManagedObject, at place: SlotPosition) -> Self?
   /// Sets the place of an object in any state; nil is nil.
-  static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPlace)
+  static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPosition)
 }
 
 extension WordValue {
   /// Loads the value of a clean, filled object, and asks further for any other.
   @inlinable @inline(__always)
   public static func read(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self {
     if let place, object.state.isClean { return load(object, at: place) }
     return readSlowly(object, at: place, name) ?? Self.empty
@@ -23,7 +23,7 @@ extension WordValue {
   /// Loads the value of a clean, filled object, and asks further for any other.
   @inlinable @inline(__always)
   public static func readOptional(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {
     if let place, object.state.isClean {
       return object.row.isNull(place) ? nil : load(object, at: place)
@@ -34,7 +34,7 @@ extension WordValue {
   /// Sets the slot of that place, or the property of that name.
   @inlinable
   public func write(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
     guard let place = place ?? object.place(name, as: Self.slotKinds) else {
       return object.setAny(managedValue, at: nil, name)
@@ -44,7 +44,7 @@ extension WordValue {
 
   @inlinable @inline(never)
   static func readSlowly(
-    _ object: NSManagedObject, at place: SlotPlace?, _ name: UnsafePointer<UInt8>
+    _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {
     if let place = place ?? object.place(name, as: Self.slotKinds) {
       return value(of: object, at: place)
@@ -63,19 +63,19 @@ extension Bool: WordValue {
 
   /// Reads the place of a clean, filled object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPlace) -> Bool {
+  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Bool {
     object.row.int64(place) != 0
   }
 
   /// Reads the place of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPlace) -> Bool? {
+  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Bool? {
     object.integer(at: place).map { $0 != 0 }
   }
 
   /// Sets the place.
   @inlinable
-  public static func set(_ value: Bool?, of object: NSManagedObject, at place: SlotPlace) {
+  public static func set(_ value: Bool?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value.map { $0 ? Int64(1) : 0 }, at: place)
   }
 }
@@ -88,19 +88,19 @@ extension Double: WordValue {
 
   /// Reads the place of a clean, filled object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPlace) -> Double {
+  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Double {
     object.row.double(place)
   }
 
   /// Reads the place of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPlace) -> Double? {
+  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Double? {
     object.number(at: place)
   }
 
   /// Sets the place.
   @inlinable
-  public static func set(_ value: Double?, of object: NSManagedObject, at place: SlotPlace) {
+  public static func set(_ value: Double?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value, at: place)
   }
 }
@@ -113,19 +113,19 @@ extension Float: WordValue {
 
   /// Reads the place of a clean, filled object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPlace) -> Float {
+  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Float {
     Float(object.row.double(place))
   }
 
   /// Reads the place of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPlace) -> Float? {
+  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Float? {
     object.number(at: place).map { Float($0) }
   }
 
   /// Sets the place.
   @inlinable
-  public static func set(_ value: Float?, of object: NSManagedObject, at place: SlotPlace) {
+  public static func set(_ value: Float?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value.map { Double($0) }, at: place)
   }
 }
@@ -138,19 +138,19 @@ extension Date: WordValue {
 
   /// Reads the place of a clean, filled object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPlace) -> Date {
+  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Date {
     Date(timeIntervalSinceReferenceDate: object.row.double(place))
   }
 
   /// Reads the place of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPlace) -> Date? {
+  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Date? {
     object.number(at: place).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
   /// Sets the place.
   @inlinable
-  public static func set(_ value: Date?, of object: NSManagedObject, at place: SlotPlace) {
+  public static func set(_ value: Date?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value?.timeIntervalSinceReferenceDate, at: place)
   }
 }
@@ -180,19 +180,19 @@ extension IntegerWordValue {
 
   /// Reads the place of a clean, filled object.
   @inlinable @inline(__always)
-  public static func load(_ object: NSManagedObject, at place: SlotPlace) -> Self {
+  public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Self {
     Self(truncatingIfNeeded: object.row.int64(place))
   }
 
   /// Reads the place of an object in any state.
   @inlinable
-  public static func value(of object: NSManagedObject, at place: SlotPlace) -> Self? {
+  public static func value(of object: NSManagedObject, at place: SlotPosition) -> Self? {
     object.integer(at: place).map { Self(truncatingIfNeeded: $0) }
   }
 
   /// Sets the place.
   @inlinable
-  public static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPlace) {
+  public static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value.map { Int64($0) }, at: place)
   }
 }

@@ -137,7 +137,7 @@ extension NSManagedObjectContext {
   final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
     guard !retainsRegisteredObjects else { return }
     let swept = registry.sweep(keys)
-    tellLeaving(swept.told)
+    notifyDeregistered(swept.told)
     disown(swept.keys)
   }
 }

@@ -174,7 +174,7 @@ extension Row {
     }
 
     @usableFromInline
-    func check(_ place: SlotPlace) {
+    func check(_ place: SlotPosition) {
       check()
       precondition(place.offset + 8 <= size, "slot \(place.index) lies outside this row")
     }
@@ -189,7 +189,7 @@ extension Row {
     @inline(__always) func markDead() {}
     @inline(__always) func check() {}
     @inline(__always) func check(_ slot: RowSlot) {}
-    @inlinable @inline(__always) func check(_ place: SlotPlace) {}
+    @inlinable @inline(__always) func check(_ place: SlotPosition) {}
     @inline(__always) func checkRange(_ start: Int, _ length: Int) {}
   #endif
 }

@@ -105,7 +105,7 @@ extension RowSlot.Kind {
 }
 
 /// Where a slot is in a row: its number, which is its bit among the nils, and its offset.
-public struct SlotPlace: Sendable, Hashable {
+public struct SlotPosition: Sendable, Hashable {
   @usableFromInline let index: Int
   /// Bytes from the row's base.
   @usableFromInline let offset: Int
@@ -120,7 +120,7 @@ public struct SlotPlace: Sendable, Hashable {
 extension Row {
   /// Whether a place's value is nil.
   @inlinable @inline(__always)
-  func isNull(_ place: SlotPlace) -> Bool {
+  func isNull(_ place: SlotPosition) -> Bool {
     check(place)
     let word = base.load(fromByteOffset: 24 + (place.index >> 6) * 8, as: UInt64.self)
     return word & (1 << UInt64(place.index & 63)) != 0
@@ -128,14 +128,14 @@ extension Row {
 
   /// A place's 8 bytes as an integer; 0 for nil.
   @inlinable @inline(__always)
-  func int64(_ place: SlotPlace) -> Int64 {
+  func int64(_ place: SlotPosition) -> Int64 {
     check(place)
     return base.load(fromByteOffset: place.offset, as: Int64.self)
   }
 
   /// A place's 8 bytes as a number; 0 for nil.
   @inlinable @inline(__always)
-  func double(_ place: SlotPlace) -> Double {
+  func double(_ place: SlotPosition) -> Double {
     check(place)
     return base.load(fromByteOffset: place.offset, as: Double.self)
   }

@@ -36,7 +36,7 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
   /// The slot that a literal names, where it was remembered at its first place and has one of the
   /// kinds.
   @inlinable @inline(__always)
-  func place(of name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPlace? {
+  func place(of name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
     let address = UInt64(UInt(bitPattern: name))
     let entry = entry(at: home(of: address))
     guard entry >> 16 == address else { return nil }
@@ -59,10 +59,10 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
 
   /// A slot's place, when it has one of the kinds.
   @inlinable @inline(__always)
-  func place(at index: Int, as kinds: SlotKinds) -> SlotPlace? {
+  func place(at index: Int, as kinds: SlotKinds) -> SlotPosition? {
     let word = slots[index]
     guard UInt32(truncatingIfNeeded: word >> 32) & kinds.rawValue != 0 else { return nil }
-    return SlotPlace(index: index, offset: Int(word & 0xFFFF_FFFF))
+    return SlotPosition(index: index, offset: Int(word & 0xFFFF_FFFF))
   }
 
   @inlinable @inline(__always)
@@ -106,10 +106,10 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
 /// Generated code registers the declarations of a class; see `registerClass(named:slots:)`.
 public struct SlotDeclaration: Sendable {
   private let name: String
-  private let place: SlotPlace
+  private let place: SlotPosition
   private let kinds: SlotKinds
 
-  init(name: String, place: SlotPlace, kinds: SlotKinds) {
+  init(name: String, place: SlotPosition, kinds: SlotKinds) {
     self.name = name
     self.place = place
     self.kinds = kinds

@@ -19,7 +19,7 @@ final class RowWriter {
   private var insertedRows: [Row] = []
   private var updatedRows: [Row] = []
   /// The places in ordered relationships; those that are written with a row are taken from here.
-  var placed = PlacedLinks()
+  var placed = OrderKeyChanges()
 
   /// A statement of one shape for the objects of one entity.
   ///

@@ -80,14 +80,14 @@ extension SQLiteStore {
   /// Cost: one SELECT of keys and places for each changed list of a saved owner.
   func placedLinks(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
-  ) throws -> PlacedLinks {
-    var placed = PlacedLinks()
+  ) throws -> OrderKeyChanges {
+    var placed = OrderKeyChanges()
     for owner in plan.written where owner.layout.hasLists {
       for (mapped, value) in changedLists(of: owner) {
         let list = (value.list ?? []).filter { !$0.isDeleted }
         let present =
           owner.isInserted ? [:] : try places(mapped, of: owner, on: connection, in: scope)
-        let changes = OrderPlaces.changes(list.map { present[$0.primaryKey] })
+        let changes = OrderKeyAllocator.changes(list.map { present[$0.primaryKey] })
         let places = zip(list, changes).compactMap { object, place in
           place.map { (destination: object, place: $0) }
         }
@@ -106,7 +106,7 @@ extension SQLiteStore {
 
   /// Writes the places that no row has taken along.
   func writePlaces(
-    _ placed: PlacedLinks, on connection: Connection, in scope: ProfileScope
+    _ placed: OrderKeyChanges, on connection: Connection, in scope: ProfileScope
   ) throws {
     for (object, slot, place) in placed.left {
       let entity = entity(object.layout)
@@ -163,7 +163,7 @@ extension SQLiteStore {
 /// The first is 2048, each further one 1024 more, so that there is room between them: what comes
 /// between two gets the middle, what comes first half of the first. When there is no number left, all
 /// are numbered anew.
-enum OrderPlaces {
+enum OrderKeyAllocator {
   private static let first: Int64 = 2048
   private static let step: Int64 = 1024
 
@@ -225,7 +225,7 @@ enum OrderPlaces {
 }
 
 /// The places in ordered relationships that one save writes.
-struct PlacedLinks {
+struct OrderKeyChanges {
   /// An owner's ordered relationship that is kept apart from its destinations' slots: pairs of a
   /// many-to-many, or columns of a relationship without inverse.
   struct Apart {

@@ -148,7 +148,7 @@ extension SQLiteStore {
     _ objects: [NSManagedObject], on connection: Connection, in scope: ProfileScope
   ) throws -> SaveConflicts {
     let plans = leaseFaultPlans()
-    defer { giveBack(plans) }
+    defer { returnToPool(plans) }
     return try storeConflicts(objects) { object in
       let plan = plans.plan(object.layout, in: self)
       var query = plan.query
@@ -255,7 +255,7 @@ extension SQLiteStore {
   /// One SELECT for each table. Rows of unknown entities are left out.
   func idPairs(from old: SQLiteStore) throws -> [[NSManagedObjectID]] {
     let connection = try pool.lease()
-    defer { pool.giveBack(connection) }
+    defer { pool.returnToPool(connection) }
     var pairs: [[NSManagedObjectID]] = []
     for root in mapping.entities where root.superentity == nil {
       let rows = try connection.values(

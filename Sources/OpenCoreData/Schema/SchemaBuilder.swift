@@ -50,7 +50,7 @@ struct SchemaBuilder: Sendable {
   ///   - teller: Hears of the statements.
   func create(
     on connection: Connection, metadata: StoreMetadata, modelCache: [UInt8]?,
-    telling teller: OpeningTeller? = nil
+    telling teller: StoreOpeningLogger? = nil
   ) throws {
     func run(_ sql: String, _ kind: StatementKind = .housekeeping) throws {
       try teller.telling(sql, kind) { try connection.execute(sql) }

@@ -192,7 +192,7 @@ extension StoreMetadata {
   /// Three statements.
   ///
   /// - Throws: `Problem`, or `SQLiteError` when the file cannot be read.
-  init(reading connection: Connection, telling teller: OpeningTeller? = nil) throws {
+  init(reading connection: Connection, telling teller: StoreOpeningLogger? = nil) throws {
     let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_METADATA'"
     let tables = try teller.telling(probe) { try connection.values(probe) }
     guard !tables.isEmpty else { throw Problem.noTable }
@@ -216,7 +216,7 @@ extension StoreMetadata {
   /// Writes the metadata in place of what is there.
   ///
   /// One statement.
-  func write(to connection: Connection, telling teller: OpeningTeller? = nil) throws {
+  func write(to connection: Connection, telling teller: StoreOpeningLogger? = nil) throws {
     // The identity has a column of its own.
     let list = try PropertyListSerialization.data(
       fromPropertyList: values.filter { $0.key != Self.uuidKey }, format: .binary, options: 0)

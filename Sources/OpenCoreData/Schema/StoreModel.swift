@@ -81,7 +81,7 @@ extension SQLiteError {
 extension ModelArchive {
   /// The model in a store's `Z_MODELCACHE`; nil when there is none.
   static func readModel(
-    on connection: Connection, telling teller: OpeningTeller? = nil
+    on connection: Connection, telling teller: StoreOpeningLogger? = nil
   ) throws -> NSManagedObjectModel? {
     let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_MODELCACHE'"
     let content = "SELECT Z_CONTENT FROM Z_MODELCACHE"

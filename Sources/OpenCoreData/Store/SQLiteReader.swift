@@ -31,7 +31,7 @@ final class SQLiteReader: StoreReader {
   init(store: SQLiteStore) throws {
     sqlite = store
     // Somebody else may have written to a store that is looked at: what was read is old then.
-    if store.opensReadOnly, try store.pool.refreshLooking() { _ = store.countCommit() }
+    if store.opensReadOnly, try store.pool.reopenIfChanged() { _ = store.countCommit() }
     commit = store.commitNumber
     begun = MonotonicClock.now()
     isPrivate = false
@@ -40,7 +40,7 @@ final class SQLiteReader: StoreReader {
     do {
       if isTransaction { try connection.execute("BEGIN") }
     } catch {
-      store.pool.giveBack(connection)
+      store.pool.returnToPool(connection)
       throw error
     }
     faultPlans = store.leaseFaultPlans()
@@ -67,10 +67,10 @@ final class SQLiteReader: StoreReader {
   func end() {
     guard isOpen else { return }
     isOpen = false
-    sqlite.giveBack(faultPlans)
+    sqlite.returnToPool(faultPlans)
     // A read transaction has nothing to lose: if COMMIT fails the connection is still given back.
     if isTransaction { try? connection.execute("COMMIT") }
-    if isPrivate { connection.close() } else { sqlite.pool.giveBack(connection) }
+    if isPrivate { connection.close() } else { sqlite.pool.returnToPool(connection) }
   }
 
   deinit {
@@ -148,7 +148,7 @@ extension SQLiteReader {
         do {
           rows.append(try decoder.row(statement))
         } catch {
-          return try passOver(error)
+          return try skipUnmappableRow(error)
         }
         visit(statement)
       }
@@ -169,14 +169,14 @@ extension SQLiteReader {
       do {
         keys.append(try decoder.identity(statement))
       } catch {
-        try passOver(error)
+        try skipUnmappableRow(error)
       }
     }
     return keys
   }
 
   /// Goes on behind a row that no object can be of, where somebody only looks and takes note.
-  private func passOver(_ error: any Error) throws {
+  private func skipUnmappableRow(_ error: any Error) throws {
     guard sqlite.damagedRows?.note(error) == true else { throw error }
   }
 

@@ -38,7 +38,7 @@ extension SQLiteStore {
       ) { connection throws(SQLiteError) in
         try StoreFunctions.register(on: connection) { derived.note($0) }
       }
-      let teller = OpeningTeller(hub)
+      let teller = StoreOpeningLogger(hub)
       for pragma in settings.statements(for: access) { teller?.tell(pragma) }
       do {
         if let contents { try pool.withWriter { try contents.copy(into: $0) } }
@@ -78,7 +78,7 @@ extension SQLiteStore {
     /// Whether it was there before.
     let exists: Bool
     /// Hears of the statements, if somebody asks.
-    let teller: OpeningTeller?
+    let teller: StoreOpeningLogger?
   }
 
   private static func open(
@@ -96,7 +96,7 @@ extension SQLiteStore {
     }
     if !isReadOnly { try pool.withWriter { try maintain($0, options) } }
     let connection = try pool.lease()
-    defer { pool.giveBack(connection) }
+    defer { pool.returnToPool(connection) }
     let metadata = try StoreMetadata(reading: connection, telling: file.teller)
     let ignores = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
     if file.exists, !ignores {

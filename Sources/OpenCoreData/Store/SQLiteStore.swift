@@ -10,7 +10,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let translator: SQLTranslator
   let statements: WriteStatements
   /// Takes the rows that reads pass over; nil where such a row fails the read.
-  let damagedRows: DamagedRows?
+  let damagedRows: SkippedRows?
   /// The folder of large values.
   let external: ExternalStorage
   /// What triggers said in the transaction that is open.
@@ -32,7 +32,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   ) {
     self.pool = pool
     self.derived = derived
-    damagedRows = options?[DamagedRows.option] as? DamagedRows
+    damagedRows = options?[SkippedRows.option] as? SkippedRows
     external = pool.isInMemory ? .inRows : ExternalStorage(storeURL: url)
     self.mapping = mapping
     translator = SQLTranslator(model: mapping) { ObjectKey(of: $0, place: place) }
@@ -123,7 +123,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   }
 
   /// Takes back what was lent.
-  func giveBack(_ plans: FaultPlans) {
+  func returnToPool(_ plans: FaultPlans) {
     idleFaultPlans.withLock { $0.append(plans) }
   }
 }
@@ -154,7 +154,7 @@ extension SQLiteStore {
     }
     if pool.isInMemory {
       let reader = try pool.lease()
-      defer { pool.giveBack(reader) }
+      defer { pool.returnToPool(reader) }
       return try open(reader)
     }
     let folder = FileManager.default.temporaryDirectory
@@ -180,7 +180,7 @@ extension SQLiteStore {
       options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
     defer { target.close() }
     let reader = try pool.lease()
-    defer { pool.giveBack(reader) }
+    defer { pool.returnToPool(reader) }
     try reader.copy(into: target)
   }
 

@@ -15,13 +15,13 @@ package struct Finding: Sendable, Equatable {
   package var what: String
   /// The text of the statement that repeats; nil when it was not recorded.
   package var sql: String?
-  package var cure: Cure
+  package var cure: SuggestedFix
   /// What the cure gave when it was run here; nil when it was not tried.
-  package var tried: TriedCure?
+  package var tried: VerifiedFix?
 
   package init(
     rule: RuleName, subject: String, count: Int, callSite: CallSite?, what: String,
-    sql: String? = nil, cure: Cure, tried: TriedCure? = nil
+    sql: String? = nil, cure: SuggestedFix, tried: VerifiedFix? = nil
   ) {
     self.rule = rule
     self.subject = subject
@@ -64,7 +64,7 @@ package struct Finding: Sendable, Equatable {
   package var triedText: String { tried?.description ?? "not tried" }
 }
 
-extension Silence {
+extension FindingSuppression {
   /// Whether it suppresses a finding.
   package func hides(_ finding: Finding) -> Bool {
     rule == finding.rule.rawValue && (subject == nil || subject == finding.subject)
@@ -72,7 +72,7 @@ extension Silence {
 }
 
 /// What to write instead.
-package struct Cure: Sendable, Equatable {
+package struct SuggestedFix: Sendable, Equatable {
   /// The line of Swift that is the cause and should go; nil when nothing has to go.
   package var now: String?
   /// Lines of Swift to add; empty when deleting `now` is the whole cure, or when `advice` is.
@@ -109,7 +109,7 @@ package struct Cure: Sendable, Equatable {
 }
 
 /// A cure that was tried here: the count before, the count with it.
-package struct TriedCure: Sendable, Equatable, CustomStringConvertible {
+package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
   /// What was counted: the word of a metric, or `VM steps`.
   package var measure: String
   package var before: Int

@@ -35,7 +35,7 @@ package enum FindingSearch {
   ///   - silence: What a scenario suppresses.
   package static func all(
     of work: FinishedWork, steps: [Finding], statements: [StatementShape] = [],
-    store: URL? = nil, silence: [Silence] = []
+    store: URL? = nil, silence: [FindingSuppression] = []
   ) -> Found {
     let indexes = store.map { MissingIndex.findings(in: statements, storeURL: $0) } ?? []
     return grouped(steps + RuleName.findings(in: work) + indexes, silence: silence)
@@ -44,7 +44,7 @@ package enum FindingSearch {
   /// Findings put together, apart from those that are suppressed.
   ///
   /// The same rule on the same subject is one finding where line and kind of event are the same too.
-  package static func grouped(_ findings: [Finding], silence: [Silence]) -> Found {
+  package static func grouped(_ findings: [Finding], silence: [FindingSuppression]) -> Found {
     struct Key: Hashable {
       var name: String
       var callSite: CallSite?
@@ -158,7 +158,8 @@ extension RuleName {
   static var ofWork: [any WorkRule.Type] {
     [
       UnusedPrefetch.self, FetchToCount.self, FetchLoop.self, PartlyRead.self, ChattySaves.self,
-      UnmergedBatch.self, LostChanges.self, NeedlessUpdate.self, KeptAlive.self, BusyMainQueue.self,
+      UnmergedBatch.self, LostChanges.self, NeedlessUpdate.self, RetainedObjectsRule.self,
+      BusyMainQueue.self,
     ]
   }
 

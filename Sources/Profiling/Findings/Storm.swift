@@ -96,24 +96,24 @@ struct Storm: Hashable {
   }
 
   /// A finding of these faults.
-  func finding(_ rule: RuleName, count: Int, what: String? = nil, cure: Cure) -> Finding {
+  func finding(_ rule: RuleName, count: Int, what: String? = nil, cure: SuggestedFix) -> Finding {
     Finding(
       rule: rule, subject: subject, count: count, callSite: callSite, what: what ?? self.what,
       sql: sql, cure: cure)
   }
 
   /// A child context asks its parent for one object after the other, whatever it prefetches.
-  static func parentCure(_ keyPath: String) -> Cure {
-    Cure(
+  static func parentCure(_ keyPath: String) -> SuggestedFix {
+    SuggestedFix(
       advice: "a child context does not prefetch: fetch \(keyPath) in the parent first, hold it, "
         + "or give the child the coordinator itself")
   }
 
   /// One SELECT more brings everything that is reached through a key path.
-  static func prefetchCure(_ keyPath: String, _ fetch: FetchText?) -> Cure {
+  static func prefetchCure(_ keyPath: String, _ fetch: FetchText?) -> SuggestedFix {
     let list = ((fetch?.values(of: "prefetch") ?? []) + [keyPath]).map { "\"\($0)\"" }
       .joined(separator: ", ")
-    return Cure(
+    return SuggestedFix(
       swift: ["request.relationshipKeyPathsForPrefetching = [\(list)]"],
       fetch: fetch?.without("values").adding(keyPath, to: "prefetch"))
   }

@@ -102,7 +102,7 @@ extension RunResult {
     }
   }
 
-  private func trial(of finding: Finding, in variant: VariantResult) -> TriedCure? {
+  private func trial(of finding: Finding, in variant: VariantResult) -> VerifiedFix? {
     guard let cured = finding.cure.fetch,
       let place = variant.steps.lastIndex(where: {
         $0.fetch?.name == cured.name && $0.fetch?.entity == cured.entity
@@ -114,11 +114,11 @@ extension RunResult {
     else { return nil }
     // Where the SELECTs are as many, what was spared is the faults.
     let metrics: [Metric] = finding.cure.spares == nil ? [.selects] : [.selects, .faults]
-    let counts = metrics.compactMap { metric -> TriedCure? in
+    let counts = metrics.compactMap { metric -> VerifiedFix? in
       guard let before = variant.metrics[metric], let after = other.metrics[metric] else {
         return nil
       }
-      return TriedCure(metric: metric, before: before, after: after, variant: other.name)
+      return VerifiedFix(metric: metric, before: before, after: after, variant: other.name)
     }
     return counts.first { $0.before != $0.after } ?? counts.first
   }

@@ -24,7 +24,7 @@ final class ColdStack {
   /// Whether the model is none of those that the store was made with.
   private let ignoresVersions: Bool
   /// Takes the rows that are passed over where the store is only looked at.
-  private let damagedRows: DamagedRows
+  private let damagedRows: SkippedRows
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
   /// What the file was opened with.
   private(set) var pragmas: [String: String] = [:]
@@ -37,7 +37,7 @@ final class ColdStack {
   /// - Throws: the coordinator's `NSError`.
   init(
     storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, ignoresVersions: Bool = false,
-    damagedRows: DamagedRows, sinks: [any EventSink]
+    damagedRows: SkippedRows, sinks: [any EventSink]
   ) throws {
     self.damagedRows = damagedRows
     self.storeURL = storeURL
@@ -132,7 +132,7 @@ final class ColdStack {
     if let known = coordinators[name] { return known }
     let made = NSPersistentStoreCoordinator(managedObjectModel: model, sharing: hub)
     var options: [String: Any] =
-      isReadOnly ? [NSReadOnlyPersistentStoreOption: true, DamagedRows.option: damagedRows] : [:]
+      isReadOnly ? [NSReadOnlyPersistentStoreOption: true, SkippedRows.option: damagedRows] : [:]
     if ignoresVersions { options[NSIgnorePersistentStoreVersioningOption] = true }
     if !pragmas.isEmpty { options[NSSQLitePragmasOption] = pragmas }
     try made.addPersistentStore(type: .sqlite, at: storeURL, options: options)

@@ -55,7 +55,7 @@ package struct ScenarioRunner {
   package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
     do {
       return try result(progress: progress)
-    } catch let error as LawError {
+    } catch let error as CountExpressionError {
       throw ScenarioDiagnostics([diagnostic(error)])
     }
   }
@@ -116,13 +116,13 @@ package struct ScenarioRunner {
 
   /// Checks, before anything runs, that the store can be left in the output directory.
   ///
-  /// - Throws: `InputRefusal` for a file that `cdprof` didn't write, unless `force` is given.
+  /// - Throws: `InvalidInputError` for a file that `cdprof` didn't write, unless `force` is given.
   package func checkOutput() throws {
     guard !keepsItsSource else { return }
     try OutputFile.checkStore(storeURL, force: force)
   }
 
-  private func diagnostic(_ error: LawError) -> ScenarioDiagnostic {
+  private func diagnostic(_ error: CountExpressionError) -> ScenarioDiagnostic {
     ScenarioDiagnostic(
       file: scenario.path, keyPath: "",
       problem: LanguageProblem(

@@ -65,7 +65,7 @@ extension NSManagedObject {
   /// - Parameters:
   ///   - path: the rest of a whole key path, so that its start index is the way already gone.
   ///   - index: the key path's number among those of the step.
-  fileprivate func read(_ path: ArraySlice<String>, _ index: Int, _ trail: ReadTrail?) {
+  fileprivate func read(_ path: ArraySlice<String>, _ index: Int, _ trail: AccessPathRecorder?) {
     guard let key = path.first else { return }
     let value =
       trail.map { trail in

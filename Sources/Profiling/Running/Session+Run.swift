@@ -39,7 +39,7 @@ extension Session {
     } catch {
       failure = error as NSError
     }
-    if let failure, StepInterruption.isBehind(failure) { forgetStoppedFaults() }
+    if let failure, StepInterruption.isBehind(failure) { revertInterruptedFaults() }
     stack.settle()
     let recorded = RecordedStep(
       name: step.name, location: step.location, text: step.text, after: after,
@@ -131,13 +131,13 @@ extension Session {
   }
 
   /// What notes how a step reaches objects; nil when their entity tells.
-  func trail(of step: Step) -> ReadTrail? {
+  func trail(of step: Step) -> AccessPathRecorder? {
     let ways = ways(of: step)
     var known: [String: StepContext.Path] = [:]
     for way in ways.joined() {
       for name in way.entities {
         guard known[name] ?? way.path == way.path else {
-          return ReadTrail(recorder: stack.recorder, paths: ways.map { $0.map(\.path) })
+          return AccessPathRecorder(recorder: stack.recorder, paths: ways.map { $0.map(\.path) })
         }
         known[name] = way.path
       }

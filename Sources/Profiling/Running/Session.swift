@@ -18,7 +18,7 @@ package final class Session {
   /// Whether the model is none of those that the store was made with.
   package let ignoresVersions: Bool
   /// The rows that were passed over, as no object can be of them; none where a store may be written.
-  package let damagedRows = DamagedRows()
+  package let damagedRows = SkippedRows()
 
   // Written by the +flows.
   var stack: ColdStack
@@ -182,9 +182,9 @@ extension Session {
   }
 
   /// Makes faults again of what a step was stopped at.
-  func forgetStoppedFaults() {
+  func revertInterruptedFaults() {
     for named in stack.contexts {
-      named.context.performAndWait { named.context.forgetStoppedFaults() }
+      named.context.performAndWait { named.context.revertInterruptedFaults() }
     }
   }
 }

@@ -169,7 +169,7 @@ struct HeldResult {
 ///
 /// Needed only where a step reaches one entity in several ways, so that an event's entity does not tell
 /// on which; it costs two looks at the recorder for each value read.
-final class ReadTrail {
+final class AccessPathRecorder {
   private let recorder: Recorder
   private let paths: [[StepContext.Path]]
   private(set) var routes: [StepContext.Route] = []

@@ -12,18 +12,18 @@ struct VariantRun {
   /// The variant's steps in their order, their numbers worked out.
   let steps: [Step]
   let model: NSManagedObjectModel
-  let scope: LawScope
+  let scope: CountExpressionScope
   /// The scenario file as it was given, for the places of expectations.
   let path: String
   /// What the scenario does not want to hear of.
-  var silence: [Silence] = []
+  var silence: [FindingSuppression] = []
   /// The metrics of pages that any variant of the scenario asks for.
   var pages: Set<Metric> = []
 
   /// - Parameters:
   ///   - storeURL: the copy, which the variant may change.
   ///   - sink: hears of the work beside the recorder.
-  /// - Throws: `StepFailure`, `LawError`, the framework's `NSError`.
+  /// - Throws: `StepFailure`, `CountExpressionError`, the framework's `NSError`.
   func result(on storeURL: URL, telling sink: (any EventSink)? = nil) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
     result.set = variant.set.map(\.text)
@@ -102,7 +102,7 @@ struct VariantRun {
   private func expectations(
     _ recording: Recording, _ outcomes: [StepOutcome], _ plans: StepPlans, findings: [Finding]
   ) throws -> [ExpectationResult] {
-    let judge = ExpectationJudge(scope: scope, path: path)
+    let judge = ExpectationEvaluator(scope: scope, path: path)
     var results = try variant.expect.expectations.map { expectation in
       try judge.result(of: expectation, in: recording, firing: findings)
     }
@@ -176,7 +176,7 @@ struct StepPlans {
   }
 }
 
-extension PlanDemand {
+extension PlanRequirement {
   /// Whether plans obey, and what was found in them, in a few words.
   ///
   /// - Parameter entities: the names of the model's entities, which are part of an index's name.
@@ -185,7 +185,7 @@ extension PlanDemand {
   ) -> (holds: Bool, found: String) {
     guard !statements.isEmpty else { return (false, "no SELECT") }
     let plans = statements.map(\.plan)
-    let used = PlanDemand.distinct(plans.flatMap(\.ways))
+    let used = PlanRequirement.distinct(plans.flatMap(\.ways))
     let found = used.isEmpty ? "no index" : "uses \(used.joined(separator: ", "))"
     switch self {
     case .uses(let name):
@@ -195,11 +195,11 @@ extension PlanDemand {
     case .usesPrimaryKey: return (plans.contains(where: \.searchesPrimaryKey), found)
     case .usesAutomaticIndex: return (plans.contains(where: \.usesAutomaticIndex), found)
     case .avoidsScan:
-      let scans = PlanDemand.distinct(
+      let scans = PlanRequirement.distinct(
         statements.flatMap { $0.plan.needlessScans(of: $0.sql) }.map(\.detail))
       return (scans.isEmpty, scans.isEmpty ? "no scan" : scans.joined(separator: ", "))
     case .avoidsTempBTree:
-      let trees = PlanDemand.distinct(plans.flatMap(\.tempBTrees))
+      let trees = PlanRequirement.distinct(plans.flatMap(\.tempBTrees))
       return (
         trees.isEmpty,
         trees.isEmpty ? "no temp b-tree" : "temp b-tree for \(trees.joined(separator: ", "))"

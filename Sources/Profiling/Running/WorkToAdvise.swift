@@ -25,16 +25,16 @@ package enum WorkToAdvise {
   /// - Parameters:
   ///   - lines: Steps as the shell takes them.
   ///   - sql: SELECT statements to look at beside them, as captured from a log.
-  /// - Throws: `InputRefusal`; `CommandFailure` for a step that cannot be understood and for a statement that
+  /// - Throws: `InvalidInputError`; `CommandFailure` for a step that cannot be understood and for a statement that
   ///   is no SELECT; `StepFailure`, `SQLiteError`.
   package static func advice(
     forStore url: URL, lines: [String], sql: [String] = []
   ) throws -> IndexAdvice {
-    try InputRefusal.check(url)
+    try InvalidInputError.check(url)
     do {
       return try advice(forCheckedStore: url, lines: lines, sql: sql)
     } catch let error as SQLiteError {
-      throw InputRefusal(error, path: url.relativePath)
+      throw InvalidInputError(error, path: url.relativePath)
     }
   }
 

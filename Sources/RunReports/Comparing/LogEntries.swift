@@ -63,7 +63,7 @@ struct LogEntries {
     _ name: String, _ costs: LogCosts, _ storms: [LogStorm], subjects: Set<MetricScope>,
     hits: Bool
   ) -> RunComparison.Entry {
-    let told = Metric.allCases.filter { $0.isToldByLogs(withHits: hits) }
+    let told = Metric.allCases.filter { $0.isAvailableInLogs(withHits: hits) }
     let scoped = subjects.map { ScopedMetric(.misses, $0) }
     let variant = ScaledRun.Variant(
       name: name,
@@ -125,7 +125,7 @@ package enum ComparedInput {
   /// Reads two files of one kind and puts them side by side.
   ///
   /// - Parameters: a result written with `--report json`, or a log; `-` is standard input.
-  /// - Throws: `InputRefusal` for a file that is missing, for two of different kinds, and for one that is
+  /// - Throws: `InvalidInputError` for a file that is missing, for two of different kinds, and for one that is
   ///   neither; `ScenarioDiagnostics` for a damaged result.
   package static func comparison(_ before: String, _ after: String) throws -> RunComparison {
     // Each is opened once and read once: it may be a pipe.
@@ -140,7 +140,7 @@ package enum ComparedInput {
       let (result, other) = kinds.0 ? (before, after) : (after, before)
       // An empty or foreign file is told as such, not as a log.
       _ = try log(kinds.0 ? inputs.1 : inputs.0, other)
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable, message: "\(result) is a result and \(other) is a log",
         nextStep: "give two results, or two logs")
     }
@@ -156,7 +156,7 @@ package enum ComparedInput {
 
   private static func result(_ input: LogLines, _ path: String) throws -> RunResult {
     guard let bytes = input.rest(limit: ResultFile.maximumSize) else {
-      throw InputRefusal.tooLong(path, limit: ResultFile.maximumSize)
+      throw InvalidInputError.tooLong(path, limit: ResultFile.maximumSize)
     }
     if let problem = input.problem { throw problem }
     return try ResultFile.read(Data(bytes), path: path)
@@ -165,7 +165,7 @@ package enum ComparedInput {
   private static func log(_ input: LogLines, _ path: String) throws -> LogReport {
     let report = try LogReader.read(input, of: path)
     guard report.isLog else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable,
         message: "\(path) is neither a result nor a log: none of its "
           + "\(NumberText.counted(report.lines, "line")) is Core Data's",

@@ -6,7 +6,7 @@ package enum MarkdownReport {
   /// The whole document, with an end of line at its end.
   package static func text(_ result: RunResult) -> String {
     let table = ReportTable(result)
-    let lesson = ReportLesson(result, lead: table.lead)
+    let lesson = ReportSummary(result, lead: table.lead)
     let most = lesson.most.map { " or **\(MarkdownText.plain($0))**" } ?? ""
     let story = ReportStory(result.story).told
     var blocks = [

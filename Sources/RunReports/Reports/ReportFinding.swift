@@ -78,7 +78,7 @@ struct ReportFinding {
     what = finding.fittingWhat
     location = finding.callSite?.description
     verdict = variant.statements.first { $0.sql == finding.sql && !$0.plan.isEmpty }.map { shape in
-      PlanVerdict(sql: shape.sql, lines: shape.plan, count: finding.count).phrase
+      PlanAssessment(sql: shape.sql, lines: shape.plan, count: finding.count).phrase
     }
     variants = names.reduce(into: [String]()) { list, name in
       if !list.contains(name) { list.append(name) }

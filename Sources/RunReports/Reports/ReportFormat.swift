@@ -64,7 +64,7 @@ package enum ReportFormat: String, CaseIterable, Sendable {
   ///   - name: the scenario file's name without its extension.
   ///   - directory: made when it does not exist.
   ///   - force: whether a file that `cdprof` didn't write may be replaced.
-  /// - Throws: `InputRefusal` for such a file; the file system's `NSError`, which names the file; the
+  /// - Throws: `InvalidInputError` for such a file; the file system's `NSError`, which names the file; the
   ///   template's error.
   package func write(
     _ result: RunResult, named name: String, in directory: URL, force: Bool = false

@@ -26,7 +26,7 @@ struct ReportPage {
   let holds: Bool
   let verdict: String
   let misses: [ReportMiss]
-  let lesson: ReportLesson
+  let lesson: ReportSummary
   let story: String
   let question: String
   let data: [DataCount]
@@ -54,7 +54,7 @@ struct ReportPage {
     holds = result.holds
     verdict = result.verdict
     misses = ReportMiss.all(of: result)
-    lesson = ReportLesson(result, lead: table.lead)
+    lesson = ReportSummary(result, lead: table.lead)
     self.story = story.told
     question = story.question
     data = result.data.map { DataCount(name: $0.name, count: NumberText.grouped($0.count)) }

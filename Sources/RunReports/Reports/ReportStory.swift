@@ -39,7 +39,7 @@ struct ReportStory {
 }
 
 /// The sentence under the title, made from the table and never by hand.
-struct ReportLesson {
+struct ReportSummary {
   let before: String
   let least: String
   /// Nil when every variant costs the same.
@@ -58,7 +58,7 @@ struct ReportLesson {
     } else {
       before = "The same work costs"
       most = NumberText.grouped(high)
-      after = "." + ReportLesson.difference(result.variants)
+      after = "." + ReportSummary.difference(result.variants)
     }
   }
 

@@ -117,7 +117,7 @@ package final class ConnectionPool: @unchecked Sendable {
   ///
   /// Opening one costs some 100 µs; an idle one costs a lock. Throws `SQLITE_MISUSE` after
   /// `close()`, which another thread may have called.
-  /// A looking reader opened later than the first may see a newer state; see `refreshLooking()`.
+  /// A looking reader opened later than the first may see a newer state; see `reopenIfChanged()`.
   /// In memory, a reader can't read beside an open write transaction: on the thread inside
   /// `withWriter`, the writer itself is leased.
   package func lease() throws(SQLiteError) -> Connection {
@@ -155,7 +155,7 @@ package final class ConnectionPool: @unchecked Sendable {
     do {
       try configure(copy)
       let reader = try lease()
-      defer { giveBack(reader) }
+      defer { returnToPool(reader) }
       try reader.copy(into: copy)
       return copy
     } catch {
@@ -165,7 +165,7 @@ package final class ConnectionPool: @unchecked Sendable {
   }
 
   /// Takes a reader back: ends its runs and its transaction, and keeps it or closes it.
-  package func giveBack(_ connection: Connection) {
+  package func returnToPool(_ connection: Connection) {
     if connection === writer { return }
     connection.rest()
     let isKept = lock.withLock {
@@ -182,7 +182,7 @@ package final class ConnectionPool: @unchecked Sendable {
   ///
   /// True: readers leased from now on see the new state, those that are out keep the old one until
   /// they are given back. False: nothing changed. Costs some microseconds, or an opening.
-  package func refreshLooking() throws(SQLiteError) -> Bool {
+  package func reopenIfChanged() throws(SQLiteError) -> Bool {
     guard let seen = lock.withLock({ lookedAt }), seen.isStale else { return false }
     let connection = try Connection(path: path, access: access, options: options)
     do {

@@ -49,13 +49,13 @@ extension Connection {
   static func openFiles(
     _ inspection: StoreFileInspection, sharing shared: PrivateCopy? = nil
   ) throws(SQLiteError) -> OpenedFile {
-    try LookingFileSystem.register()
+    try ReadOnlyVFS.register()
     var copy = shared?.source == inspection ? shared : nil
     if inspection.method == .privateCopy, copy == nil { copy = try PrivateCopy(of: inspection) }
     let isImmutable = inspection.method != .writeAheadLog
     let name = uri(copy?.path ?? inspection.path) + (isImmutable ? "&immutable=1" : "")
     let handle = try openFile(
-      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, fileSystem: LookingFileSystem.name)
+      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, fileSystem: ReadOnlyVFS.name)
     do {
       try harden(handle, isReadOnly: true)
       if !isImmutable { try run("PRAGMA locking_mode = EXCLUSIVE", on: handle) }

@@ -23,18 +23,18 @@ package struct DataPlan: Sendable {
   /// Own rows of each planned entity, in the order of writing; empty for a copied store.
   ///
   /// A count may use the entities written before it.
-  /// - Throws: `LawError` when a count has no whole value, or a negative one, and when there are more rows
+  /// - Throws: `CountExpressionError` when a count has no whole value, or a negative one, and when there are more rows
   ///   than `InputLimits.rows` in all.
-  package func counts(scale: Int) throws(LawError) -> [EntityCount] {
+  package func counts(scale: Int) throws(CountExpressionError) -> [EntityCount] {
     guard case .generated(let plans) = source else { return [] }
-    var scope = LawScope(scale: scale)
+    var scope = CountExpressionScope(scale: scale)
     var counts = [EntityCount]()
     for plan in plans {
       let count = try plan.count.value(in: scope)
       let total = counts.reduce(count) { $0 + $1.count }
       guard count >= 0, total <= InputLimits.rows else {
         let rows = total == count ? "\(count) rows of \(plan.entity) are" : "\(total) rows are"
-        throw LawError(
+        throw CountExpressionError(
           text: plan.count.text,
           message: count < 0
             ? "\(plan.entity) cannot have \(count) rows"
@@ -159,7 +159,7 @@ package enum ScenarioData {
     /// Rows of each entity itself, in the order of the plan, or of the model for a copied store.
     package var counts: [EntityCount]
     /// What laws and `scale` mean on this data.
-    package var scope: LawScope
+    package var scope: CountExpressionScope
   }
 
   /// Makes the data file.
@@ -167,7 +167,7 @@ package enum ScenarioData {
   /// - Parameters:
   ///   - url: replaced when it exists.
   ///   - progress: told how many rows were made, and of how many.
-  /// - Throws: `LawError` for a count without a value, the framework's `NSError` otherwise.
+  /// - Throws: `CountExpressionError` for a count without a value, the framework's `NSError` otherwise.
   package static func make(
     _ plan: DataPlan, model: NSManagedObjectModel, scale: Int, at url: URL,
     progress: (_ rows: Int, _ total: Int) -> Void = { _, _ in }
@@ -181,13 +181,13 @@ package enum ScenarioData {
       try builder.build(at: url) { progress($0, total) }
       return Contents(
         counts: counts,
-        scope: LawScope(rows: EntityCount.totals(counts, in: model), scale: scale))
+        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
     case .copied(let store):
       try StoreFile.copy(from: store, to: url)
       let counts = try self.counts(in: url, model: model)
       return Contents(
         counts: counts,
-        scope: LawScope(rows: EntityCount.totals(counts, in: model), scale: scale))
+        scope: CountExpressionScope(rows: EntityCount.totals(counts, in: model), scale: scale))
     }
   }
 

@@ -27,7 +27,7 @@ package enum Generator: Sendable, Equatable {
   ///
   /// - Parameter place: where the value stands, for when there are no words.
   /// - Throws: a problem at the first word that fits no generator.
-  init(_ words: [Word], at place: SourcePlace) throws(LanguageProblem) {
+  init(_ words: [Word], at place: SourceRange) throws(LanguageProblem) {
     let texts = words.map(\.text)
     switch texts.first {
     case "cycle" where texts.count == 1:
@@ -90,7 +90,7 @@ struct GeneratorCheck {
   let entry: Word
 
   /// - Throws: a problem at the generator, or at the key when the property cannot be filled at all.
-  func check(_ generator: Generator, at place: SourcePlace) throws(LanguageProblem) {
+  func check(_ generator: Generator, at place: SourceRange) throws(LanguageProblem) {
     if let relationship = property as? NSRelationshipDescription {
       try check(generator, relationship, at: place)
     } else if let attribute = property as? NSAttributeDescription {
@@ -99,7 +99,7 @@ struct GeneratorCheck {
   }
 
   private func check(
-    _ generator: Generator, _ relationship: NSRelationshipDescription, at place: SourcePlace
+    _ generator: Generator, _ relationship: NSRelationshipDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     guard !relationship.isToMany else {
       throw LanguageProblem(
@@ -116,7 +116,7 @@ struct GeneratorCheck {
   }
 
   private func check(
-    _ generator: Generator, _ attribute: NSAttributeDescription, at place: SourcePlace
+    _ generator: Generator, _ attribute: NSAttributeDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     let type = attribute.attributeType
     guard !attribute.isDerived, !attribute.isTransient else {

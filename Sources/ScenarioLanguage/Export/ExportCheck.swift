@@ -24,7 +24,7 @@ struct ExportCheck {
             nextStep: "take the step out of a copy of the scenario, and export that"))
       }
     }
-    var seen: Set<SourcePlace> = []
+    var seen: Set<SourceRange> = []
     return problems.sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }
       .filter { seen.insert($0.place).inserted }
       .map { problem in
@@ -54,14 +54,14 @@ struct ExportCheck {
   }
 
   /// Where a key is first written behind another one; the file's beginning when it is not found.
-  private func place(of key: String, below head: String) -> SourcePlace {
+  private func place(of key: String, below head: String) -> SourceRange {
     let start = head.isEmpty ? 0 : lines.firstIndex { $0.hasPrefix(head) } ?? 0
     for index in start..<max(start, lines.count) {
       guard let range = lines[index].range(of: key) else { continue }
       let column = lines[index].distance(from: lines[index].startIndex, to: range.lowerBound)
-      return SourcePlace(line: index + 1, column: column + 1, length: key.count - 1)
+      return SourceRange(line: index + 1, column: column + 1, length: key.count - 1)
     }
-    return SourcePlace(line: 1, column: 1)
+    return SourceRange(line: 1, column: 1)
   }
 }
 

@@ -9,10 +9,10 @@ struct ExportedData {
   private let counts: [String: Int]
   private let seed: UInt64
 
-  /// - Throws: `LawError` for a count without a value.
+  /// - Throws: `CountExpressionError` for a count without a value.
   init(
     _ plans: [EntityPlan], of plan: DataPlan, model: NSManagedObjectModel, scale: Int
-  ) throws(LawError) {
+  ) throws(CountExpressionError) {
     self.model = model
     self.plans = plans
     seed = plan.seed

@@ -23,7 +23,7 @@ package struct ScenarioExport {
   /// Checks that every step, the model and the data have a counterpart.
   ///
   /// - Parameter scale: what `scale` stands for in the counts of rows and in the numbers of steps.
-  /// - Throws: `ScenarioDiagnostics` with everything that has none; `LawError` for a count or a
+  /// - Throws: `ScenarioDiagnostics` with everything that has none; `CountExpressionError` for a count or a
   ///   number without a value.
   package init(_ scenario: Scenario, scale: Int = 1) throws {
     let check = ExportCheck(scenario)
@@ -35,7 +35,8 @@ package struct ScenarioExport {
     if case .generated(let made) = scenario.data.source { plans = made }
     data = try ExportedData(plans, of: scenario.data, model: scenario.model, scale: scale)
     let counts = try scenario.data.counts(scale: scale)
-    let scope = LawScope(rows: EntityCount.totals(counts, in: scenario.model), scale: scale)
+    let scope = CountExpressionScope(
+      rows: EntityCount.totals(counts, in: scenario.model), scale: scale)
     steps = try scenario.variants.map { variant in
       try variant.steps(sharing: scenario.steps).map { try $0.resolved(in: scope) }
     }
@@ -76,7 +77,7 @@ package struct ScenarioExport {
   ///
   /// - Parameter force: whether files that `cdprof` didn't write may be replaced.
   /// - Returns: The paths of what was written.
-  /// - Throws: `InputRefusal` for such a file, before anything is written; the file system's `NSError`.
+  /// - Throws: `InvalidInputError` for such a file, before anything is written; the file system's `NSError`.
   package func write(to folder: URL, force: Bool = false) throws -> [String] {
     let files = package.map { (folder.appendingPathComponent($0.path), $0.text) }
     for (url, _) in files { try OutputFile.check(url, force: force) }

@@ -8,7 +8,7 @@ package struct CountExpression: Sendable, Hashable {
   /// A name in an expression.
   package struct Name: Sendable, Hashable {
     package let text: String
-    package let place: SourcePlace
+    package let place: SourceRange
   }
 
   indirect enum Node: Sendable, Hashable {
@@ -25,7 +25,7 @@ package struct CountExpression: Sendable, Hashable {
   /// As written.
   package let text: String
   /// Where it is written.
-  package let place: SourcePlace
+  package let place: SourceRange
   /// The names it uses, `scale` left out, in the order of writing.
   package let names: [Name]
   /// Whether it uses `scale`.
@@ -58,9 +58,9 @@ package struct CountExpression: Sendable, Hashable {
 
   /// The value.
   ///
-  /// - Throws: `LawError` when a name is unknown, a division by 0 or an overflow is met, or the value
+  /// - Throws: `CountExpressionError` when a name is unknown, a division by 0 or an overflow is met, or the value
   ///   is not whole.
-  package func value(in scope: LawScope) throws(LawError) -> Int {
+  package func value(in scope: CountExpressionScope) throws(CountExpressionError) -> Int {
     let value = try value(of: root, in: scope)
     guard let whole = value.whole else {
       throw error("its value \(value.text) is not whole; put ceil() around the division")
@@ -72,7 +72,9 @@ package struct CountExpression: Sendable, Hashable {
     return whole
   }
 
-  private func value(of node: Node, in scope: LawScope) throws(LawError) -> Fraction {
+  private func value(of node: Node, in scope: CountExpressionScope) throws(CountExpressionError)
+    -> Fraction
+  {
     let value: Fraction?
     switch node {
     case .number(let number):
@@ -108,8 +110,8 @@ package struct CountExpression: Sendable, Hashable {
     return value
   }
 
-  private func error(_ message: String) -> LawError {
-    LawError(text: text, message: message, place: place)
+  private func error(_ message: String) -> CountExpressionError {
+    CountExpressionError(text: text, message: message, place: place)
   }
 }
 

@@ -8,13 +8,14 @@ package struct Expectation: Sendable, Equatable {
   package var metric: MetricReference
   /// As understood: what the brackets name is known.
   package var scoped: ScopedMetric
-  package var law: Law
+  package var law: CountConstraint
   package var source: SourceMark
   /// The line it is written on.
   package var line: Int
 
   package init(
-    metric: MetricReference, scoped: ScopedMetric, law: Law, source: SourceMark, line: Int
+    metric: MetricReference, scoped: ScopedMetric, law: CountConstraint, source: SourceMark,
+    line: Int
   ) {
     self.metric = metric
     self.scoped = scoped
@@ -80,7 +81,7 @@ package struct MetricReference: Sendable, Hashable {
   /// What stands in the brackets: an entity, `Entity.relationship` or a step's name.
   package let scope: Word?
   /// The whole of it.
-  package let place: SourcePlace
+  package let place: SourceRange
 
   /// Reads a metric.
   ///
@@ -139,15 +140,15 @@ package struct PlanExpectation: Sendable, Equatable {
 
   /// The step whose SELECTs are meant; nil for all of the variant, or of the step that expects it.
   package var step: String?
-  package var demand: PlanDemand
+  package var demand: PlanRequirement
   package var source: SourceMark
   /// The line it is written on.
   package var line: Int
   /// Where its demand is written.
-  package var place: SourcePlace?
+  package var place: SourceRange?
 
   package init(
-    step: String?, demand: PlanDemand, source: SourceMark, line: Int, place: SourcePlace? = nil
+    step: String?, demand: PlanRequirement, source: SourceMark, line: Int, place: SourceRange? = nil
   ) {
     self.step = step
     self.demand = demand
@@ -185,7 +186,7 @@ package struct PlanExpectation: Sendable, Equatable {
 }
 
 /// What a query plan must be: `uses byDate`, `avoids scan`, `avoids temp b-tree`.
-package enum PlanDemand: Sendable, Hashable, CustomStringConvertible {
+package enum PlanRequirement: Sendable, Hashable, CustomStringConvertible {
   /// Some table is read through the index of this name, which is a fetch index's or SQL's own.
   case uses(String)
   /// Some table is searched by its primary key.
@@ -216,8 +217,8 @@ package enum PlanDemand: Sendable, Hashable, CustomStringConvertible {
     default:
       throw LanguageProblem(
         "`\(word.text)` says nothing of a plan", at: word.place,
-        didYouMean: NearestName.of(word.text, among: PlanDemand.forms),
-        nextStep: "write one of: \(PlanDemand.forms.joined(separator: ", "))")
+        didYouMean: NearestName.of(word.text, among: PlanRequirement.forms),
+        nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
     }
   }
 

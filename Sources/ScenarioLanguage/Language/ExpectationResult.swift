@@ -67,13 +67,13 @@ package struct ExpectationResult: Sendable, Equatable {
   }
 }
 
-extension Law {
+extension CountConstraint {
   /// How the law compares, and with what.
   ///
   /// - Throws: when an expression has no value.
   package func compared(
-    in scope: LawScope
-  ) throws(LawError) -> (ExpectationResult.Relation, ExpectationValue) {
+    in scope: CountExpressionScope
+  ) throws(CountExpressionError) -> (ExpectationResult.Relation, ExpectationValue) {
     switch relation {
     case .equal: (.equal, .number(try value(in: scope)))
     case .atMost: (.atMost, .number(try value(in: scope)))

@@ -196,7 +196,7 @@ package struct ContextCheck {
     }
   }
 
-  private func check(_ name: String, at place: SourcePlace) throws(LanguageProblem) {
+  private func check(_ name: String, at place: SourceRange) throws(LanguageProblem) {
     guard known.contexts[name] == nil else { return }
     let contexts = known.contexts.keys.sorted()
     throw LanguageProblem(

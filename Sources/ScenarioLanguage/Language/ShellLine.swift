@@ -13,7 +13,7 @@ package enum ShellLine {
   package static func parse(
     _ line: String, number: Int, file: String = "shell", commands: [String] = []
   ) throws(LineError) -> Step {
-    let start = SourcePlace(line: number, column: 1)
+    let start = SourceRange(line: number, column: 1)
     do {
       return try step(
         of: line, startingAt: start, location: CallSite(file: file, line: number),
@@ -25,7 +25,7 @@ package enum ShellLine {
 
   /// The step written in a text that stands somewhere in a file.
   static func step(
-    of text: String, startingAt start: SourcePlace, location: CallSite, commands: [String] = []
+    of text: String, startingAt start: SourceRange, location: CallSite, commands: [String] = []
   ) throws(LanguageProblem) -> Step {
     var reader = LineReader(tokens: try LineWords.tokens(of: text, startingAt: start), start: start)
     return try StepBuilder(try reader.form(), otherVerbs: commands).step(at: location)
@@ -36,10 +36,10 @@ package enum ShellLine {
 struct LineReader {
   let tokens: [LineWords.Token]
   /// Where the line begins, for errors about what is missing.
-  let start: SourcePlace
+  let start: SourceRange
   private var position = 0
 
-  init(tokens: [LineWords.Token], start: SourcePlace) {
+  init(tokens: [LineWords.Token], start: SourceRange) {
     self.tokens = tokens
     self.start = start
   }
@@ -199,12 +199,12 @@ package enum LineWords {
   /// A word or a mark of a line.
   package enum Token: Sendable, Hashable {
     case word(Word)
-    case comma(SourcePlace)
-    case open(SourcePlace)
-    case close(SourcePlace)
+    case comma(SourceRange)
+    case open(SourceRange)
+    case close(SourceRange)
 
     /// Where it stands.
-    package var place: SourcePlace {
+    package var place: SourceRange {
       switch self {
       case .word(let word): word.place
       case .comma(let place), .open(let place), .close(let place): place
@@ -219,7 +219,7 @@ package enum LineWords {
   /// - Parameter start: the place of the line's first character.
   /// - Throws: a problem at the opening quote of a text without an end.
   package static func tokens(
-    of line: String, startingAt start: SourcePlace
+    of line: String, startingAt start: SourceRange
   ) throws(LanguageProblem) -> [Token] {
     let characters = Array(line)
     var tokens = [Token]()
@@ -255,7 +255,7 @@ package enum LineWords {
   }
 
   private static func quotedWord(
-    _ characters: [Character], _ position: inout Int, _ start: SourcePlace
+    _ characters: [Character], _ position: inout Int, _ start: SourceRange
   ) throws(LanguageProblem) -> Word {
     let quote = characters[position]
     let opening = position

@@ -38,7 +38,7 @@ package struct Step: Sendable {
     self.expect = expect
     self.location = location
     self.places =
-      places ?? StepPlaces(verb: SourcePlace(line: max(1, location.line), column: 1))
+      places ?? StepPlaces(verb: SourceRange(line: max(1, location.line), column: 1))
     sortOptions()
   }
 
@@ -113,20 +113,20 @@ extension Step: Equatable {
 /// Where the parts of a step were written, for the carets of checks that need the model.
 package struct StepPlaces: Sendable {
   /// The verb.
-  package var verb: SourcePlace
-  package var subject: SourcePlace?
-  package var name: SourcePlace?
+  package var verb: SourceRange
+  package var subject: SourceRange?
+  package var name: SourceRange?
   /// One for each of the step's `reads`.
-  package var reads: [SourcePlace] = []
+  package var reads: [SourceRange] = []
   /// The words of each option's value: one a list element, key and value in turn for assignments.
   package var options: [OptionWord: [Word]] = [:]
 
-  package init(verb: SourcePlace) {
+  package init(verb: SourceRange) {
     self.verb = verb
   }
 
   /// The place of a word of an option's value; the verb's when the option was not written.
-  package func place(of option: OptionWord, at index: Int = 0) -> SourcePlace {
+  package func place(of option: OptionWord, at index: Int = 0) -> SourceRange {
     guard let words = options[option], index < words.count else { return verb }
     return words[index].place
   }

@@ -70,7 +70,7 @@ package struct StepCheck: Sendable {
   }
 
   private func shape(
-    of step: Step, _ known: KnownNames, at place: SourcePlace
+    of step: Step, _ known: KnownNames, at place: SourceRange
   ) throws(LanguageProblem) -> HeldShape {
     guard let shape = known.results[step.subject] else {
       let results = known.results.keys.sorted()
@@ -172,7 +172,7 @@ extension NSEntityDescription {
 extension StepCheck {
   /// A key of `sort` must have one value that can be compared.
   func checkSortKey(
-    _ key: SortKey, on entity: NSEntityDescription, at place: SourcePlace
+    _ key: SortKey, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     let path = try names.resolve(key.keyPath, from: entity, at: place)
     let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
@@ -192,7 +192,7 @@ extension StepCheck {
 
   /// What is prefetched must be relationships.
   func checkPrefetch(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
+    _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
     else {
@@ -206,7 +206,7 @@ extension StepCheck {
 
   /// What is read must be properties; a path that ends in `@count` must lead to a to-many.
   func checkRead(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
+    _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     guard let counted = Step.countedPath(keyPath) else {
       _ = try names.resolveRead(keyPath, from: entity, at: place)
@@ -222,7 +222,7 @@ extension StepCheck {
 
   /// What a walk goes through must be relationships.
   func checkWalk(
-    _ keyPath: String, on entity: NSEntityDescription, at place: SourcePlace
+    _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
     else {
@@ -234,7 +234,7 @@ extension StepCheck {
 
   /// The keys of an index must be columns of the entity's own table.
   func checkIndexKey(
-    _ key: SortKey, on entity: NSEntityDescription, at place: SourcePlace
+    _ key: SortKey, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {
     let property = try names.property(key.keyPath, of: entity, at: place)
     let isToMany = (property as? NSRelationshipDescription)?.isToMany == true
@@ -255,7 +255,7 @@ struct AssignmentCheck {
 
   /// - Throws: a problem at the key when it cannot be set, at the value when it does not fit.
   func check(
-    _ assignment: Assignment, keyAt keyPlace: SourcePlace, valueAt valuePlace: SourcePlace
+    _ assignment: Assignment, keyAt keyPlace: SourceRange, valueAt valuePlace: SourceRange
   ) throws(LanguageProblem) {
     let property = try names.property(assignment.key, of: entity, at: keyPlace)
     guard verb != .relate || (property as? NSRelationshipDescription)?.isToMany == true else {
@@ -271,8 +271,8 @@ struct AssignmentCheck {
   }
 
   private func check(
-    _ assignment: Assignment, _ attribute: NSAttributeDescription, _ keyPlace: SourcePlace,
-    _ valuePlace: SourcePlace
+    _ assignment: Assignment, _ attribute: NSAttributeDescription, _ keyPlace: SourceRange,
+    _ valuePlace: SourceRange
   ) throws(LanguageProblem) {
     guard !attribute.isDerived else {
       throw LanguageProblem(
@@ -288,8 +288,8 @@ struct AssignmentCheck {
   }
 
   private func check(
-    _ assignment: Assignment, _ relationship: NSRelationshipDescription, _ keyPlace: SourcePlace,
-    _ valuePlace: SourcePlace
+    _ assignment: Assignment, _ relationship: NSRelationshipDescription, _ keyPlace: SourceRange,
+    _ valuePlace: SourceRange
   ) throws(LanguageProblem) {
     guard verb != .batchInsert, verb != .batchUpdate else {
       throw LanguageProblem(
@@ -354,7 +354,7 @@ struct DictionaryCheck {
     }
   }
 
-  private func check(_ keyPath: String, at place: SourcePlace) throws(LanguageProblem) {
+  private func check(_ keyPath: String, at place: SourceRange) throws(LanguageProblem) {
     let path = try names.resolve(keyPath, from: entity, at: place)
     let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
     guard !path.passesToMany, !endsToMany else {

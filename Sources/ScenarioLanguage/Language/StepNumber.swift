@@ -15,14 +15,14 @@ package struct StepNumber: Sendable, Hashable {
   /// Takes an expression; its value when it needs no rows.
   ///
   /// - Parameter limit: the largest value that it may have.
-  /// - Throws: `LawError` when it needs none and has no value that is whole, not negative, and within the
+  /// - Throws: `CountExpressionError` when it needs none and has no value that is whole, not negative, and within the
   ///   limit.
-  package init(_ expression: CountExpression, upTo limit: Int) throws(LawError) {
+  package init(_ expression: CountExpression, upTo limit: Int) throws(CountExpressionError) {
     self.expression = expression
     self.limit = limit
     value =
       expression.isConstant
-      ? try StepNumber.value(of: expression, in: LawScope(), upTo: limit) : nil
+      ? try StepNumber.value(of: expression, in: CountExpressionScope(), upTo: limit) : nil
   }
 
   private init(_ expression: CountExpression, value: Int, limit: Int) {
@@ -33,8 +33,8 @@ package struct StepNumber: Sendable, Hashable {
 
   /// The number with its value among so many rows.
   ///
-  /// - Throws: `LawError` when the value is not whole, is negative, is beyond the limit, or cannot be had.
-  package func resolved(in scope: LawScope) throws(LawError) -> StepNumber {
+  /// - Throws: `CountExpressionError` when the value is not whole, is negative, is beyond the limit, or cannot be had.
+  package func resolved(in scope: CountExpressionScope) throws(CountExpressionError) -> StepNumber {
     StepNumber(
       expression, value: try StepNumber.value(of: expression, in: scope, upTo: limit),
       limit: limit)
@@ -48,15 +48,15 @@ package struct StepNumber: Sendable, Hashable {
   }
 
   private static func value(
-    of expression: CountExpression, in scope: LawScope, upTo limit: Int
-  ) throws(LawError) -> Int {
+    of expression: CountExpression, in scope: CountExpressionScope, upTo limit: Int
+  ) throws(CountExpressionError) -> Int {
     let value = try expression.value(in: scope)
     guard value >= 0 else {
-      throw LawError(
+      throw CountExpressionError(
         text: expression.text, message: "its value \(value) is below 0", place: expression.place)
     }
     guard value <= limit else {
-      throw LawError(
+      throw CountExpressionError(
         text: expression.text,
         message: "its value \(value) is above the limit, \(NumberText.grouped(limit))",
         place: expression.place)
@@ -103,8 +103,8 @@ extension Step {
 
   /// The step with the values of its numbers.
   ///
-  /// - Throws: `LawError` for the first that has none.
-  package func resolved(in scope: LawScope) throws(LawError) -> Step {
+  /// - Throws: `CountExpressionError` for the first that has none.
+  package func resolved(in scope: CountExpressionScope) throws(CountExpressionError) -> Step {
     var step = self
     for (index, option) in options.enumerated() {
       guard let number = option.number else { continue }

@@ -42,7 +42,7 @@ struct ExpectReader {
       let word = document.text(of: lawEntry, wanted: "a law such as `1 + Mood`")
     else { return nil }
     let law = document.noting(at: lawEntry.keyPath) { () throws(LanguageProblem) in
-      let law = try Law(word)
+      let law = try CountConstraint(word)
       try scopes.check(law)
       return law
     }
@@ -90,10 +90,10 @@ struct ExpectReader {
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
             "a demand is a few words", at: document.place(of: node),
-            nextStep: "write one of: \(PlanDemand.forms.joined(separator: ", "))")
+            nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
         }
         return PlanExpectation(
-          step: step??.text, demand: try PlanDemand(word), source: source,
+          step: step??.text, demand: try PlanRequirement(word), source: source,
           line: entry.key.place.line, place: word.place(at: 0, length: word.text.count))
       }
     }
@@ -193,7 +193,7 @@ struct ScopeResolver {
   }
 
   /// Checks that the names of a law are entities.
-  func check(_ law: Law) throws(LanguageProblem) {
+  func check(_ law: CountConstraint) throws(LanguageProblem) {
     for name in law.expressions.flatMap(\.names) {
       try check(name)
     }

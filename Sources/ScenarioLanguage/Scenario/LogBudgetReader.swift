@@ -16,7 +16,7 @@ package enum LogBudgetReader {
   ///   - model: the model for a file that names none.
   ///   - scale: what `scale` stands for in a scenario; a budget has the rows that it says.
   ///   - problems: finds what no log can show, or what has no value, in a budget that was read.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InputRefusal` when the file cannot
+  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
   ///   be read.
   package static func read(
     path: String, model: NSManagedObjectModel?, scale: Int = 1,
@@ -48,7 +48,7 @@ package enum LogBudgetReader {
           judgedSteps: $0.steps(sharing: scenario.steps).filter { $0.expect != nil }
             .map(\.text))
       },
-      scope: LawScope(
+      scope: CountExpressionScope(
         rows: EntityCount.totals(try scenario.data.counts(scale: scale), in: scenario.model),
         scale: scale),
       isScenario: true, silence: scenario.silence)
@@ -68,13 +68,13 @@ package enum LogBudgetReader {
       if entries["model"] == nil {
         document.report(
           LanguageProblem(
-            "nothing says which model the log's app has", at: SourcePlace(line: 1, column: 1),
+            "nothing says which model the log's app has", at: SourceRange(line: 1, column: 1),
             nextStep: "write `model: NAME`, or give --model or --store"), at: "model")
       }
       return nil
     }
     let names = ModelNames(model)
-    let scope = entries["data"].map { rows(of: $0, document, names) } ?? LawScope()
+    let scope = entries["data"].map { rows(of: $0, document, names) } ?? CountExpressionScope()
     let source = entries["source"].flatMap(document.sourceMark) ?? .ours
     let sections = self.sections(of: entries["sections"], document, names, source)
     return LogBudget(
@@ -84,8 +84,8 @@ package enum LogBudgetReader {
   /// `data: {Mood: 5000, Country: 60}`: rows of the app's store, for laws.
   private static func rows(
     of entry: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames
-  ) -> LawScope {
-    var scope = LawScope()
+  ) -> CountExpressionScope {
+    var scope = CountExpressionScope()
     for row in document.entries(of: entry.node, at: entry.keyPath, known: nil, what: "`data`") ?? []
     {
       _ = document.noting(at: row.keyPath) { () throws(LanguageProblem) in
@@ -98,14 +98,15 @@ package enum LogBudgetReader {
 
   /// Rows as an expression over the entities above.
   private static func count(
-    of row: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames, above scope: LawScope
+    of row: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames,
+    above scope: CountExpressionScope
   ) -> Int? {
     guard let word = document.text(of: row, wanted: "a number of rows") else { return nil }
     return document.noting(at: row.keyPath) { () throws(LanguageProblem) in
       let reader = OptionReader(key: row.key, value: .words([word]))
       let number = try reader.expression()
       for name in number.expression.names { try names.checkRows(of: name) }
-      do throws(LawError) {
+      do throws(CountExpressionError) {
         return try number.resolved(in: scope).value ?? 0
       } catch {
         throw LanguageProblem(
@@ -168,9 +169,9 @@ package struct LogBudget: Sendable {
   package var model: NSManagedObjectModel
   package var sections: [Section]
   /// The rows of entities that laws name.
-  package var scope: LawScope
+  package var scope: CountExpressionScope
   /// Whether it is a scenario, whose variants are the sections: what no log tells is then left out.
   package var isScenario: Bool
   /// Findings that the scenario keeps quiet.
-  package var silence: [Silence] = []
+  package var silence: [FindingSuppression] = []
 }

@@ -37,7 +37,7 @@ struct ModelLookup {
     guard let data, let store else {
       document.report(
         LanguageProblem(
-          "the scenario has no `model`", at: SourcePlace(line: 1, column: 1),
+          "the scenario has no `model`", at: SourceRange(line: 1, column: 1),
           nextStep: "write `model: NAME`, with NAME.xcdatamodel under Models/ beside this file"),
         at: "model")
       return nil

@@ -23,7 +23,7 @@ package struct Scenario: Sendable {
   /// At least one.
   package var variants: [Variant]
   /// Findings that the writer knows of; they do not fire.
-  package var silence: [Silence] = []
+  package var silence: [FindingSuppression] = []
 
   /// The expectations of all variants and of all steps.
   package var expectations: [Expectation] {
@@ -153,7 +153,7 @@ struct SharedSteps {
 /// A finding that the writer of a scenario knows of and does not want to hear about.
 ///
 /// `fault-storm` silences a rule everywhere, `fault-storm(Mood.country)` on one subject.
-package struct Silence: Sendable, Hashable {
+package struct FindingSuppression: Sendable, Hashable {
   /// `fault-storm`.
   package var rule: String
   /// `Mood.country`; nil for every subject.
@@ -166,7 +166,7 @@ package struct Silence: Sendable, Hashable {
 }
 
 /// What was done between two resets of a shell, and what it cost.
-package struct SavedTry: Sendable {
+package struct RecordedRun: Sendable {
   /// The steps that went well, in their order.
   package var steps: [Step]
   package var counters: Counters

@@ -19,7 +19,7 @@ struct ScenarioAssembly {
     for key in ["name", "steps"] where entries[key] == nil {
       document.report(
         LanguageProblem(
-          "the scenario has no `\(key)`", at: SourcePlace(line: 1, column: 1),
+          "the scenario has no `\(key)`", at: SourceRange(line: 1, column: 1),
           nextStep: "write `\(key):`"), at: key)
     }
     let source = entries["source"].flatMap(document.sourceMark) ?? .derived
@@ -96,7 +96,7 @@ struct ScenarioAssembly {
     }
     let check = DestinationCheck(plans: plans, counts: counts, model: scenario.model)
     for problem in check.problems { document.report(problem, at: "data") }
-    let scope = LawScope(rows: EntityCount.totals(counts, in: scenario.model), scale: 1)
+    let scope = CountExpressionScope(rows: EntityCount.totals(counts, in: scenario.model), scale: 1)
     for expectation in scenario.expectations {
       do {
         _ = try expectation.law.bounds(in: scope)
@@ -108,7 +108,7 @@ struct ScenarioAssembly {
   }
 
   /// Works the numbers of all steps out, those that a variant sets among them; each is blamed once.
-  private func checkNumbers(of scenario: Scenario, in scope: LawScope) {
+  private func checkNumbers(of scenario: Scenario, in scope: CountExpressionScope) {
     let steps = scenario.steps + scenario.variants.flatMap { $0.first + $0.then }
     let numbers =
       steps.flatMap(\.options).map { ($0, "steps") }
@@ -125,7 +125,7 @@ struct ScenarioAssembly {
     }
   }
 
-  private func report(_ error: LawError, keyPath: String) {
+  private func report(_ error: CountExpressionError, keyPath: String) {
     document.report(
       LanguageProblem(
         "`\(error.text)` has no value: \(error.message)", at: error.place,
@@ -149,17 +149,17 @@ struct ScenarioAssembly {
   }
 
   /// Findings by their rule, or by rule and subject.
-  private func silence(of entry: YAMLEntry, scopes: ScopeResolver) -> [Silence] {
+  private func silence(of entry: YAMLEntry, scopes: ScopeResolver) -> [FindingSuppression] {
     (document.list(of: entry, what: "findings") ?? []).compactMap { node, keyPath in
       guard let word = document.word(of: node) else { return nil }
       return document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard word.text.contains("(") else {
           try scopes.check(rule: word)
-          return Silence(rule: word.text)
+          return FindingSuppression(rule: word.text)
         }
         let finding = try FindingName(word)
         try scopes.check(finding)
-        return Silence(rule: finding.rule.text, subject: finding.subject.text)
+        return FindingSuppression(rule: finding.rule.text, subject: finding.subject.text)
       }
     }
   }

@@ -8,10 +8,10 @@ package struct ScenarioDraft: Sendable {
   package var modelURL: URL?
   package var data: DataPlan
   /// At least one; tries without steps are left out.
-  package var tries: [SavedTry]
+  package var tries: [RecordedRun]
 
   package init(
-    name: String, chapter: Int? = nil, modelURL: URL?, data: DataPlan, tries: [SavedTry]
+    name: String, chapter: Int? = nil, modelURL: URL?, data: DataPlan, tries: [RecordedRun]
   ) {
     self.name = name
     self.chapter = chapter

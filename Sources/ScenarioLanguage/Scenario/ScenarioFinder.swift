@@ -15,7 +15,7 @@ package enum ScenarioFinder {
   /// The files that a path names, sorted by path: itself, or those of a folder and the folders in it.
   ///
   /// A folder's files end in `.yml` or `.yaml`; what is hidden is passed over.
-  /// - Throws: `InputRefusal` for a path that leads nowhere, and for a folder without scenarios.
+  /// - Throws: `InvalidInputError` for a path that leads nowhere, and for a folder without scenarios.
   package static func files(at path: String) throws -> [Found] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
@@ -30,7 +30,7 @@ package enum ScenarioFinder {
       }
       .sorted()
     guard !found.isEmpty else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "there is no scenario in the folder \(path)",
         nextStep: "write one with `cdprof new NAME`, or name another folder")
     }

@@ -14,7 +14,7 @@ package enum ScenarioReader {
   ///
   /// Reads the file and its model; opens no store except to take the model out of a copied one.
   /// - Parameter path: the file as it was given, for messages and call sites; by default its path.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InputRefusal` when the file cannot
+  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
   ///   be read.
   package static func read(_ url: URL, path: String? = nil) throws -> Scenario {
     let path = path ?? url.relativePath
@@ -31,7 +31,7 @@ package enum ScenarioReader {
         ScenarioDiagnostic(
           file: path, keyPath: "",
           problem: LanguageProblem(
-            "the file is not UTF-8 text", at: SourcePlace(line: 1, column: 1),
+            "the file is not UTF-8 text", at: SourceRange(line: 1, column: 1),
             nextStep: "save it as UTF-8"), sourceLine: nil)
       ])
     }

@@ -47,7 +47,7 @@ struct StepReader {
   }
 
   private func form(
-    of entries: [YAMLEntry], at place: SourcePlace
+    of entries: [YAMLEntry], at place: SourceRange
   ) throws(LanguageProblem) -> StepForm {
     let verbs = entries.filter { Verb(rawValue: $0.key.text) != nil }
     guard let verb = verbs.first ?? entries.first else {
@@ -103,7 +103,7 @@ struct StepReader {
 
   /// The key path of the entry that holds a place.
   private func keyPath(
-    of place: SourcePlace, in entries: [YAMLEntry], or whole: String
+    of place: SourceRange, in entries: [YAMLEntry], or whole: String
   ) -> String {
     let before = entries.filter {
       ($0.key.place.line, $0.key.place.column) <= (place.line, place.column)

@@ -10,14 +10,14 @@ extension YAMLDocument {
       if let root = try Yams.compose(yaml: text) { return checkSize(of: root) ? root : nil }
       report(
         LanguageProblem(
-          "the file is empty", at: SourcePlace(line: 1, column: 1),
+          "the file is empty", at: SourceRange(line: 1, column: 1),
           nextStep: "begin with `name:`"), at: "")
     } catch let error as YamlError {
       report(problem(error), at: "")
     } catch {
       report(
         LanguageProblem(
-          "the file is no YAML: \(error)", at: SourcePlace(line: 1, column: 1),
+          "the file is no YAML: \(error)", at: SourceRange(line: 1, column: 1),
           nextStep: "write it as UTF-8 text"), at: "")
     }
     return nil
@@ -29,7 +29,7 @@ extension YAMLDocument {
       report(
         LanguageProblem(
           "the file is longer than \(YAMLDocument.maximumSize) bytes",
-          at: SourcePlace(line: 1, column: 1), nextStep: "split it into several scenarios"),
+          at: SourceRange(line: 1, column: 1), nextStep: "split it into several scenarios"),
         at: "")
       return false
     }
@@ -49,7 +49,7 @@ extension YAMLDocument {
       guard depth <= YAMLDocument.maximumDepth, dashes <= 20 * YAMLDocument.maximumDepth else {
         report(
           LanguageProblem(
-            "this is nested too deeply", at: SourcePlace(line: line, column: 1),
+            "this is nested too deeply", at: SourceRange(line: line, column: 1),
             nextStep: "look for a bracket that is never closed"), at: "")
         return false
       }
@@ -79,7 +79,7 @@ extension YAMLDocument {
     report(
       LanguageProblem(
         "the file uses aliases (`*name`) more than \(InputLimits.aliases) times, the limit",
-        at: SourcePlace(line: aliases[InputLimits.aliases].line, column: 1),
+        at: SourceRange(line: aliases[InputLimits.aliases].line, column: 1),
         nextStep: "write out what they stand for"), at: "")
     return false
   }
@@ -142,11 +142,11 @@ extension YAMLDocument {
             .last ?? bytes[...], as: UTF8.self
         ).count + 1
       return LanguageProblem(
-        "the file is no YAML: \(problem)", at: SourcePlace(line: line, column: column),
+        "the file is no YAML: \(problem)", at: SourceRange(line: line, column: column),
         nextStep: "remove the character")
     default:
       return LanguageProblem(
-        "the file is no YAML: \(error)", at: SourcePlace(line: 1, column: 1),
+        "the file is no YAML: \(error)", at: SourceRange(line: 1, column: 1),
         nextStep: "write it as UTF-8 text")
     }
   }

@@ -12,7 +12,7 @@ final class YAMLDocument {
   private let lines: [String]
   private var found: [ScenarioDiagnostic] = []
   /// By the place of a step's verb, its length left out: the step's key path.
-  private var stepKeyPaths: [SourcePlace: String] = [:]
+  private var stepKeyPaths: [SourceRange: String] = [:]
 
   /// The names of results whose steps could not be read.
   ///
@@ -54,7 +54,7 @@ final class YAMLDocument {
   }
 
   /// Notes where in the tree a step is written.
-  func setKeyPath(_ keyPath: String, ofStepAt place: SourcePlace) {
+  func setKeyPath(_ keyPath: String, ofStepAt place: SourceRange) {
     stepKeyPaths[place.part(at: 0)] = keyPath
   }
 
@@ -76,8 +76,8 @@ final class YAMLDocument {
   }
 
   /// Where a node begins.
-  func place(of node: Node) -> SourcePlace {
-    guard let mark = node.mark else { return SourcePlace(line: 1, column: 1) }
+  func place(of node: Node) -> SourceRange {
+    guard let mark = node.mark else { return SourceRange(line: 1, column: 1) }
     guard let scalar = node.scalar else { return place(mark, length: 1) }
     switch scalar.style {
     case .singleQuoted, .doubleQuoted: return place(mark, length: scalar.string.count + 2)
@@ -87,15 +87,15 @@ final class YAMLDocument {
   }
 
   /// A place of libyaml's: columns in Unicode scalars become columns in characters.
-  func place(_ mark: Mark, length: Int) -> SourcePlace {
+  func place(_ mark: Mark, length: Int) -> SourceRange {
     guard lines.indices.contains(mark.line - 1) else {
-      return SourcePlace(line: max(1, lines.count), column: 1)
+      return SourceRange(line: max(1, lines.count), column: 1)
     }
     let line = lines[mark.line - 1]
     let scalars = line.unicodeScalars.prefix(max(0, mark.column - 1))
     let column = String(String.UnicodeScalarView(scalars)).count + 1
     let room = max(1, line.count - column + 1)
-    return SourcePlace(line: mark.line, column: column, length: min(length, room))
+    return SourceRange(line: mark.line, column: column, length: min(length, room))
   }
 
   /// The text of a scalar with its place; nil for maps and lists.

@@ -252,7 +252,7 @@ extension ScenarioSchema {
   }
 
   private static var demand: String {
-    let forms = PlanDemand.forms.map { form in
+    let forms = PlanRequirement.forms.map { form in
       form.replacing("NAME", with: "\\S+").replacing(" ", with: " +")
     }
     return "^ *(\(forms.joined(separator: "|"))) *$"

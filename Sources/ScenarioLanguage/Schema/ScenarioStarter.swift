@@ -31,14 +31,14 @@ package struct ScenarioStarter: Sendable {
   ///   - model: The store's own.
   ///   - counts: Rows of each entity itself.
   ///   - folder: where the file will stand, from which the store's path is written.
-  /// - Throws: `InputRefusal` when no entity has objects.
+  /// - Throws: `InvalidInputError` when no entity has objects.
   package init(
     name: String, store: URL, model: NSManagedObjectModel, counts: [EntityCount], folder: URL
   ) throws {
     guard let most = counts.max(by: { $0.count < $1.count }),
       let entity = model.entitiesByName[most.name]
     else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable, message: "\(store.lastPathComponent) has no entity with objects",
         nextStep: "name another store, or leave --store out")
     }
@@ -63,7 +63,7 @@ package struct ScenarioStarter: Sendable {
   /// - Parameter force: whether the scenario's file is replaced if it exists.
   /// - Returns: The paths of what was written.
   /// - Throws: `CommandFailure` when the scenario's file is there already, and nothing is written then;
-  ///   `InputRefusal` for a folder or device in its place; the file system's `NSError`.
+  ///   `InvalidInputError` for a folder or device in its place; the file system's `NSError`.
   package func write(to folder: URL, force: Bool = false) throws -> [String] {
     var written: [String] = []
     for (index, file) in files.enumerated() {

@@ -1,5 +1,5 @@
 import OpenCoreData
-package import SQLiteDriver
+import SQLiteDriver
 
 /// Values for a statement whose own are not known, taken from the store it ran on.
 ///

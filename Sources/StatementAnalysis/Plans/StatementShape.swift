@@ -23,7 +23,7 @@ package struct StatementShape: Sendable, Equatable {
   /// What the plan means for the cost, in a sentence; empty without a plan.
   package var verdict: String = ""
   /// What the plan hides; empty without a plan.
-  package var remarks: [PlanRemark] = []
+  package var remarks: [PlanNote] = []
   /// What one run visits by the store's statistics; nil where they do not tell.
   package var estimate: PlanEstimate?
   /// What SQLite did for all runs; nil unless it was recorded.
@@ -56,7 +56,7 @@ package struct StatementShape: Sendable, Equatable {
   package func explained(by lines: [String]) -> StatementShape {
     var shape = self
     shape.plan = lines
-    let verdict = PlanVerdict(sql: sql, lines: lines, count: count)
+    let verdict = PlanAssessment(sql: sql, lines: lines, count: count)
     shape.verdict = verdict.sentence
     shape.remarks = verdict.remarks
     return shape

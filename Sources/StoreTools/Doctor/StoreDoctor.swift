@@ -31,7 +31,7 @@ package enum StoreDoctor {
   /// Examines a store.
   ///
   /// Cost: reads the whole file once for its integrity, and each table some times.
-  /// - Throws: `InputRefusal` when there is no file, or it is no Core Data store at all.
+  /// - Throws: `InvalidInputError` when there is no file, or it is no Core Data store at all.
   package static func examine(_ url: URL) throws -> DoctorReport {
     var findings: [DoctorFinding] = []
     if let problem = StoreFileProblem.examine(path: url.relativePath) {
@@ -39,7 +39,7 @@ package enum StoreDoctor {
       case .truncated, .corrupt:
         findings.append(IntegrityCheck.finding(["\(problem)"]))
         return DoctorReport(url: url, isGuessed: false, findings: findings)
-      default: try InputRefusal.check(url)
+      default: try InvalidInputError.check(url)
       }
     }
     do {
@@ -47,11 +47,11 @@ package enum StoreDoctor {
       defer { connection.close() }
       try StoreFunctions.register(on: connection)
       let tables = try connection.tableNames()
-      try InputRefusal.checkHousekeeping(on: connection, path: url.relativePath)
-      try InputRefusal.checkTables(tables, path: url.relativePath)
+      try InvalidInputError.checkHousekeeping(on: connection, path: url.relativePath)
+      try InvalidInputError.checkTables(tables, path: url.relativePath)
       return try examine(url, connection, tables)
     } catch let error as SQLiteError {
-      guard error.isDamage else { throw InputRefusal(error, path: url.relativePath) }
+      guard error.isDamage else { throw InvalidInputError(error, path: url.relativePath) }
       findings.append(IntegrityCheck.finding([error.message]))
       return DoctorReport(url: url, isGuessed: false, findings: findings)
     }

@@ -14,7 +14,7 @@ package enum InspectionJSON {
     let model: Model
     let framework: Framework
     let entities: [Entity]
-    let strayRows: [StrayRows]
+    let strayRows: [UnmappableRows]
     let indexes: [Index]
     let sizes: Sizes
     let spaces: [InspectedSpace]?

@@ -30,7 +30,7 @@ package struct StoreInspection: Sendable {
   /// The root entities and their sub-entities, depth first, alphabetically.
   package var entities: [InspectedEntity]
   /// Rows that are none of them; nothing counts them, and reading passes them over.
-  package var strayRows: [StrayRows]
+  package var strayRows: [UnmappableRows]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
   /// The room of tables and indexes, the largest first; nil where SQLite cannot tell.
@@ -250,7 +250,7 @@ package struct InspectedSpread: Sendable, Equatable, Encodable {
 }
 
 /// Rows of a table that no object can be of: of an unknown entity, or with a key below 1.
-package struct StrayRows: Encodable, Sendable {
+package struct UnmappableRows: Encodable, Sendable {
   package let table: String
   package let count: Int
   /// `Z_PK` of some of them.
@@ -261,8 +261,8 @@ package struct StrayRows: Encodable, Sendable {
   /// Looks through the table of each root entity; two SELECTs for a table that has some, else one.
   static func all(
     of mapping: SQLModel, on connection: Connection
-  ) throws(SQLiteError) -> [StrayRows] {
-    var found: [StrayRows] = []
+  ) throws(SQLiteError) -> [UnmappableRows] {
+    var found: [UnmappableRows] = []
     for root in mapping.entities where root.superentity == nil {
       let rows =
         "FROM \(SQLNames.quoted(root.table)) "
@@ -272,7 +272,7 @@ package struct StrayRows: Encodable, Sendable {
       else { continue }
       let keys = try connection.values("SELECT Z_PK \(rows) ORDER BY Z_PK LIMIT \(most)")
       found.append(
-        StrayRows(
+        UnmappableRows(
           table: root.table, count: Int(clamping: count),
           keys: keys.compactMap { if case .integer(let key) = $0[0] { key } else { nil } }))
     }

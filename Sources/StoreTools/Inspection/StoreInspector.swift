@@ -13,15 +13,15 @@ package struct StoreInspector {
   /// Looks into a store.
   ///
   /// Cost: some COUNTs a table and a relationship, and each page once for the room it takes.
-  /// - Throws: `InputRefusal` when the file is no store; `NSError` of a store that fails to be read.
+  /// - Throws: `InvalidInputError` when the file is no store; `NSError` of a store that fails to be read.
   package static func inspect(_ url: URL) throws -> StoreInspection {
-    try InputRefusal.check(url)
+    try InvalidInputError.check(url)
     do {
       let connection = try Connection(path: url.path, access: .looking)
       defer { connection.close() }
       return try StoreInspector(url: url, connection: connection).inspection()
     } catch let error as SQLiteError {
-      throw InputRefusal(error, path: url.relativePath)
+      throw InvalidInputError(error, path: url.relativePath)
     }
   }
 
@@ -48,9 +48,9 @@ package struct StoreInspector {
       digests: InspectedDigest.all(source.isGuessed ? nil : source.model, metadata.hashes))
   }
 
-  private func strayRows(_ mapping: SQLModel?) throws(SQLiteError) -> [StrayRows] {
+  private func strayRows(_ mapping: SQLModel?) throws(SQLiteError) -> [UnmappableRows] {
     guard let mapping else { return [] }
-    return try StrayRows.all(of: mapping, on: connection)
+    return try UnmappableRows.all(of: mapping, on: connection)
   }
 
   private func files() throws(SQLiteError) -> InspectedFiles {

@@ -34,27 +34,27 @@ package struct FoundModel {
   ///     store, which is only looked at.
   ///   - version: The version of a model that has several; nil for the current one.
   ///   - keepsGoing: Whether a document with mistakes is read as far as it goes.
-  /// - Throws: `InputRefusal` for what is missing or no store, `ModelErrors` of a model.
+  /// - Throws: `InvalidInputError` for what is missing or no store, `ModelErrors` of a model.
   package init(path: String, version: String? = nil, keepsGoing: Bool = false) throws {
     let url = URL(fileURLWithPath: path)
     guard FileManager.default.fileExists(atPath: url.path) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "there is no file or folder \(path)", nextStep: "check the path")
     }
     guard FileManager.default.isReadableFile(atPath: url.path) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "\(path) cannot be read",
         nextStep: "ask for permission to read it")
     }
-    try InputRefusal.checkExists(path)
+    try InvalidInputError.checkExists(path)
     self.url = url
     guard !ModelFile.isStore(url) else {
       if let version {
-        throw InputRefusal(
+        throw InvalidInputError(
           kind: .unusable, message: "\(path) is a store and has no version \(version)",
           nextStep: "leave --version out, or name the model's document")
       }
-      try InputRefusal.check(url)
+      try InvalidInputError.check(url)
       let read = try StoreModel.ofStore(at: url)
       model = read.model
       origin = read.isGuessed ? .tables : .store

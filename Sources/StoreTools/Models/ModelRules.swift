@@ -7,8 +7,8 @@ import WorkbenchText
 package enum ModelRules {
   private static var rules: [any ModelRule.Type] {
     [
-      UnsoundModelRule.self,
-      DoubtfulPartRule.self,
+      InvalidModelRule.self,
+      IgnoredElementRule.self,
       UnusableTextRule.self,
       DanglingDestinationRule.self,
       MissingInverseRule.self,
@@ -27,7 +27,7 @@ package enum ModelRules {
   /// Cost: linear in the model, which needs no tables; with a store one COUNT a hierarchy and one SELECT
   /// for each attribute of bytes. The store is opened read-only.
   /// - Returns: What was found, rule by rule.
-  /// - Throws: `InputRefusal` for a store that is damaged.
+  /// - Throws: `InvalidInputError` for a store that is damaged.
   package static func findings(in found: FoundModel) throws -> [ModelFinding] {
     guard found.origin == .store || found.origin == .tables else {
       return try findings(
@@ -43,7 +43,7 @@ package enum ModelRules {
           schema: try InspectedSchema(reading: connection), isGuessed: found.origin == .tables,
           store: connection))
     } catch let error as SQLiteError {
-      throw InputRefusal(error, path: found.url.relativePath)
+      throw InvalidInputError(error, path: found.url.relativePath)
     }
   }
 

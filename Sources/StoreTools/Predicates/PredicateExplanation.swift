@@ -64,12 +64,12 @@ package struct PredicateExplanation: Sendable {
   }
 
   /// Where a part stands in a text; all of the text when it was written otherwise.
-  private static func place(of part: String, in text: String) -> SourcePlace {
+  private static func place(of part: String, in text: String) -> SourceRange {
     guard let range = text.range(of: part) else {
-      return SourcePlace(line: 1, column: 1, length: text.count)
+      return SourceRange(line: 1, column: 1, length: text.count)
     }
     let offset = text.distance(from: text.startIndex, to: range.lowerBound)
-    return SourcePlace(line: 1, column: 1 + offset, length: part.count)
+    return SourceRange(line: 1, column: 1 + offset, length: part.count)
   }
 
   private static func failure(_ refusal: FetchStatement.Refusal, in text: String) -> CommandFailure
@@ -130,7 +130,7 @@ package enum PredicateText {
   /// The plan of the SELECT and what to think of it.
   package static func lines(plan: [String], of explanation: PredicateExplanation) -> [String] {
     guard let statement = explanation.statement, !plan.isEmpty else { return [] }
-    let verdict = PlanVerdict(sql: statement.sql, lines: plan, count: 1)
+    let verdict = PlanAssessment(sql: statement.sql, lines: plan, count: 1)
     return titled("plan", plan) + titled("", [verdict.sentence])
   }
 

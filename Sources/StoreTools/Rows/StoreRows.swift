@@ -8,7 +8,7 @@ package struct StoreRows {
   /// Whether the store carries no model that can be read, so that names of properties are guesses.
   package let isGuessed: Bool
   private let context: NSManagedObjectContext
-  private let damagedRows = DamagedRows()
+  private let damagedRows = SkippedRows()
   private let entity: NSEntityDescription
   private let predicate: NSPredicate?
 
@@ -18,10 +18,10 @@ package struct StoreRows {
   ///   - url: The store.
   ///   - name: The entity; rows of its sub-entities belong to it.
   ///   - format: Which rows, as `NSPredicate` takes it; nil is all.
-  /// - Throws: `InputRefusal` for the file; `CommandFailure` with a caret for the name and the predicate;
+  /// - Throws: `InvalidInputError` for the file; `CommandFailure` with a caret for the name and the predicate;
   ///   the framework's `NSError`.
   package init(_ url: URL, entity name: String, where format: String?) throws {
-    try InputRefusal.check(url)
+    try InvalidInputError.check(url)
     let source = try StoreModel.ofStore(at: url)
     isGuessed = source.isGuessed
     let names = ModelNames(source.model)
@@ -42,7 +42,7 @@ package struct StoreRows {
       type: .sqlite, at: url,
       options: [
         NSReadOnlyPersistentStoreOption: true,
-        DamagedRows.option: damagedRows,
+        SkippedRows.option: damagedRows,
         // A model read off the tables is none of those that the store was made with.
         NSIgnorePersistentStoreVersioningOption: isGuessed,
       ])
@@ -52,10 +52,10 @@ package struct StoreRows {
 
   /// Draws a caret under the argument that something is wrong with.
   private static func reading<Result>(
-    _ text: String, _ read: (SourcePlace) throws(LanguageProblem) -> Result
+    _ text: String, _ read: (SourceRange) throws(LanguageProblem) -> Result
   ) throws -> Result {
     do {
-      return try read(SourcePlace(line: 1, column: 1, length: text.count))
+      return try read(SourceRange(line: 1, column: 1, length: text.count))
     } catch {
       throw CommandFailure(error, in: text)
     }
@@ -82,12 +82,12 @@ package struct StoreRows {
 
   /// Fails when something could not be read: rows were left out, or values handed on as nil or empty.
   ///
-  /// - Throws: `InputRefusal` with the rows, and the last error of the framework's.
+  /// - Throws: `InvalidInputError` with the rows, and the last error of the framework's.
   package func check() throws {
     let faultError = context.performAndWait { context.faultError }
     let errors = damagedRows.take() + [faultError].compactMap(\.self)
     guard !errors.isEmpty else { return }
-    throw InputRefusal(
+    throw InvalidInputError(
       kind: .unusable, message: "not all could be read: \(DamagedRowsText.list(errors))",
       nextStep: "`cdprof doctor` says what is wrong with the store")
   }

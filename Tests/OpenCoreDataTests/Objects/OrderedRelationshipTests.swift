@@ -163,7 +163,7 @@ struct OrderedRelationshipTests {
       ([4096, 2048, 3072], [1024, nil, nil]), ([], []),
     ] as [([Int64?], [Int64?])])
   func placeChanges(present: [Int64?], changes: [Int64?]) {
-    #expect(OrderPlaces.changes(present) == changes)
+    #expect(OrderKeyAllocator.changes(present) == changes)
   }
 
   @Test(

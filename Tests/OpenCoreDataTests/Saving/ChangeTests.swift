@@ -220,7 +220,7 @@ struct ChangeTests {
   }
 
   @Test("Objects that refer to each other go with their context", arguments: StoreKind.allCases)
-  func objectsThatLeaveLetGoOfEachOther(kind: StoreKind) throws {
+  func deregisteredObjectsReleaseEachOther(kind: StoreKind) throws {
     let (_, context) = try workshop(kind)
     weak var person: NSManagedObject?
     try context.performAndWait {

@@ -84,7 +84,7 @@ struct AppleStoreTests {
   }
 
   @Test(arguments: stores)
-  func lookingChangesNoByte(path: String) throws {
+  func readOnlyOpenModifiesNoFile(path: String) throws {
     let copy = try Copy(of: path)
     let before = try copy.contents()
     let context = try copy.context()

@@ -225,10 +225,10 @@ struct StoreFilesTests {
     let coordinator = try #require(context.persistentStoreCoordinator)
     let pool = try #require(coordinator.firstStore as? SQLiteStore).pool
     let first = try (0..<8).map { _ in try pool.lease() }
-    for reader in first { pool.giveBack(reader) }
+    for reader in first { pool.returnToPool(reader) }
     let second = try (0..<8).map { _ in try pool.lease() }
     #expect(second.count { reader in first.contains { $0 === reader } } == kept)
-    for reader in second { pool.giveBack(reader) }
+    for reader in second { pool.returnToPool(reader) }
   }
 
   @Test(

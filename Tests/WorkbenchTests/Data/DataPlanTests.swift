@@ -22,12 +22,12 @@ struct DataPlanTests {
   ) throws -> [String] {
     var words = [Word]()
     for token in try LineWords.tokens(
-      of: generator ?? "", startingAt: SourcePlace(line: 1, column: 1))
+      of: generator ?? "", startingAt: SourceRange(line: 1, column: 1))
     {
       if case .word(let word) = token { words.append(word) }
     }
     let generator = try generator.map { _ in
-      try Generator(words, at: SourcePlace(line: 1, column: 1))
+      try Generator(words, at: SourceRange(line: 1, column: 1))
     }
     let filled = EntityFill.Filled(
       attribute: attribute,
@@ -94,7 +94,7 @@ struct DataPlanTests {
   @Test
   func countsMayUseWhatStandsAboveThem() throws {
     func plan(_ entity: String, _ count: String) throws -> EntityPlan {
-      let word = Word(count, at: SourcePlace(line: 1, column: 1))
+      let word = Word(count, at: SourceRange(line: 1, column: 1))
       return EntityPlan(entity: entity, count: try CountExpression(word))
     }
     let data = DataPlan(
@@ -102,7 +102,7 @@ struct DataPlanTests {
     #expect(try data.counts(scale: 2).map(\.count) == [12, 120])
     let negative = DataPlan(source: .generated([try plan("Mood", "1 - scale")]))
     #expect(try negative.counts(scale: 1).map(\.count) == [0])
-    #expect(throws: LawError.self) { try negative.counts(scale: 2) }
+    #expect(throws: CountExpressionError.self) { try negative.counts(scale: 2) }
   }
 
   @Test(

@@ -50,7 +50,7 @@ struct StoreBuilderTests {
   {
     EntityPlan(
       entity: entity,
-      count: try CountExpression(Word(String(count), at: SourcePlace(line: 1, column: 1))),
+      count: try CountExpression(Word(String(count), at: SourceRange(line: 1, column: 1))),
       properties: generators.sorted { $0.key < $1.key }.map {
         EntityPlan.Property(name: $0.key, generator: $0.value)
       })

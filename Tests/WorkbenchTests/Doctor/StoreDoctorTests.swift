@@ -145,7 +145,7 @@ struct StoreDoctorTests {
   }
 
   @Test(arguments: [false, true])
-  func nothingIsFoundInASoundStore(hasHistory: Bool) throws {
+  func validStoreHasNoFindings(hasHistory: Bool) throws {
     let store = try OfficeStore(hasHistory: hasHistory)
     #expect(try StoreDoctor.examine(store.url).findings == [])
   }
@@ -170,14 +170,14 @@ struct StoreDoctorTests {
   }
 
   /// A file that is cut off is a finding; one that is no store is refused.
-  @Test func whatIsNoStoreIsRefused() throws {
+  @Test func rejectsFilesThatAreNotStores() throws {
     let store = try OfficeStore()
     let bytes = try Data(contentsOf: store.url)
     try bytes.prefix(bytes.count / 2).write(to: store.url)
     #expect(try StoreDoctor.examine(store.url).findings.map(\.rule) == [.integrity])
     try Data("no store".utf8).write(to: store.url)
-    #expect(throws: InputRefusal.self) { try StoreDoctor.examine(store.url) }
+    #expect(throws: InvalidInputError.self) { try StoreDoctor.examine(store.url) }
     try FileManager.default.removeItem(at: store.url)
-    #expect(throws: InputRefusal.self) { try StoreDoctor.examine(store.url) }
+    #expect(throws: InvalidInputError.self) { try StoreDoctor.examine(store.url) }
   }
 }

@@ -15,7 +15,7 @@ struct FindingSearchTests {
   ) -> Finding {
     Finding(
       rule: rule, subject: "Mood", count: count, callSite: CallSite(file: "a.yml", line: line),
-      what: what, cure: Cure(advice: "hold them"))
+      what: what, cure: SuggestedFix(advice: "hold them"))
   }
 
   @Test func findingsOfOneNameAreOneOnlyWhereLineAndKindAgree() {
@@ -31,13 +31,13 @@ struct FindingSearchTests {
   @Test func suppressedFindingsAreKeptApart() {
     let found = FindingSearch.grouped(
       [Self.finding(), Self.finding(.fetchLoop), Self.finding(line: 2)],
-      silence: [Silence(rule: "fault-storm")])
+      silence: [FindingSuppression(rule: "fault-storm")])
     #expect(found.findings.map(\.name) == ["fetch-loop(Mood)"])
     #expect(found.silenced.count == 2 && found.silencedNames == ["fault-storm(Mood)"])
   }
 
   @Test func anUnmetExpectationListsEveryFinding() throws {
-    let judge = ExpectationJudge(scope: LawScope(), path: "a.yml")
+    let judge = ExpectationEvaluator(scope: CountExpressionScope(), path: "a.yml")
     let result = try #require(
       judge.result(
         of: ExpectBlock(line: 4), firing: [Self.finding(), Self.finding(line: 2, count: 30)]))

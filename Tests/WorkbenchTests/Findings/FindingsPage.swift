@@ -60,7 +60,7 @@ enum FindingsPage {
     \(rule.meaning)
 
     - Fires: \(rule.condition)
-    - Cure: \(rule.remedy)
+    - SuggestedFix: \(rule.remedy)
     - In the book: chapter \(rule.chapter).
 
     """

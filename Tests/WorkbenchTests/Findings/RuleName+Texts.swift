@@ -87,7 +87,7 @@ extension RuleName {
       "A `refresh` with `keep no` of objects of a result that was changed, with no `save`, `rollback`, "
         + "`undo` or `reset` between."
     case .keptAlive:
-      "No result is held, nothing is left to save, and a context has \(KeptAlive.threshold) objects "
+      "No result is held, nothing is left to save, and a context has \(RetainedObjectsRule.threshold) objects "
         + "registered or more."
     case .unmergedBatch:
       "A batch update or delete that changed rows, objects that its context held before and that are "

@@ -100,7 +100,7 @@ struct ScenarioFindingTests {
     ("selects: 1", true), ("misses: 0", true), ("selects: at most 2", true), ("saves: 1", false),
     ("selects: at least 100", false),
   ])
-  func aMissedExpectationSaysWhatIsLikelyBehindIt(law: String, isExplained: Bool) throws {
+  func failedExpectationReportsLikelyCause(law: String, isExplained: Bool) throws {
     let result = try run(
       text(
         moods: 40,

@@ -160,7 +160,7 @@ struct StoreInspectorTests {
       { _ = try StoreInspector.inspect(store.url) },
       { _ = try ShellWorkspace(opening: store.url.path) },
     ] {
-      let refusal = try #require(throws: InputRefusal.self) { try attempt() }
+      let refusal = try #require(throws: InvalidInputError.self) { try attempt() }
       #expect(refusal.message.contains(damage.rawValue))
       #expect(refusal.message.contains("small.sqlite"))
       #expect(!refusal.nextStep.isEmpty)
@@ -171,7 +171,7 @@ struct StoreInspectorTests {
 
   /// With and without rows in a write-ahead log, in folders that may and may not be written to.
   @Test(arguments: [false, true], [false, true])
-  func lookingChangesNoByte(hasLog: Bool, isReadOnly: Bool) throws {
+  func readOnlyOpenModifiesNoFile(hasLog: Bool, isReadOnly: Bool) throws {
     let made = try store()
     let folder = made.folder.file("looked-at")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -20,7 +20,7 @@ struct LogBudgetTests {
     return try LogBudget.read(path: file.path, model: nil)
   }
 
-  @Test func lawsAreHeldAgainstTheirSections() throws {
+  @Test func budgetSectionsAreEvaluated() throws {
     let budget = try budget(
       """
       model: Moody
@@ -33,7 +33,7 @@ struct LogBudgetTests {
         - {name: gone, expect: {selects: 1}}
       """)
     let report = LogTexts.report(Self.log)
-    let judgement = try LogJudge(budget: budget).judgement(of: report)
+    let judgement = try LogBudgetEvaluator(budget: budget).judgement(of: report)
     #expect(!judgement.holds)
     #expect(judgement.missing.map(\.name) == ["gone"])
     #expect(judgement.results[1]?.allSatisfy(\.holds) == true)
@@ -48,9 +48,9 @@ struct LogBudgetTests {
     #expect(text.contains { $0.hasPrefix("✗ gone   the log has no line `cdprof: begin gone`") })
   }
 
-  @Test func aStormThatNobodyExpectsIsMissed() throws {
+  @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
-    let judgement = try LogJudge(budget: budget).judgement(of: LogTexts.report(Self.log))
+    let judgement = try LogBudgetEvaluator(budget: budget).judgement(of: LogTexts.report(Self.log))
     #expect(judgement.results[0]?.map(\.holds) == [true, false])
     #expect(judgement.results[0]?.last?.metric == "findings")
   }
@@ -60,7 +60,7 @@ struct LogBudgetTests {
     func holds(_ findings: String) throws -> Bool {
       let budget = try budget(
         "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
-      return try LogJudge(budget: budget).judgement(of: LogTexts.report(Self.log))
+      return try LogBudgetEvaluator(budget: budget).judgement(of: LogTexts.report(Self.log))
         .results[0]?.allSatisfy(\.holds) == true
     }
     #expect(try holds("fault-storm(Country)"))
@@ -88,7 +88,7 @@ struct LogBudgetTests {
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(finding)]}}]")
     let report = LogTexts.report("cdprof: begin list\n" + lists.joined())
-    let results = try LogJudge(budget: budget).judgement(of: report).results[0]
+    let results = try LogBudgetEvaluator(budget: budget).judgement(of: report).results[0]
     #expect(results?.last?.metric == "findings" && results?.last?.holds == holds)
   }
 
@@ -105,7 +105,7 @@ struct LogBudgetTests {
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
     var report = LogTexts.report("cdprof: begin list\n" + loop + "cdprof: end\n")
     report.name(by: LogTables(budget.model))
-    let results = try LogJudge(budget: budget).judgement(of: report).results[0]
+    let results = try LogBudgetEvaluator(budget: budget).judgement(of: report).results[0]
     #expect(results?.allSatisfy(\.holds) == holds, "\(String(describing: results))")
   }
 
@@ -136,7 +136,8 @@ struct LogBudgetTests {
       variants:
         - {name: list, expect: {selects: 12, plan(m): avoids scan, findings: [fault-storm(Country)]}}
       """)
-    let judgement = try LogJudge(budget: scenario).judgement(of: LogTexts.report(Self.log))
+    let judgement = try LogBudgetEvaluator(budget: scenario).judgement(
+      of: LogTexts.report(Self.log))
     #expect(
       judgement.notJudged == [
         "list · plan(m): query plans aren't judged in a log",
@@ -159,7 +160,8 @@ struct LogBudgetTests {
       steps: [{fetch: Mood, as: m}]
       variants: [{name: list, expect: {selects: 12}}]
       """)
-    let results = try LogJudge(budget: budget).judgement(of: LogTexts.report(Self.log)).results[0]
+    let results = try LogBudgetEvaluator(budget: budget).judgement(of: LogTexts.report(Self.log))
+      .results[0]
     #expect(results?.allSatisfy(\.holds) == holds)
   }
 
@@ -193,7 +195,7 @@ struct LogBudgetTests {
     let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil)
     #expect(budget.isScenario && budget.sections.count == 6)
-    let judgement = try LogJudge(budget: budget).judgement(
+    let judgement = try LogBudgetEvaluator(budget: budget).judgement(
       of: LogTexts.report(
         "cdprof: begin held\n" + LogTexts.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
     #expect(judgement.missing.count == 5)

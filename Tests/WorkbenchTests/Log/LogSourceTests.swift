@@ -82,7 +82,7 @@ struct LogSourceTests {
   @Test(arguments: LogSourceTests.others)
   func whatIsNoLogIsRefused(bytes: [UInt8], message: String) throws {
     let path = try file(bytes)
-    let refusal = try #require(throws: InputRefusal.self) { try LogReader.read(path) }
+    let refusal = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
     #expect(refusal.message.contains(message), "\(refusal)")
     #expect(refusal.kind == .unusable && !refusal.nextStep.isEmpty)
   }

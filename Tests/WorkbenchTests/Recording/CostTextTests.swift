@@ -88,7 +88,7 @@ import WorkbenchText
   }
 
   @Test(arguments: [
-    ("", ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"], 1, PlanVerdict.Rating.keyLookup),
+    ("", ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"], 1, PlanAssessment.Rating.keyLookup),
     ("", ["SCAN t0"], 1, .scan),
     ("", ["|--SCAN t0", "`--USE TEMP B-TREE FOR ORDER BY"], 1, .scanAndSort),
     ("SELECT a FROM t0 WHERE b = ?", ["`--SCAN t0"], 1, .filteringScan),
@@ -103,8 +103,8 @@ import WorkbenchText
       ], 1, .keyLookup
     ),
   ])
-  func plansAreJudged(sql: String, lines: [String], count: Int, rating: PlanVerdict.Rating) {
-    #expect(PlanVerdict(sql: sql, lines: lines, count: count).rating == rating)
+  func plansAreJudged(sql: String, lines: [String], count: Int, rating: PlanAssessment.Rating) {
+    #expect(PlanAssessment(sql: sql, lines: lines, count: count).rating == rating)
   }
 
   private static let byKey = ["`--SEARCH ZMOOD USING INTEGER PRIMARY KEY (rowid=?)"]
@@ -125,21 +125,21 @@ import WorkbenchText
   ])
   func writingStatementsAreDescribedAsSuch(sql: String, lines: [String], beginning: String) {
     for count in [1, 5_000] {
-      let phrase = PlanVerdict(sql: sql, lines: lines, count: count).phrase
+      let phrase = PlanAssessment(sql: sql, lines: lines, count: count).phrase
       #expect(!phrase.contains("perfect"), "\(phrase)")
-      let sentence = PlanVerdict(sql: sql, lines: lines, count: count).sentence
+      let sentence = PlanAssessment(sql: sql, lines: lines, count: count).sentence
       #expect(sentence.hasPrefix(beginning), "\(sentence)")
       #expect(!sentence.contains("best plan"))
     }
   }
 
-  @Test func aPerfectPlanRunTooOftenIsSaidToBeTheCost() {
+  @Test func optimalPlanReportsExecutionCount() {
     let lines = ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
     #expect(
-      PlanVerdict(lines: lines, count: 5_000).sentence
+      PlanAssessment(lines: lines, count: 5_000).sentence
         == "The best plan there is, and no index can help: one of these is cheap, 5,000 of them "
         + "are the cost.")
-    #expect(!PlanVerdict(lines: lines, count: 1).sentence.contains("cost"))
+    #expect(!PlanAssessment(lines: lines, count: 1).sentence.contains("cost"))
   }
 
   private static func costs(_ counts: [Int], _ milliseconds: UInt64) -> Costs {

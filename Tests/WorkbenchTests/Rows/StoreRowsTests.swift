@@ -81,7 +81,7 @@ struct StoreRowsTests {
     var shown = 0
     try rows.forEach { _ in shown += 1 }
     #expect(shown == sound - 2)
-    let refusal = #expect(throws: InputRefusal.self) { try rows.check() }
+    let refusal = #expect(throws: InvalidInputError.self) { try rows.check() }
     #expect(refusal?.kind == .unusable)
     #expect(refusal?.message.contains("of entity 77") == true)
     #expect(refusal?.message.contains("has the Z_PK -5") == true)
@@ -115,7 +115,7 @@ struct StoreRowsTests {
     let rows = try StoreRows(store.url, entity: "Tag", where: nil)
     try rows.forEach { _ in count += 1 }
     #expect(count == 2)
-    let refusal = #expect(throws: InputRefusal.self) { try rows.check() }
+    let refusal = #expect(throws: InvalidInputError.self) { try rows.check() }
     #expect(refusal?.kind == .unusable && refusal?.message.contains("entity 77") == true)
   }
 
@@ -127,12 +127,12 @@ struct StoreRowsTests {
       report.findings.first { $0.rule == .model }?.examples
         == ["The model has the entity Tag, which the file's table Z_PRIMARYKEY does not list."])
     try store.run("UPDATE Z_METADATA SET Z_UUID = NULL")
-    let refusal = #expect(throws: InputRefusal.self) { try InputRefusal.check(store.url) }
+    let refusal = #expect(throws: InvalidInputError.self) { try InvalidInputError.check(store.url) }
     #expect(refusal?.message.contains("has no UUID") == true)
     let document = store.folder.file("Document.xml")
     try Data(#"<?xml version="1.0"?> <!DOCTYPE database SYSTEM "CoreData.dtd"><database/>"#.utf8)
       .write(to: document)
-    let other = #expect(throws: InputRefusal.self) { try InputRefusal.check(document) }
+    let other = #expect(throws: InvalidInputError.self) { try InvalidInputError.check(document) }
     #expect(other?.message.contains("of the XML kind") == true)
   }
 

@@ -336,7 +336,7 @@ struct ScenarioRunnerTests {
       ScenarioFiles.folder.appendingPathComponent("08-performance/departments.yml"))
     let taken = folder.file("departments.sqlite")
     try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
-    let error = try #require(throws: InputRefusal.self) {
+    let error = try #require(throws: InvalidInputError.self) {
       try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
     }
     #expect(error.message.contains("departments.sqlite cannot be written"))
@@ -382,14 +382,14 @@ struct ScenarioRunnerTests {
       ScenarioFiles.folder.appendingPathComponent("mood-list.yml"))
     let store = folder.file("scratch.sqlite")
     _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: store)
-    var tries: [SavedTry] = []
+    var tries: [RecordedRun] = []
     for option in ["values no", "faults no", "prefetch country"] {
       let session = try Session(storeURL: store, model: scenario.model, readOnly: false)
       let outcomes = try [
         "fetch Mood sort date- \(option) as moods", "touch moods date country.updatedAt",
       ].map { try session.run(try ShellLine.parse($0, number: 1)) }
       tries.append(
-        SavedTry(
+        RecordedRun(
           steps: outcomes.map(\.step), counters: session.recording.counters,
           findings: outcomes.flatMap(\.findings).map(\.name)))
     }

@@ -307,7 +307,7 @@ struct ScenarioDiagnosticTests {
     (10, "  - {fetch: Mood, batch: -5, as: moods}"), (10, "  - {fecth: Mood, as: moods}"),
     (7, "  Contry: {count: 60}"), (10, "  - {fetch: Mood, as: moods, in: sync}"),
   ])
-  func whatWasLostIsNotMissedAgain(line: Int, text: String) throws {
+  func oneMistakeProducesOneDiagnostic(line: Int, text: String) throws {
     let error = try #require(throws: ScenarioDiagnostics.self) { try read(line, text) }
     #expect(error.diagnostics.map(\.line) == [line], "\(error)")
   }

@@ -14,7 +14,7 @@ struct ScenarioDraftTests {
     return ScenarioDraft(
       name: "My storm: one", chapter: 15, modelURL: scenario.modelURL, data: scenario.data,
       tries: try tries.enumerated().map { index, lines in
-        SavedTry(
+        RecordedRun(
           steps: try lines.map { try ShellLine.parse($0, number: 1) }, counters: counters,
           findings: index == 0 ? ["fault-storm(Mood)"] : [])
       })

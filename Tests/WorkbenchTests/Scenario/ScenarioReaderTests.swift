@@ -53,7 +53,7 @@ struct ScenarioReaderTests {
     #expect(counts.map(\.count) == [6, 60, moods])
     let totals = EntityCount.totals(counts, in: scenario.model)
     #expect(totals["Region"] == 66)
-    let scope = LawScope(rows: totals, scale: scale)
+    let scope = CountExpressionScope(rows: totals, scale: scale)
     let selects = try scenario.variants.map { variant in
       try variant.expect.expectations[0].law.value(in: scope)
     }

@@ -175,7 +175,7 @@ struct ShellEngineTests {
     #expect(shell.engine.current.steps.count == 1)
   }
 
-  @Test func everyTryBeginsWithTheSameData() throws {
+  @Test func everyRunStartsFromTheSameData() throws {
     let shell = try ShellSession(small)
     shell.type(
       "fetch Country limit 1 as c",

@@ -79,7 +79,7 @@ struct ShellStoresTests {
     #expect(shell.type("save scenario \(LineWords.plain(kept.path))").failure != nil)
     #expect(try FolderState(office.folder.url) == before)
     for writing in [ShellWorkspace.Writing.copy, .inPlace] {
-      let refusal = try #require(throws: InputRefusal.self) {
+      let refusal = try #require(throws: InvalidInputError.self) {
         _ = try ShellWorkspace(opening: office.url.path, writing: writing)
       }
       #expect(refusal.nextStep.contains("only to look, no model is needed"))

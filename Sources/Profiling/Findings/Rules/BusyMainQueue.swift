@@ -17,18 +17,18 @@ enum BusyMainQueue: WorkRule {
   }
 
   private static func saves(in work: FinishedWork) -> [Finding] {
-    var saves = WrittenSave.all(in: work.recording)[...]
+    var saves = RecordedSave.all(in: work.recording)[...]
     return work.parts.compactMap { part in
       guard part.step.verb == .save, part.shape.queue == .main else { return nil }
       while let next = saves.first, next.save.id <= part.recorded.after { saves.removeFirst() }
       let mine = saves.prefix { $0.save.id <= part.recorded.through }
       guard let largest = mine.max(by: { $0.save.rows < $1.save.rows }),
-        largest.save.rows >= threshold, let entity = WrittenSave.mostWritten(in: [largest])
+        largest.save.rows >= threshold, let entity = RecordedSave.mostWritten(in: [largest])
       else { return nil }
       return Finding(
         rule: rule, subject: entity, count: largest.save.rows, callSite: part.recorded.location,
         what: "objects saved at once on the main queue",
-        cure: Cure(swift: [
+        cure: SuggestedFix(swift: [
           "try await container.performBackgroundTask { context in",
           "  // change the objects here", "  try context.save()", "}",
         ]))
@@ -47,7 +47,7 @@ enum BusyMainQueue: WorkRule {
       return Finding(
         rule: rule, subject: entity, count: event.rows, callSite: event.callSite,
         what: "objects merged at once on the main queue",
-        cure: Cure(swift: [
+        cure: SuggestedFix(swift: [
           "for (number, object) in objects.enumerated() {",
           "  change(object)  // in the background",
           "  if number % 200 == 199 { try context.save() }  // each save is merged by itself",

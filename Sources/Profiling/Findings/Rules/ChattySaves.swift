@@ -15,22 +15,22 @@ enum ChattySaves: WorkRule {
   static let smallSave = 10
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    Dictionary(grouping: WrittenSave.all(in: work.recording)) { $0.save.context ?? "" }
+    Dictionary(grouping: RecordedSave.all(in: work.recording)) { $0.save.context ?? "" }
       .sorted { ($0.value.first?.save.id ?? 0) < ($1.value.first?.save.id ?? 0) }
       .flatMap { runs(of: $0.value).compactMap(finding) }
   }
 
   /// Small saves that follow each other.
-  private static func runs(of saves: [WrittenSave]) -> [[WrittenSave]] {
+  private static func runs(of saves: [RecordedSave]) -> [[RecordedSave]] {
     saves.split { $0.save.rows > smallSave }.map(Array.init).filter { $0.count >= threshold }
   }
 
-  private static func finding(_ saves: [WrittenSave]) -> Finding? {
-    guard let entity = WrittenSave.mostWritten(in: saves) else { return nil }
+  private static func finding(_ saves: [RecordedSave]) -> Finding? {
+    guard let entity = RecordedSave.mostWritten(in: saves) else { return nil }
     let objects = saves.reduce(0) { $0 + $1.save.rows }
     return Finding(
       rule: rule, subject: entity, count: saves.count, callSite: saves.first?.save.callSite,
       what: "saves of \(NumberText.counted(objects, "object")) in all",
-      cure: Cure(swift: ["if isLastChange { try context.save() }"]))
+      cure: SuggestedFix(swift: ["if isLastChange { try context.save() }"]))
   }
 }

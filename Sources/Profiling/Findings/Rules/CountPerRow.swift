@@ -15,7 +15,7 @@ enum CountPerRow: StepRule {
       let name = storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject
       return storm.finding(
         rule, count: count, what: "SELECTs, one a relationship, for numbers alone",
-        cure: Cure(
+        cure: SuggestedFix(
           swift: [
             "<attribute name=\"\(name)Count\" attributeType=\"Integer 64\" derived=\"YES\" "
               + "derivationExpression=\"\(name).@count\"/>"

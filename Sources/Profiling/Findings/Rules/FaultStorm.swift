@@ -20,7 +20,7 @@ package enum FaultStorm: StepRule {
       }
   }
 
-  private static func cure(_ storm: Storm, _ fetch: FetchText?) -> Cure {
+  private static func cure(_ storm: Storm, _ fetch: FetchText?) -> SuggestedFix {
     guard let keyPath = storm.keyPath else { return objectCure(fetch) }
     return storm.isForChild ? Storm.parentCure(keyPath) : Storm.prefetchCure(keyPath, fetch)
   }
@@ -29,11 +29,12 @@ package enum FaultStorm: StepRule {
   ///
   /// A fetch that brought them already is not to blame: the rows have gone since, by a refresh or with
   /// their objects, and one fetch more brings all of them.
-  private static func objectCure(_ fetch: FetchText?) -> Cure {
+  private static func objectCure(_ fetch: FetchText?) -> SuggestedFix {
     if let fetch, fetch.value(of: "values") == "no" {
-      return Cure(now: "request.includesPropertyValues = false", fetch: fetch.without("values"))
+      return SuggestedFix(
+        now: "request.includesPropertyValues = false", fetch: fetch.without("values"))
     }
-    return Cure(swift: [
+    return SuggestedFix(swift: [
       "request.predicate = NSPredicate(format: \"self IN %@\", objects)",
       "request.returnsObjectsAsFaults = false",
     ])

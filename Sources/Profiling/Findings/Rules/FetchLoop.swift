@@ -49,17 +49,17 @@ enum FetchLoop: WorkRule {
     }
   }
 
-  private static func cure(_ shape: Shape, _ run: Run, in work: FinishedWork) -> Cure {
+  private static func cure(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
     guard shape.sql.contains(" WHERE ") else {
       // Rows were written meanwhile, so that the result may well differ.
-      return Cure(
+      return SuggestedFix(
         advice: isWritten(shape.entity, during: run, in: work)
           ? "fetch \(shape.entity) once, and follow what is saved with a fetched results controller"
           : "fetch \(shape.entity) once, hold the result, and look in it: it is the same each time")
     }
     guard run.rows <= run.count, let column = TableNeeds.all(of: shape.sql).first?.equal.first
     else {
-      return Cure(
+      return SuggestedFix(
         advice:
           "fetch once for all of them, with IN in the predicate, and sort the result out in memory"
       )
@@ -67,7 +67,7 @@ enum FetchLoop: WorkRule {
     let key =
       work.model.entitiesByName[shape.entity]?.attributesByName.keys.sorted()
       .first { "Z\($0.uppercased())" == column } ?? "KEY"
-    return Cure(swift: [
+    return SuggestedFix(swift: [
       "request.predicate = NSPredicate(format: \"\(key) IN %@\", values)",
       "let byKey = Dictionary(grouping: try context.fetch(request)) { $0.\(key) }",
     ])

@@ -27,7 +27,7 @@ enum FetchToCount: WorkRule {
       return Finding(
         rule: rule, subject: fetch.entity, count: event.rows, callSite: part.recorded.location,
         what: "rows fetched for their number",
-        cure: Cure(swift: ["let number = try context.count(for: request)"], fetch: cured))
+        cure: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: cured))
     }
   }
 }

@@ -18,14 +18,15 @@ enum IneffectivePrefetch: StepRule {
     }
   }
 
-  private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: FetchText?) -> Cure {
+  private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: FetchText?) -> SuggestedFix {
     if storm.isThroughParent {
       return Storm.parentCure(keyPath)
     }
     if fetch?.value(of: "values") == "no" {
-      return Cure(now: "request.includesPropertyValues = false", fetch: fetch?.without("values"))
+      return SuggestedFix(
+        now: "request.includesPropertyValues = false", fetch: fetch?.without("values"))
     }
-    return Cure(
+    return SuggestedFix(
       advice: "\(keyPath) was prefetched and let go before it was read: hold the fetched objects")
   }
 }

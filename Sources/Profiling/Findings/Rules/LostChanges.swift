@@ -28,7 +28,7 @@ enum LostChanges: WorkRule {
       return Finding(
         rule: rule, subject: work.parts[source.place].step.subject, count: lost,
         callSite: part.recorded.location, what: "objects whose unsaved changes were thrown away",
-        cure: Cure(
+        cure: SuggestedFix(
           now: "context.refresh(object, mergeChanges: false)",
           swift: ["context.refresh(object, mergeChanges: true)"]))
     }

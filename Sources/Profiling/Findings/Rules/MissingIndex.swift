@@ -39,10 +39,10 @@ enum MissingIndex {
     return Finding(
       rule: rule, subject: entity, count: before, callSite: shape.firstCallSite,
       what: "VM steps without an index of \(proposal.title)", sql: gain.sql,
-      cure: Cure(
+      cure: SuggestedFix(
         swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],
         advice: proposal.sql),
-      tried: TriedCure(measure: "VM steps", before: before, after: after, variant: "on a copy"))
+      tried: VerifiedFix(measure: "VM steps", before: before, after: after, variant: "on a copy"))
   }
 
   /// Whether its plan reads or sorts more than it gives, and enough of it to be worth a copy.

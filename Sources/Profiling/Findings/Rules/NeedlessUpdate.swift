@@ -10,9 +10,9 @@ enum NeedlessUpdate: WorkRule {
   static let rule = RuleName.needlessUpdate
 
   static func findings(in work: FinishedWork) -> [Finding] {
-    WrittenSave.all(in: work.recording).compactMap { written in
+    RecordedSave.all(in: work.recording).compactMap { written in
       guard written.statements.allSatisfy(setsVersionAlone),
-        let entity = WrittenSave.mostWritten(in: [written])
+        let entity = RecordedSave.mostWritten(in: [written])
       else { return nil }
       return Finding(
         rule: rule, subject: entity, count: written.statements.count,
@@ -22,8 +22,8 @@ enum NeedlessUpdate: WorkRule {
     }
   }
 
-  private static func cure(_ key: String) -> Cure {
-    Cure(swift: ["if object.\(key) != value { object.\(key) = value }"])
+  private static func cure(_ key: String) -> SuggestedFix {
+    SuggestedFix(swift: ["if object.\(key) != value { object.\(key) = value }"])
   }
 
   /// The first key that the last step before a save has set in its context; nil when none did.

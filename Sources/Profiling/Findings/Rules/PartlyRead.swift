@@ -28,7 +28,7 @@ enum PartlyRead: WorkRule {
       return Finding(
         rule: rule, subject: fetch.entity, count: rows, callSite: part.recorded.location,
         what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
-        cure: Cure(
+        cure: SuggestedFix(
           swift: ["request.fetchBatchSize = 20"], fetch: fetch.adding("20", to: "batch")))
     }
   }

@@ -33,7 +33,7 @@ enum SortedInMemory: StepRule {
         rule: rule, subject: fetch.entity, count: arePages ? pages.count : faults.count,
         callSite: (arePages ? pages : faults).first?.callSite,
         what: arePages ? "pages loaded to sort in memory" : "faults fired to sort in memory",
-        cure: Cure(
+        cure: SuggestedFix(
           swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: cured,
           spares: .sort))
     ]

@@ -27,7 +27,7 @@ enum UnmergedBatch: WorkRule {
         callSite: part.recorded.location,
         what:
           "rows changed beneath objects that were read at line \(reader.recorded.location.line)",
-        cure: Cure(swift: [
+        cure: SuggestedFix(swift: [
           "request.resultType = \(isDelete ? ".resultTypeObjectIDs" : ".updatedObjectIDsResultType")",
           "NSManagedObjectContext.mergeChanges(",
           "  fromRemoteContextSave: [\(key): ids], into: [context])",

@@ -40,13 +40,15 @@ enum UnusedPrefetch: WorkRule {
     }
   }
 
-  private static func cure(without keyPath: String, _ all: [String], _ fetch: FetchText) -> Cure {
+  private static func cure(without keyPath: String, _ all: [String], _ fetch: FetchText)
+    -> SuggestedFix
+  {
     func line(_ paths: [String]) -> String {
       "request.relationshipKeyPathsForPrefetching = "
         + "[\(paths.map { "\"\($0)\"" }.joined(separator: ", "))]"
     }
     let rest = all.filter { $0 != keyPath }
-    return Cure(
+    return SuggestedFix(
       now: line(all), swift: rest.isEmpty ? [] : [line(rest)],
       fetch: fetch.removing(keyPath, from: "prefetch"))
   }

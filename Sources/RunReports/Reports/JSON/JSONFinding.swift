@@ -54,9 +54,9 @@ struct JSONFinding: Codable {
   var finding: Finding {
     Finding(
       rule: rule, subject: subject, count: count, callSite: location?.site, what: what, sql: sql,
-      cure: Cure(now: now, swift: swift, advice: advice, fetch: fetch?.fetch),
+      cure: SuggestedFix(now: now, swift: swift, advice: advice, fetch: fetch?.fetch),
       tried: tried.map {
-        TriedCure(measure: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
+        VerifiedFix(measure: $0.metric, before: $0.before, after: $0.after, variant: $0.variant)
       })
   }
 }

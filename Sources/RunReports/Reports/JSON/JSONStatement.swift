@@ -42,7 +42,7 @@ struct JSONStatement: Codable {
       nanoseconds: nanoseconds, firstCallSite: location?.site)
     shape.plan = plan
     shape.verdict = verdict
-    shape.remarks = PlanVerdict(sql: sql, lines: plan, count: count).remarks
+    shape.remarks = PlanAssessment(sql: sql, lines: plan, count: count).remarks
     shape.work = work?.work
     shape.estimate = estimatedRows.map(PlanEstimate.init)
     return shape

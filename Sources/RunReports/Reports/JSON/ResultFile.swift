@@ -36,7 +36,7 @@ package enum ResultFile {
 
   /// Reads a result from a file, a pipe, or standard input.
   ///
-  /// - Throws: `InputRefusal` when it can't be read, `ScenarioDiagnostics`.
+  /// - Throws: `InvalidInputError` when it can't be read, `ScenarioDiagnostics`.
   package static func read(at path: String) throws -> RunResult {
     try read(InputFile.read(path, limit: maximumSize), path: path)
   }
@@ -59,7 +59,7 @@ package enum ResultFile {
       let before = bytes.prefix(offset)
       let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
       let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-      let place = SourcePlace(
+      let place = SourceRange(
         line: before.count { $0 == UInt8(ascii: "\n") } + 1,
         column: String(decoding: bytes[start..<offset], as: UTF8.self).count + 1)
       return ScenarioDiagnostics([

@@ -2,7 +2,7 @@ import OpenCoreData
 import WorkbenchText
 
 /// Finds what keeps a model from being used: the errors of its reader and of its own check.
-struct UnsoundModelRule: ModelRule {
+struct InvalidModelRule: ModelRule {
   static let name = "unsound-model"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
@@ -12,7 +12,7 @@ struct UnsoundModelRule: ModelRule {
 
 /// Finds parts of a model that are not used, or otherwise than they say: the warnings of its reader
 /// and of its own check.
-struct DoubtfulPartRule: ModelRule {
+struct IgnoredElementRule: ModelRule {
   static let name = "doubtful-part"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {

@@ -2,7 +2,7 @@ package import SQLiteDriver
 import WorkbenchText
 
 /// What a query plan means for the cost of a statement.
-package struct PlanVerdict: Sendable, Equatable {
+package struct PlanAssessment: Sendable, Equatable {
   /// From best to worst.
   package enum Rating: String, Sendable, Comparable {
     /// No table is searched: what an INSERT of values does.
@@ -50,7 +50,7 @@ package struct PlanVerdict: Sendable, Equatable {
 
   package let rating: Rating
   /// What the plan hides, in plan order.
-  package let remarks: [PlanRemark]
+  package let remarks: [PlanNote]
   private let count: Int
   /// Nil for a statement that only reads.
   private let deed: Deed?
@@ -80,10 +80,10 @@ package struct PlanVerdict: Sendable, Equatable {
   package init(sql: String = "", plan: QueryPlan, count: Int) {
     self.count = count
     deed = Deed(sql)
-    remarks = PlanRemark.all(in: plan, of: sql)
+    remarks = PlanNote.all(in: plan, of: sql)
     sorts = plan.usesTempBTree
     isLimited = sql.contains(" LIMIT ")
-    isOfFunctions = PlanVerdict.comparesFunctionsAlone(sql)
+    isOfFunctions = PlanAssessment.comparesFunctionsAlone(sql)
     let entity = remarks.lazy.compactMap { remark in
       if case .entityIndex(let name) = remark { name } else { nil }
     }.first
@@ -209,7 +209,7 @@ package struct PlanVerdict: Sendable, Equatable {
   private var sorting: String { sorts ? " Then sorts what it found." : "" }
 
   /// Whether the judgement itself says what the remark says.
-  private func isSaid(_ remark: PlanRemark) -> Bool {
+  private func isSaid(_ remark: PlanNote) -> Bool {
     switch remark {
     case .fullScan(_, let index): rating == .scan || index == nil && rating <= .filteringScan
     case .tempBTree(let purpose): purpose == "ORDER BY" && rating != .automaticIndex
@@ -221,7 +221,7 @@ package struct PlanVerdict: Sendable, Equatable {
   }
 }
 
-extension PlanRemark {
+extension PlanNote {
   fileprivate var isFullScan: Bool {
     if case .fullScan = self { true } else { false }
   }
@@ -232,7 +232,7 @@ extension PlanRemark {
 }
 
 /// Something in a query plan that costs more than the words of the plan say.
-package enum PlanRemark: Sendable, Hashable {
+package enum PlanNote: Sendable, Hashable {
   /// Every row of a table is read, or every entry of one of its indexes.
   ///
   /// `SCAN t0 USING COVERING INDEX x` is one too: the index is read from end to end.
@@ -293,11 +293,11 @@ package enum PlanRemark: Sendable, Hashable {
   /// What is to be said of a plan, in plan order, each once.
   ///
   /// - Parameter sql: The statement, which says whether it asks for more than the entity.
-  package static func all(in plan: QueryPlan, of sql: String) -> [PlanRemark] {
+  package static func all(in plan: QueryPlan, of sql: String) -> [PlanNote] {
     let scans = Set(plan.fullScans)
-    var remarks: [PlanRemark] = []
+    var remarks: [PlanNote] = []
     for node in plan.nodes {
-      guard let remark = PlanRemark(node, isFullScan: scans.contains(node), sql: sql),
+      guard let remark = PlanNote(node, isFullScan: scans.contains(node), sql: sql),
         !remarks.contains(remark)
       else { continue }
       remarks.append(remark)
@@ -308,7 +308,7 @@ package enum PlanRemark: Sendable, Hashable {
   private init?(_ node: QueryPlan.Node, isFullScan: Bool, sql: String) {
     if node.isAutomaticIndex {
       self = .automaticIndex(table: node.table ?? "")
-    } else if isFullScan, let scan = PlanRemark.partialScan(node, of: sql) {
+    } else if isFullScan, let scan = PlanNote.partialScan(node, of: sql) {
       self = scan
     } else if isFullScan {
       let index = node.index.map { node.isCovering ? "COVERING INDEX \($0)" : "INDEX \($0)" }
@@ -319,8 +319,7 @@ package enum PlanRemark: Sendable, Hashable {
       self = .correlatedSubquery
     } else if node.detail == "MULTI-INDEX OR" {
       self = .multiIndexOr
-    } else if let index = node.index, PlanRemark.findsEntityAlone(node), PlanRemark.asksForMore(sql)
-    {
+    } else if let index = node.index, PlanNote.findsEntityAlone(node), PlanNote.asksForMore(sql) {
       self = .entityIndex(index)
     } else {
       return nil
@@ -328,7 +327,7 @@ package enum PlanRemark: Sendable, Hashable {
   }
 
   /// What a scan of a partial index is; nil for any other scan.
-  private static func partialScan(_ node: QueryPlan.Node, of sql: String) -> PlanRemark? {
+  private static func partialScan(_ node: QueryPlan.Node, of sql: String) -> PlanNote? {
     guard let index = node.index, let condition = node.partialCondition else { return nil }
     return .partialScan(
       index: index, condition: condition, isAll: node.isAnswered(byConditionIn: sql))

@@ -1,7 +1,7 @@
 import ProfileEvents
 
 /// Counts what the messages of a log say.
-struct LogTally {
+struct LogAggregator {
   /// One thread's part.
   struct Lane {
     var nesting = LogNesting()
@@ -22,7 +22,7 @@ struct LogTally {
   /// A part that is counted by itself.
   struct Part {
     var costs = LogCosts()
-    var storms = StormWatch()
+    var storms = FaultStormDetector()
     /// By the statement: how often it was run.
     var calls: [Int: Int] = [:]
   }
@@ -101,7 +101,7 @@ struct LogTally {
 
   /// A save of our framework's, which tells each one: no transaction has to stand for it.
   private mutating func save(_ text: LogBytes) {
-    LogTally.microseconds(text).map { saveTimes.add($0) }
+    LogAggregator.microseconds(text).map { saveTimes.add($0) }
     if tellsHits { count { $0.costs.count(.saves, table: nil) } }
   }
 
@@ -155,7 +155,7 @@ struct LogTally {
     var places = -1
     for byte in text.bytes[start...] {
       if byte.isDigit {
-        guard number <= LogTally.longest else { return nil }
+        guard number <= LogAggregator.longest else { return nil }
         if places < 6 { number = number * 10 + Int(byte - UInt8(ascii: "0")) }
         if places >= 0, places < 6 { places += 1 }
       } else if byte == UInt8(ascii: ".") || byte == UInt8(ascii: ","), places < 0 {
@@ -164,12 +164,12 @@ struct LogTally {
         break
       }
     }
-    for _ in max(0, places)..<6 where number <= LogTally.longest { number *= 10 }
-    return number <= LogTally.longest ? number : nil
+    for _ in max(0, places)..<6 where number <= LogAggregator.longest { number *= 10 }
+    return number <= LogAggregator.longest ? number : nil
   }
 }
 
-extension LogTally {
+extension LogAggregator {
   /// Begins or ends a section: the text behind `cdprof:`.
   mutating func mark(_ message: LogMessage) {
     settle()
@@ -212,10 +212,10 @@ extension LogNesting {
   var isIdle: Bool { closed == nil && openCount == 0 }
 }
 
-extension LogTally {
+extension LogAggregator {
   /// A fault was filled; the statement before it did so, if it came from the database.
   mutating func fault(_ message: LogMessage, _ kind: LogKind, _ lane: inout Lane) {
-    let entity = LogTally.entity(in: message.text)
+    let entity = LogAggregator.entity(in: message.text)
     guard message.text.contains("from database") else {
       hit(message.text)
       return
@@ -226,7 +226,7 @@ extension LogTally {
     if kind == .objectFault {
       count { $0.costs.count(.misses, entity: entity) }
     } else {
-      subject += "." + (LogTally.quoted(message.text) ?? "?")
+      subject += "." + (LogAggregator.quoted(message.text) ?? "?")
       let relationship = subject
       count { $0.costs.count(.misses, relationship: relationship) }
     }
@@ -238,7 +238,7 @@ extension LogTally {
     } else {
       shapes[statement].relationshipFaults += 1
     }
-    let sighting = StormWatch.Sighting(
+    let sighting = FaultStormDetector.Sighting(
       kind: .faultStorm, subject: subject, statement: statement, line: closed.open.line,
       time: closed.open.time, ordinal: closed.open.ordinal, microseconds: closed.total)
     count { $0.storms.see(sighting) }
@@ -247,12 +247,12 @@ extension LogTally {
   /// A fault that the row cache filled, which only our framework's log tells.
   mutating func hit(_ text: LogBytes) {
     tellsHits = true
-    let entity = LogTally.entity(in: text)
+    let entity = LogAggregator.entity(in: text)
     guard text.contains("relationship fault") else {
       count { $0.costs.count(.hits, entity: entity) }
       return
     }
-    let relationship = "\(entity ?? "?").\(LogTally.quoted(text) ?? "?")"
+    let relationship = "\(entity ?? "?").\(LogAggregator.quoted(text) ?? "?")"
     count { $0.costs.count(.hits, relationship: relationship) }
   }
 
@@ -263,7 +263,7 @@ extension LogTally {
     let closed = lane.nesting.closed ?? lane.nesting.closeUntimed(after: 0)
     lane.nesting.closed = nil
     if let closed { shapes[closed.open.statement].prefetches += 1 }
-    let key = LogTally.quoted(text)
+    let key = LogAggregator.quoted(text)
     count { $0.costs.count(.prefetches, relationship: key) }
   }
 
@@ -271,7 +271,7 @@ extension LogTally {
   mutating func name(_ text: LogBytes, _ lane: inout Lane) {
     let entity =
       text.starts(with: "fetch using")
-      ? LogTally.quoted(text) : text.after("(entity: ")?.before(";").string
+      ? LogAggregator.quoted(text) : text.after("(entity: ")?.before(";").string
     guard let last = lane.last, let entity else { return }
     shapes[last].entity = entity
     learn(entity, last)
@@ -283,7 +283,7 @@ extension LogTally {
       let table = shapes[statement].table?.uppercased()
     else { return }
     if let known = entities[table], known != entity {
-      entities[table] = LogTally.several
+      entities[table] = LogAggregator.several
     } else {
       entities[table] = entity
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreTools
 
 @Suite("Models with parts that make no sense are read, told of, written back and used")
-struct DoubtfulModelTests {
+struct IgnoredElementTests {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -24,8 +24,8 @@ struct DoubtfulModelTests {
     problems.map { [$0.entity, $0.property].compactMap(\.self).joined(separator: ".") }
   }
 
-  @Test(arguments: DoubtfulPart.all)
-  func everyFormTellsTheSame(_ part: DoubtfulPart) throws {
+  @Test(arguments: IgnoredElement.all)
+  func everyFormTellsTheSame(_ part: IgnoredElement) throws {
     let found = try document("<model>\(part.inside)</model>")
     #expect(subjects(found.problems) == part.subjects)
     for problem in found.problems {
@@ -56,8 +56,8 @@ struct DoubtfulModelTests {
     }
   }
 
-  @Test(arguments: DoubtfulPart.all, [NSPersistentStore.StoreType.sqlite, .inMemory])
-  func storesOfThemAreUsed(_ part: DoubtfulPart, type: NSPersistentStore.StoreType) throws {
+  @Test(arguments: IgnoredElement.all, [NSPersistentStore.StoreType.sqlite, .inMemory])
+  func storesOfThemAreUsed(_ part: IgnoredElement, type: NSPersistentStore.StoreType) throws {
     let model = try document("<model>\(part.inside)</model>").model
     let url = folder.file("A.sqlite")
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -145,7 +145,7 @@ struct DoubtfulModelTests {
 
   /// A file has no second column for a to-many whose inverse is another's.
   @Test func aToManyWithAnothersInverseIsReadByItsColumn() throws {
-    let part = try #require(DoubtfulPart.all.first { $0.subjects == ["A.cs"] })
+    let part = try #require(IgnoredElement.all.first { $0.subjects == ["A.cs"] })
     let doubtful = try document("<model>\(part.inside)</model>").model
     let sound = try document("<model>\(part.inside)</model>", named: "Sound").model
     for entity in sound.entities { entity.properties.removeAll { $0.name == "cs" } }
@@ -178,7 +178,7 @@ struct DoubtfulModelTests {
   }
 
   @Test func manyWarningsAreOneShortMessage() throws {
-    let part = try #require(DoubtfulPart.all.first { $0.subjects.count == 4 })
+    let part = try #require(IgnoredElement.all.first { $0.subjects.count == 4 })
     let model = try document("<model>\(part.inside)</model>").model
     let lines = ModelWarningText.lines(model.problems, path: "A.xcdatamodel")
     #expect(lines.count == 4 && lines.allSatisfy { $0.hasPrefix("warning: ") })

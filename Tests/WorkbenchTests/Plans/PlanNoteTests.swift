@@ -4,7 +4,7 @@ import Testing
 @testable import StatementAnalysis
 
 @Suite("What a plan hides is said")
-struct PlanRemarkTests {
+struct PlanNoteTests {
   @Test(arguments: [
     ("", ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"], [String]()),
     ("SELECT a FROM t0", ["`--SCAN t0"], ["scan"]),
@@ -39,11 +39,11 @@ struct PlanRemarkTests {
     ("", ["`--SCAN _Z_intarray0 VIRTUAL TABLE INDEX 0:"], []),
   ])
   func verdictsAreNamed(sql: String, lines: [String], names: [String]) {
-    #expect(PlanVerdict(sql: sql, lines: lines, count: 1).remarks.map(\.name) == names)
+    #expect(PlanAssessment(sql: sql, lines: lines, count: 1).remarks.map(\.name) == names)
   }
 
   @Test func aCoveringIndexDoesNotHideAFullScan() {
-    let verdict = PlanVerdict(
+    let verdict = PlanAssessment(
       sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME LIKE ?",
       lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
     #expect(verdict.rating == .filteringScan)
@@ -51,7 +51,7 @@ struct PlanRemarkTests {
   }
 
   @Test func theEntityIndexIsNoGoodIndexForAnotherCondition() {
-    let verdict = PlanVerdict(
+    let verdict = PlanAssessment(
       sql: "SELECT 0 FROM ZMESSAGE t0 WHERE ( t0.Z_ENT = ? AND  t0.ZNONCE = ?)",
       lines: ["`--SEARCH t0 USING INDEX ZMESSAGE_Z_ENT_INDEX (Z_ENT=?)"], count: 1)
     #expect(verdict.rating == .entityIndex)
@@ -87,7 +87,7 @@ struct PlanRemarkTests {
     let sql =
       "SELECT 0, t0.Z_PK FROM ZCITY t0 JOIN ZPERSON t1 ON t0.ZMAYOR = t1.Z_PK WHERE \(condition) "
       + "ORDER BY t0.ZNAME"
-    let sentence = PlanVerdict(sql: sql, lines: ["SCAN t0"], count: 1).sentence
+    let sentence = PlanAssessment(sql: sql, lines: ["SCAN t0"], count: 1).sentence
     #expect(sentence.contains("which no index answers") == isOfFunctions, "\(sentence)")
     #expect(sentence.contains("an index on the compared columns would help") != isOfFunctions)
   }

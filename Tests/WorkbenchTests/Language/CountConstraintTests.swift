@@ -5,11 +5,12 @@ import Testing
 @testable import WorkbenchText
 
 @Suite("An expectation is a law over row counts")
-struct LawTests {
-  static let scope = LawScope(rows: ["Mood": 5000, "Country": 60, "Continent": 6], scale: 3)
+struct CountConstraintTests {
+  static let scope = CountExpressionScope(
+    rows: ["Mood": 5000, "Country": 60, "Continent": 6], scale: 3)
 
   private func word(_ text: String) -> Word {
-    Word(text, at: SourcePlace(line: 3, column: 11, length: text.count))
+    Word(text, at: SourceRange(line: 3, column: 11, length: text.count))
   }
 
   @Test(arguments: [
@@ -29,7 +30,7 @@ struct LawTests {
   ])
   func saysWhyItHasNoValue(text: String, reason: String) throws {
     let expression = try CountExpression(word(text))
-    let error = #expect(throws: LawError.self) { try expression.value(in: Self.scope) }
+    let error = #expect(throws: CountExpressionError.self) { try expression.value(in: Self.scope) }
     #expect(error?.message.contains(reason) == true)
   }
 
@@ -63,7 +64,7 @@ struct LawTests {
     ("at least Country", 60...Int.max, 60, "at least 60"), ("2..Country / 2", 2...30, 30, "2..30"),
   ])
   func boundsAMetric(text: String, bounds: ClosedRange<Int>, value: Int, printed: String) throws {
-    let law = try Law(word(text))
+    let law = try CountConstraint(word(text))
     #expect(law.text == text)
     #expect(try law.bounds(in: Self.scope) == bounds)
     #expect(try law.value(in: Self.scope) == value)
@@ -72,10 +73,10 @@ struct LawTests {
 
   @Test
   func pointsIntoTheSecondEndOfARange() throws {
-    let problem = try #require(throws: LanguageProblem.self) { try Law(word("1..*")) }
+    let problem = try #require(throws: LanguageProblem.self) { try CountConstraint(word("1..*")) }
     #expect(problem.place.column == 14)
-    let range = try Law(word("5..2"))
-    #expect(throws: LawError.self) { try range.bounds(in: Self.scope) }
+    let range = try CountConstraint(word("5..2"))
+    #expect(throws: CountExpressionError.self) { try range.bounds(in: Self.scope) }
   }
 
   @Test(

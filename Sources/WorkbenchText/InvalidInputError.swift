@@ -3,7 +3,7 @@ import OpenCoreData
 package import SQLiteDriver
 
 /// Why a file that was named cannot be used, found out without changing a byte.
-package struct InputRefusal: Error, Sendable, CustomStringConvertible {
+package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   /// What kind of reason it is.
   package enum Kind: Sendable {
     /// There is no such file, or the system does not let us read it.
@@ -30,18 +30,18 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   ///
   /// - Parameter path: as it was given.
   /// - Throws: why there is none.
-  package static func checkFile(_ path: String) throws(InputRefusal) {
+  package static func checkFile(_ path: String) throws(InvalidInputError) {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "there is no file \(path)", nextStep: "check the path")
     }
     guard !isFolder.boolValue else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "\(path) is a folder", nextStep: "give a file inside of it")
     }
     guard FileManager.default.isReadableFile(atPath: path) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "\(path) cannot be read",
         nextStep: "ask for permission to read it")
     }
@@ -51,10 +51,10 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   ///
   /// - Parameter path: as it was given.
   /// - Throws: why there is none.
-  package static func checkRegularFile(_ path: String) throws(InputRefusal) {
+  package static func checkRegularFile(_ path: String) throws(InvalidInputError) {
     try checkFile(path)
     guard isSpecial(path) else { return }
-    throw InputRefusal(StoreFileProblem.notAFile(path: path))
+    throw InvalidInputError(StoreFileProblem.notAFile(path: path))
   }
 
   /// Whether there's something at a path that's neither a regular file nor a folder.
@@ -66,21 +66,21 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   ///
   /// - Parameter path: as it was given.
   /// - Throws: why there is none.
-  package static func checkExists(_ path: String) throws(InputRefusal) {
+  package static func checkExists(_ path: String) throws(InvalidInputError) {
     guard FileManager.default.fileExists(atPath: path) else {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .missing, message: "there is no file or folder \(path)", nextStep: "check the path")
     }
-    if isSpecial(path) { throw InputRefusal(StoreFileProblem.notAFile(path: path)) }
+    if isSpecial(path) { throw InvalidInputError(StoreFileProblem.notAFile(path: path)) }
   }
 
   /// Looks at a file that is to be a store.
   ///
   /// Cost: reads its header, its schema, the names of its tables, and what it says of itself.
   /// - Throws: why it cannot be used.
-  package static func check(_ url: URL) throws(InputRefusal) {
+  package static func check(_ url: URL) throws(InvalidInputError) {
     if let problem = StoreFileProblem.examine(path: url.relativePath) {
-      throw InputRefusal(problem)
+      throw InvalidInputError(problem)
     }
     let names: Set<String>
     do {
@@ -92,11 +92,11 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
         _ = try InspectedMetadata(reading: connection, path: url.relativePath)
       }
     } catch let error as SQLiteError {
-      throw InputRefusal(error, path: url.relativePath)
-    } catch let refusal as InputRefusal {
+      throw InvalidInputError(error, path: url.relativePath)
+    } catch let refusal as InvalidInputError {
       throw refusal
     } catch {
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable, message: ErrorText.of(error), nextStep: "copy the file again, whole")
     }
     try checkTables(names, path: url.relativePath)
@@ -107,7 +107,7 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   /// - Throws: that the file isn't a Core Data store; `SQLiteError`.
   package static func checkHousekeeping(on connection: Connection, path: String) throws {
     guard let reason = try HousekeepingTables.problem(on: connection) else { return }
-    throw InputRefusal(
+    throw InvalidInputError(
       kind: .unusable, message: "\(path) is a SQLite database but not a Core Data store: \(reason)",
       nextStep: "use the file that NSPersistentContainer wrote, or inspect it with `sqlite3`")
   }
@@ -115,10 +115,10 @@ package struct InputRefusal: Error, Sendable, CustomStringConvertible {
   /// Holds the names of a file's tables, in upper case, against those that every store has.
   ///
   /// - Throws: that the file is no Core Data store.
-  package static func checkTables(_ names: Set<String>, path: String) throws(InputRefusal) {
+  package static func checkTables(_ names: Set<String>, path: String) throws(InvalidInputError) {
     guard names.contains("Z_METADATA"), names.contains("Z_PRIMARYKEY") else {
       let missing = names.contains("Z_METADATA") ? "Z_PRIMARYKEY" : "Z_METADATA"
-      throw InputRefusal(
+      throw InvalidInputError(
         kind: .unusable,
         message: "\(path) is a SQLite database but no Core Data store: "
           + "it has no table \(missing)",

@@ -14,7 +14,7 @@ private final class Mood: NSManagedObject {
 ///
 /// `Snippets` has the lines of each fix; a test holds the findings against this file.
 @Suite("Suggested fixes are Swift that compiles")
-struct CureSnippetTests {
+struct FixSnippetTests {
   @Test(arguments: [
     ["fetch Mood batch 20 as moods", "walk moods array yes"],
     ["fetch Mood as moods", "walk moods"],

@@ -1,6 +1,6 @@
 import ProfileEvents
 
-extension LogTally {
+extension LogAggregator {
   /// A statement was run.
   mutating func run(_ message: LogMessage, _ lane: inout Lane) {
     confirm(&lane)
@@ -75,7 +75,7 @@ extension LogTally {
 
   /// SQLite's time of a SELECT.
   mutating func answer(_ text: LogBytes, _ lane: inout Lane) {
-    guard let time = LogTally.microseconds(text) else { return }
+    guard let time = LogAggregator.microseconds(text) else { return }
     confirm(&lane)
     reveal(&lane, isCount: false)
     guard let open = lane.nesting.answer(time) else {
@@ -87,7 +87,7 @@ extension LogTally {
 
   /// The time of a request without rows: a pragma, a batch request.
   mutating func execute(_ text: LogBytes, _ lane: inout Lane) {
-    guard let time = LogTally.microseconds(text) else { return }
+    guard let time = LogAggregator.microseconds(text) else { return }
     guard let last = lane.last else {
       unmatched += 1
       return
@@ -99,7 +99,7 @@ extension LogTally {
 
   /// The time of all of a fetch, which closes it.
   mutating func close(_ message: LogMessage, isCount: Bool, _ lane: inout Lane) {
-    guard let time = LogTally.microseconds(message.text) else { return }
+    guard let time = LogAggregator.microseconds(message.text) else { return }
     confirm(&lane)
     reveal(&lane, isCount: isCount)
     lane.settledLine = message.line
@@ -139,7 +139,7 @@ extension LogTally {
     guard !traits.isPage, !traits.readsLinks else { return }
     let statement = shapes[open.statement]
     count { $0.costs.count(.fetches, table: statement.table) }
-    let sighting = StormWatch.Sighting(
+    let sighting = FaultStormDetector.Sighting(
       kind: .fetchLoop, subject: subject(of: statement), statement: open.statement,
       line: open.line, time: open.time, ordinal: open.ordinal, microseconds: time)
     count { $0.storms.see(sighting) }
@@ -149,7 +149,7 @@ extension LogTally {
   private func subject(of statement: LogStatement) -> String {
     if let entity = statement.entity { return entity }
     guard let table = statement.table else { return "?" }
-    guard let entity = entities[table.uppercased()], entity != LogTally.several else {
+    guard let entity = entities[table.uppercased()], entity != LogAggregator.several else {
       return table
     }
     return entity

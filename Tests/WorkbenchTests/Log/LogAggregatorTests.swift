@@ -5,7 +5,7 @@ import Testing
 @testable import LogAnalysis
 
 @Suite("What the lines of a log add up to")
-struct LogTallyTests {
+struct LogAggregatorTests {
   /// The prefetch's time is inside its fetch's.
   @Test func nestedTimesBelongToTheirStatements() {
     let report = LogTexts.report(

@@ -4,7 +4,7 @@ package import ScenarioLanguage
 import WorkbenchText
 
 /// Holds the sections of a log against what is expected of them.
-package struct LogJudge {
+package struct LogBudgetEvaluator {
   private let budget: LogBudget
   private let tables: LogTables
 
@@ -15,7 +15,7 @@ package struct LogJudge {
 
   /// Judges every section of the log that the budget names, each time that it comes.
   ///
-  /// - Throws: `LawError` for a law without a value.
+  /// - Throws: `CountExpressionError` for a law without a value.
   package func judgement(of report: LogReport) throws -> LogJudgement {
     var judgement = LogJudgement()
     for section in budget.sections {
@@ -54,7 +54,7 @@ package struct LogJudge {
         untold(finding).map { "\(section.name) · \(finding.text): \($0)" }
       }
       notJudged += section.expect.plans.map { plan in
-        "\(section.name) · \(plan.text): \(LogJudge.noPlans)"
+        "\(section.name) · \(plan.text): \(LogBudgetEvaluator.noPlans)"
       }
       notJudged += section.judgedSteps.map { step in
         "\(section.name) · the expectations of `\(step)`: a log doesn't know steps"
@@ -70,7 +70,7 @@ package struct LogJudge {
   /// Why no log, or not this one, tells an expectation's number; nil when it does.
   func untold(_ expectation: Expectation, withHits hits: Bool) -> String? {
     let metric = expectation.scoped.metric
-    guard metric.isToldByLogs(withHits: hits) else {
+    guard metric.isAvailableInLogs(withHits: hits) else {
       return metric == .faults || metric == .hits
         ? "this log has no line for a fault that the row cache fills; expect `misses`"
         : "no log says `\(metric.rawValue)`"
@@ -155,7 +155,7 @@ package struct LogJudge {
 
   /// Why a log can't show a finding; nil when it can.
   func untold(_ finding: FindingName) -> String? {
-    let known = LogJudge.shown + [RuleName.ineffectivePrefetch.rawValue]
+    let known = LogBudgetEvaluator.shown + [RuleName.ineffectivePrefetch.rawValue]
     return known.contains(finding.rule.text) ? nil : "no log shows `\(finding.rule.text)`"
   }
 
@@ -170,7 +170,7 @@ package struct LogJudge {
         && !silenced.contains { $0.contains(storm.name) || $0.contains(storm.kind.rawValue) }
     }
     let expected = (section.expect.findings?.names ?? [])
-      .filter { LogJudge.shown.contains($0.rule.text) }.map(\.text)
+      .filter { LogBudgetEvaluator.shown.contains($0.rule.text) }.map(\.text)
     if section.expect.findings == nil, storms.isEmpty { return nil }
     let names = storms.map(\.name)
     let meant = expected.map(names(inLogsOf:))
@@ -253,7 +253,7 @@ extension LogBudget {
   /// - Parameters:
   ///   - model: the model for a file that names none.
   ///   - scale: what `scale` stands for in a scenario; a budget has the rows that it says.
-  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InputRefusal` when the file cannot
+  /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
   ///   be read.
   package static func read(
     path: String, model: NSManagedObjectModel?, scale: Int = 1
@@ -263,11 +263,11 @@ extension LogBudget {
 
   /// What no log can show, and what has no value.
   private var problems: [LanguageProblem] {
-    let judge = LogJudge(budget: self)
+    let judge = LogBudgetEvaluator(budget: self)
     return sections.flatMap { problems(in: $0.expect, judge) }
   }
 
-  private func problems(in block: ExpectBlock, _ judge: LogJudge) -> [LanguageProblem] {
+  private func problems(in block: ExpectBlock, _ judge: LogBudgetEvaluator) -> [LanguageProblem] {
     var problems = (block.findings?.names ?? []).compactMap { finding in
       judge.untold(finding).map { reason in
         LanguageProblem(
@@ -278,7 +278,7 @@ extension LogBudget {
     }
     problems += block.plans.map { plan in
       LanguageProblem(
-        LogJudge.noPlans, at: plan.place ?? SourcePlace(line: plan.line, column: 1),
+        LogBudgetEvaluator.noPlans, at: plan.place ?? SourceRange(line: plan.line, column: 1),
         nextStep: "leave `\(plan.text)` out; `cdprof run` judges the plans of a scenario")
     }
     for expectation in block.expectations {

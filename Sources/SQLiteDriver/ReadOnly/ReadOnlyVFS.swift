@@ -8,7 +8,7 @@ import Foundation
 /// log's index in its own memory. `vfs=unix-none` does nearly the same; it would create a log that
 /// disappeared, delete one beside an empty database, change a log's owner when root looks, and drop
 /// the locks of this process's other connections when it closes (see `DatabaseFile`).
-enum LookingFileSystem {
+enum ReadOnlyVFS {
   static let name = "cdprof-looking"
 
   /// Makes the file system known to SQLite, once for the process.

@@ -7,7 +7,7 @@ import Testing
 @testable import WorkbenchText
 
 @Suite("A store in the shell is only looked at", .enabled(if: SharedData.moodyStores != nil))
-struct LookedAtStoreTests {
+struct ReadOnlyStoreTests {
   private func moody() throws -> URL {
     try #require(SharedData.moodyStores).appendingPathComponent("Moody.moody")
   }

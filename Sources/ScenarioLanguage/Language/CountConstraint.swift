@@ -1,7 +1,7 @@
 package import WorkbenchText
 
 /// What a metric must be: `1 + Mood + Country`, `at most 100`, `at least Mood`, `2..ceil(Mood / 20)`.
-package struct Law: Sendable, Equatable {
+package struct CountConstraint: Sendable, Equatable {
   /// How the metric stands to the expressions.
   package enum Relation: Sendable, Equatable {
     case equal(CountExpression)
@@ -14,7 +14,7 @@ package struct Law: Sendable, Equatable {
   package let text: String
   package let relation: Relation
   /// Where it is written.
-  package let place: SourcePlace
+  package let place: SourceRange
 
   /// Reads a law.
   ///
@@ -22,18 +22,18 @@ package struct Law: Sendable, Equatable {
   package init(_ word: Word) throws(LanguageProblem) {
     text = word.text
     place = word.place
-    if let bound = Law.rest(of: word, after: "at most") {
+    if let bound = CountConstraint.rest(of: word, after: "at most") {
       relation = .atMost(try CountExpression(bound))
-    } else if let bound = Law.rest(of: word, after: "at least") {
+    } else if let bound = CountConstraint.rest(of: word, after: "at least") {
       relation = .atLeast(try CountExpression(bound))
-    } else if let (low, high) = Law.ends(of: word) {
+    } else if let (low, high) = CountConstraint.ends(of: word) {
       relation = .range(try CountExpression(low), try CountExpression(high))
     } else {
       relation = .equal(try CountExpression(word))
     }
   }
 
-  package static func == (first: Law, second: Law) -> Bool {
+  package static func == (first: CountConstraint, second: CountConstraint) -> Bool {
     first.relation == second.relation
   }
 
@@ -47,18 +47,22 @@ package struct Law: Sendable, Equatable {
 
   /// The least and the most the metric may be.
   ///
-  /// - Throws: `LawError` as its expressions, when the least is more than the most, and when no count
+  /// - Throws: `CountExpressionError` as its expressions, when the least is more than the most, and when no count
   ///   could be within them.
-  package func bounds(in scope: LawScope) throws(LawError) -> ClosedRange<Int> {
+  package func bounds(in scope: CountExpressionScope) throws(CountExpressionError) -> ClosedRange<
+    Int
+  > {
     let bounds = try range(in: scope)
     guard bounds.upperBound >= 0 else {
-      throw LawError(
+      throw CountExpressionError(
         text: text, message: "no count can be \(bounds.upperBound)", place: place)
     }
     return bounds
   }
 
-  private func range(in scope: LawScope) throws(LawError) -> ClosedRange<Int> {
+  private func range(in scope: CountExpressionScope) throws(CountExpressionError) -> ClosedRange<
+    Int
+  > {
     switch relation {
     case .equal(let only):
       let value = try only.value(in: scope)
@@ -70,7 +74,7 @@ package struct Law: Sendable, Equatable {
     case .range(let low, let high):
       let (least, most) = (try low.value(in: scope), try high.value(in: scope))
       guard least <= most else {
-        throw LawError(
+        throw CountExpressionError(
           text: text, message: "it goes from \(least) down to \(most)", place: place)
       }
       return least...most
@@ -79,16 +83,16 @@ package struct Law: Sendable, Equatable {
 
   /// The number beside the law in a report: its value, or the bound nearest to it.
   ///
-  /// - Throws: `LawError` as `bounds(in:)`.
-  package func value(in scope: LawScope) throws(LawError) -> Int {
+  /// - Throws: `CountExpressionError` as `bounds(in:)`.
+  package func value(in scope: CountExpressionScope) throws(CountExpressionError) -> Int {
     let bounds = try bounds(in: scope)
     return bounds.upperBound == .max ? bounds.lowerBound : bounds.upperBound
   }
 
   /// The law with its numbers worked out: `61`, `at most 100`, `2..5`.
   ///
-  /// - Throws: `LawError` as `bounds(in:)`.
-  package func expectation(in scope: LawScope) throws(LawError) -> String {
+  /// - Throws: `CountExpressionError` as `bounds(in:)`.
+  package func expectation(in scope: CountExpressionScope) throws(CountExpressionError) -> String {
     let bounds = try bounds(in: scope)
     switch relation {
     case .equal: return String(bounds.lowerBound)
@@ -121,7 +125,7 @@ package struct Law: Sendable, Equatable {
 }
 
 /// What the names of an expression stand for.
-package struct LawScope: Sendable, Equatable {
+package struct CountExpressionScope: Sendable, Equatable {
   /// Rows of each entity, those of its sub-entities included.
   package var rows: [String: Int]
   /// The number given by `--scale`.
@@ -139,13 +143,13 @@ package struct LawScope: Sendable, Equatable {
 }
 
 /// An expression that has no whole value.
-package struct LawError: Error, Sendable, CustomStringConvertible {
+package struct CountExpressionError: Error, Sendable, CustomStringConvertible {
   /// The expression as written.
   package let text: String
   /// Why it has none, and what to do.
   package let message: String
   /// Where the expression is written.
-  package let place: SourcePlace
+  package let place: SourceRange
 
   package var description: String { "`\(text)`: \(message)" }
 }

@@ -5,7 +5,7 @@ import ScenarioLanguage
 /// Everything typed between two resets: what ran, and what it cost.
 ///
 /// Each step adds its own part, so that the next one costs the same however long the try is.
-struct ShellTry {
+struct ShellRun {
   /// Counted from 1.
   let number: Int
   /// The steps that ran, in order; one that failed is marked to fail with its code.

@@ -1,7 +1,7 @@
 /// Puts the lines of a log together again that were broken at a column.
 ///
 /// Where none were, each line passes as it is. Only the beginning of the log is kept, to find the column.
-struct LogMender {
+struct WrappedLineJoiner {
   /// A line of the log as it was written, and how many lines it stands on now.
   typealias Line = (bytes: ArraySlice<UInt8>, pieces: Int)
 
@@ -21,7 +21,9 @@ struct LogMender {
     self.source = source
     var read: [ArraySlice<UInt8>] = []
     var bytes = 0
-    while read.count < LogMender.sample.lines, bytes < LogMender.sample.bytes, let line = source() {
+    while read.count < WrappedLineJoiner.sample.lines, bytes < WrappedLineJoiner.sample.bytes,
+      let line = source()
+    {
       // A slice of its own, as the source's buffer moves on.
       read.append(Array(line)[...])
       bytes += line.count
@@ -36,7 +38,7 @@ struct LogMender {
     guard let wrap else { return (line, 1) }
     var pieces = 1
     var width = LogWrap.width(line)
-    while pieces < LogMender.mostPieces, let following = piece() {
+    while pieces < WrappedLineJoiner.mostPieces, let following = piece() {
       guard let blanks = wrap.blanks(between: line, width, following) else {
         waiting.append(following)
         break

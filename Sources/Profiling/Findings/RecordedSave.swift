@@ -1,7 +1,7 @@
 import ProfileEvents
 
 /// A save that reached a store, with the statements that wrote its rows.
-struct WrittenSave {
+struct RecordedSave {
   let save: Event
   /// INSERTs, UPDATEs and DELETEs of entities and join tables.
   let statements: [Event]
@@ -9,7 +9,7 @@ struct WrittenSave {
   /// The saves of a recording in their order.
   ///
   /// A child context's save is none: it sends no statement.
-  static func all(in recording: Recording) -> [WrittenSave] {
+  static func all(in recording: Recording) -> [RecordedSave] {
     guard recording.events.contains(where: { $0.kind == .save }) else { return [] }
     var enclosing: [Int: Int] = [:]
     var order: [Event] = []
@@ -29,12 +29,12 @@ struct WrittenSave {
       }
     }
     return order.compactMap { save in
-      statements[save.id].map { WrittenSave(save: save, statements: $0) }
+      statements[save.id].map { RecordedSave(save: save, statements: $0) }
     }
   }
 
   /// The entity of which most rows were written; nil when none is named.
-  static func mostWritten(in saves: [WrittenSave]) -> String? {
+  static func mostWritten(in saves: [RecordedSave]) -> String? {
     let counts = saves.flatMap(\.statements).reduce(into: [String: Int]()) { counts, event in
       if let entity = event.entity { counts[entity, default: 0] += 1 }
     }

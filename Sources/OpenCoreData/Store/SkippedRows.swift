@@ -5,9 +5,9 @@ import Synchronization
 /// Given as an option when a store is opened, it makes reads pass over rows of an unknown entity and
 /// rows with a key below 1, and notes them. Without it such a row fails the read: a program that got
 /// the others alone could take it for deleted. Any thread may ask.
-package final class DamagedRows: Sendable {
+package final class SkippedRows: Sendable {
   /// The key of the option, whose value is an instance of this class.
-  package static let option = "cdprof.DamagedRows"
+  package static let option = "cdprof.SkippedRows"
 
   /// More are not kept.
   private static let most = 1_000
@@ -37,7 +37,7 @@ package final class DamagedRows: Sendable {
       error.code == CocoaError.Code.fileReadCorruptFile.rawValue
     else { return false }
     state.withLock { state in
-      guard state.seen.count < DamagedRows.most,
+      guard state.seen.count < SkippedRows.most,
         state.seen.insert(error.localizedDescription).inserted
       else { return }
       state.errors.append(error)

@@ -3,18 +3,18 @@ import SQLiteDriver
 import ScenarioLanguage
 
 /// Compares what was expected with what was recorded.
-struct ExpectationJudge {
-  let scope: LawScope
+struct ExpectationEvaluator {
+  let scope: CountExpressionScope
   /// The scenario file as it was given.
   let path: String
 
   /// The result of a metric's law.
   ///
   /// - Parameter findings: What fired in the recording; one of them may explain a surplus.
-  /// - Throws: `LawError` when the law has no value.
+  /// - Throws: `CountExpressionError` when the law has no value.
   func result(
     of expectation: Expectation, in recording: Recording, firing findings: [Finding] = []
-  ) throws(LawError) -> ExpectationResult {
+  ) throws(CountExpressionError) -> ExpectationResult {
     let bounds = try expectation.law.bounds(in: scope)
     let found = recording.value(of: expectation.scoped)
     let holds = bounds.contains(found)

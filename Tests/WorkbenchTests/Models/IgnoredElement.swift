@@ -1,7 +1,7 @@
 import Testing
 
 /// A model with a part that editors mark and compilers let pass, and what is warned of.
-struct DoubtfulPart: CustomTestStringConvertible {
+struct IgnoredElement: CustomTestStringConvertible {
   let testDescription: String
   /// What is inside the document's `model`.
   let inside: String
@@ -17,35 +17,35 @@ struct DoubtfulPart: CustomTestStringConvertible {
     self.isKept = isKept
   }
 
-  static let all: [DoubtfulPart] = names + types + destinations + inverses + indexes + others
+  static let all: [IgnoredElement] = names + types + destinations + inverses + indexes + others
 
   private static let names = [
-    DoubtfulPart(
+    IgnoredElement(
       "a property of the parent declared anew",
       DocumentTags.entity("P", DocumentTags.attribute("n"))
         + DocumentTags.entity("A", DocumentTags.attribute("n", "Integer 16"), #"parentEntity="P""#),
       "A.n", isKept: false),
-    DoubtfulPart(
+    IgnoredElement(
       "a relationship of the parent declared anew",
       DocumentTags.entity("P", DocumentTags.relationship("b", "B", "a"))
         + DocumentTags.entity("A", DocumentTags.relationship("b", "B", "a"), #"parentEntity="P""#)
         + DocumentTags.entity("B", DocumentTags.relationship("a", "P", "b")), "A.b", isKept: false),
-    DoubtfulPart(
+    IgnoredElement(
       "an unknown parent",
       DocumentTags.entity("A", DocumentTags.attribute("n"), #"parentEntity="Gone""#), "A"),
-    DoubtfulPart(
+    IgnoredElement(
       "a configuration with an unknown member, and one without a name",
       DocumentTags.entity("A", DocumentTags.attribute("n"))
         + #"<configuration name="C"><memberEntity name="Gone"/>"#
         + #"<memberEntity name="A"/></configuration><configuration/>"#, "", "", isKept: false),
-    DoubtfulPart(
+    IgnoredElement(
       "names that differ in case alone",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("name") + DocumentTags.attribute("Name")
           + DocumentTags.attribute("NAME"))
         + DocumentTags.entity("a", DocumentTags.attribute("x"))),
-    DoubtfulPart(
+    IgnoredElement(
       "names of columns that every table has",
       DocumentTags.entity(
         "A",
@@ -54,14 +54,14 @@ struct DoubtfulPart: CustomTestStringConvertible {
   ]
 
   private static let types = [
-    DoubtfulPart(
+    IgnoredElement(
       "unknown types, and none",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n", "Integer 128") + DocumentTags.attribute("m", "Fancy")
           + DocumentTags.attribute("k", "")
           + #"<attribute name="o" optional="YES"/>"#), "A.n", "A.m", "A.k", "A.o"),
-    DoubtfulPart(
+    IgnoredElement(
       "numbers that do not fit",
       DocumentTags.entity(
         "A",
@@ -71,7 +71,7 @@ struct DoubtfulPart: CustomTestStringConvertible {
           + DocumentTags.attribute("z", "Decimal", #"defaultValueString="1,5""#)
           + DocumentTags.attribute("f", "Float", #"defaultValueString="0,0""#)),
       "A.n", "A.m", "A.k", "A.z", "A.f"),
-    DoubtfulPart(
+    IgnoredElement(
       "other defaults that do not fit",
       DocumentTags.entity(
         "A",
@@ -80,26 +80,26 @@ struct DoubtfulPart: CustomTestStringConvertible {
           + DocumentTags.attribute("e", "Date", #"defaultDateTimeInterval="x""#)
           + DocumentTags.attribute("u", "UUID", #"defaultValueString="nope""#)), "A.b", "A.d",
       "A.e", "A.u"),
-    DoubtfulPart(
+    IgnoredElement(
       "limits that are none",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("m", "Integer 16", #"minValueString="low""#)
           + DocumentTags.attribute("s", "String", #"maxValueString="1.5""#)), "A.m", "A.s"),
-    DoubtfulPart(
+    IgnoredElement(
       "limits that no value keeps, and a broken pattern",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n", "Integer 16", #"minValueString="9" maxValueString="3""#)
           + DocumentTags.attribute("s", "String", #"regularExpressionString="([""#))),
-    DoubtfulPart(
+    IgnoredElement(
       "words that are neither yes nor no",
       DocumentTags.entity(
         "A",
         #"<attribute name="n" optional="perhaps" indexed="sometimes" attributeType="String" "#
           + #"defaultValueString="x"/>"#,
         #"isAbstract="maybe""#), "A", "A.n", "A.n"),
-    DoubtfulPart(
+    IgnoredElement(
       "derivations",
       DocumentTags.entity(
         "A",
@@ -111,7 +111,7 @@ struct DoubtfulPart: CustomTestStringConvertible {
           + DocumentTags.attribute(
             "g", "String", #"derived="YES" derivationExpression="canonical:(gone)""#)),
       "A.d", "A.e"),
-    DoubtfulPart(
+    IgnoredElement(
       "composites",
       DocumentTags.entity(
         "A",
@@ -122,15 +122,15 @@ struct DoubtfulPart: CustomTestStringConvertible {
   ]
 
   private static let destinations = [
-    DoubtfulPart(
+    IgnoredElement(
       "a to-one that leads nowhere",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "Nowhere") + DocumentTags.attribute("n")), "A.x"),
-    DoubtfulPart(
+    IgnoredElement(
       "a to-one with an inverse that leads nowhere",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "Nowhere", "y") + DocumentTags.attribute("n")), "A.x"),
-    DoubtfulPart(
+    IgnoredElement(
       "relationships without a destination",
       DocumentTags.entity(
         "A",
@@ -139,37 +139,37 @@ struct DoubtfulPart: CustomTestStringConvertible {
           + DocumentTags.relationship("y", "Nowhere", nil, #"toMany="YES" ordered="YES""#)
           + DocumentTags.attribute("n")),
       "A.w", "A.x", "A.y"),
-    DoubtfulPart(
+    IgnoredElement(
       "relationships that must lead somewhere and lead nowhere",
       DocumentTags.entity(
         "A",
         #"<relationship name="w" maxCount="1" destinationEntity="Nowhere"/>"#
           + #"<relationship name="x" toMany="YES" minCount="2" destinationEntity="Nowhere"/>"#),
       "A.w", "A.x"),
-    DoubtfulPart(
+    IgnoredElement(
       "a sub-entity of an entity whose relationship leads nowhere",
       DocumentTags.entity("P", DocumentTags.relationship("x", "Nowhere", nil, #"toMany="YES""#))
         + DocumentTags.entity("A", DocumentTags.relationship("z", "P"), #"parentEntity="P""#), "P.x"
     ),
-    DoubtfulPart(
+    IgnoredElement(
       "transient relationships",
       DocumentTags.entity(
         "A", DocumentTags.relationship("b", "B", "a", #"maxCount="1" transient="YES""#))
         + DocumentTags.entity("B", DocumentTags.relationship("a", "A", "b"))),
-    DoubtfulPart(
+    IgnoredElement(
       "an unknown delete rule",
       DocumentTags.entity(
         "A",
         #"<relationship name="x" optional="YES" maxCount="1" destinationEntity="B" "#
           + #"inverseName="a" deletionRule="Explode"/>"#)
         + DocumentTags.entity("B", DocumentTags.relationship("a", "A", "x")), "A.x", isKept: false),
-    DoubtfulPart(
+    IgnoredElement(
       "counts that make no sense",
       DocumentTags.entity(
         "A",
         DocumentTags.relationship("x", "B", "a", #"minCount="-3" maxCount="many" toMany="YES""#))
         + DocumentTags.entity("B", DocumentTags.relationship("a", "A", "x")), "A.x", "A.x"),
-    DoubtfulPart(
+    IgnoredElement(
       "more at least than at most",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "B", "a", #"minCount="5" maxCount="2" toMany="YES""#))
@@ -177,37 +177,37 @@ struct DoubtfulPart: CustomTestStringConvertible {
   ]
 
   private static let inverses = [
-    DoubtfulPart(
+    IgnoredElement(
       "an inverse that leads back by another relationship",
       DocumentTags.entity(
         "A", DocumentTags.relationship("x", "B", "y") + DocumentTags.relationship("z", "B", "y"))
         + DocumentTags.entity("B", DocumentTags.relationship("y", "A", "z")), "A.x"),
-    DoubtfulPart(
+    IgnoredElement(
       "an inverse that has none",
       DocumentTags.entity("A", DocumentTags.relationship("x", "B", "y"))
         + DocumentTags.entity("B", DocumentTags.relationship("y", "A")), "A.x"),
-    DoubtfulPart(
+    IgnoredElement(
       "an inverse that leads to a third entity",
       DocumentTags.entity("A", DocumentTags.relationship("x", "B", "y"))
         + DocumentTags.entity("B", DocumentTags.relationship("y", "C", "b"))
         + DocumentTags.entity("C", DocumentTags.relationship("b", "B", "y")), "A.x"),
-    DoubtfulPart(
+    IgnoredElement(
       "inverses that are not there, and an attribute as one",
       DocumentTags.entity(
         "A",
         DocumentTags.relationship("x", "B", "nothere") + DocumentTags.relationship("z", "B", "t"))
         + DocumentTags.entity("B", DocumentTags.attribute("t")), "A.x", "A.z"),
-    DoubtfulPart(
+    IgnoredElement(
       "a relationship to itself that is half its own inverse",
       DocumentTags.entity(
         "A", DocumentTags.relationship("p", "A", "q") + DocumentTags.relationship("q", "A", "q")),
       "A.p"),
-    DoubtfulPart(
+    IgnoredElement(
       "a many-to-many of which one side is gone",
       DocumentTags.entity("A", DocumentTags.relationship("bs", "B", "as", #"toMany="YES""#))
         + DocumentTags.entity("B", DocumentTags.relationship("as", "A", "others", #"toMany="YES""#)),
       "A.bs", "B.as"),
-    DoubtfulPart(
+    IgnoredElement(
       "a to-many whose inverse belongs to another to-many",
       DocumentTags.entity(
         "A",
@@ -217,20 +217,20 @@ struct DoubtfulPart: CustomTestStringConvertible {
   ]
 
   private static let indexes = [
-    DoubtfulPart(
+    IgnoredElement(
       "two indexes of one name",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n") + DocumentTags.attribute("m") + DocumentTags.index("by", "n")
           + DocumentTags.index("by", "m")), "A"),
-    DoubtfulPart(
+    IgnoredElement(
       "an index of nothing, and one without a name",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n")
           + #"<fetchIndex name="by"/><fetchIndex><fetchIndexElement property="n"/>"#
           + #"</fetchIndex>"#), "A", isKept: false),
-    DoubtfulPart(
+    IgnoredElement(
       "indexes of unknown properties",
       DocumentTags.entity(
         "A",
@@ -239,24 +239,24 @@ struct DoubtfulPart: CustomTestStringConvertible {
           + #"<fetchIndexElement property="n"/></fetchIndex>"#
           + DocumentTags.index("byGone", "gone")),
       "A", "A"),
-    DoubtfulPart(
+    IgnoredElement(
       "a partial index whose condition cannot be read",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n")
           + DocumentTags.index("by", "n", #"partialIndexPredicate="n ==""#)), "A"),
-    DoubtfulPart(
+    IgnoredElement(
       "unknown kinds and orders of an index",
       DocumentTags.entity(
         "A",
         DocumentTags.attribute("n")
           + #"<fetchIndex name="by"><fetchIndexElement property="n" type="Fancy" "#
           + #"order="sideways"/></fetchIndex>"#), "A", "A", isKept: false),
-    DoubtfulPart(
+    IgnoredElement(
       "a constraint of unknown properties",
       DocumentTags.entity("A", DocumentTags.attribute("n") + DocumentTags.constraint("n", "gone")),
       "A"),
-    DoubtfulPart(
+    IgnoredElement(
       "a compound index over a path",
       DocumentTags.entity(
         "A",
@@ -266,7 +266,7 @@ struct DoubtfulPart: CustomTestStringConvertible {
   ]
 
   private static let others = [
-    DoubtfulPart(
+    IgnoredElement(
       "predicates that cannot be read",
       DocumentTags.entity(
         "A",
@@ -275,7 +275,7 @@ struct DoubtfulPart: CustomTestStringConvertible {
           + #"entity="A" predicateString="n =="/></fetchedProperty>"#
           + #"<fetchedProperty name="g" optional="YES"/>"#)
         + #"<fetchRequest name="F" entity="A" predicateString="n == == 3"/>"#),
-    DoubtfulPart(
+    IgnoredElement(
       "fetch requests for unknown entities",
       DocumentTags.entity(
         "A",
@@ -284,7 +284,7 @@ struct DoubtfulPart: CustomTestStringConvertible {
           + #"entity="Gone" predicateString="n == 1"/></fetchedProperty>"#)
         + #"<fetchRequest name="F" entity="Gone"/><fetchRequest name="G"/>"#,
       "", "", "", isKept: false),
-    DoubtfulPart(
+    IgnoredElement(
       "tags and attributes that nobody knows",
       DocumentTags.entity(
         "A", DocumentTags.attribute("n", "String", #"mystery="x""#) + "<mystery/>")

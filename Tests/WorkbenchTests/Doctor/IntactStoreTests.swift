@@ -5,7 +5,7 @@ import Testing
 @testable import StoreTools
 
 @Suite("Nothing is found in a store that has everything and was used")
-struct SoundStoreTests {
+struct IntactStoreTests {
   private static let document = """
     <model>
       <entity name="Place">

@@ -7,7 +7,7 @@ import ScenarioLanguage
 /// It fires when every result was let go and nothing is left to save, and a context still has at least
 /// `threshold` objects registered: they hold each other through relationships that were read from both
 /// ends, or the context was told to keep them, or its undo manager does.
-enum KeptAlive: WorkRule {
+enum RetainedObjectsRule: WorkRule {
   static let rule = RuleName.keptAlive
   /// Fewer are not worth a word.
   static let threshold = 10
@@ -61,12 +61,15 @@ enum KeptAlive: WorkRule {
     return most?.entity
   }
 
-  private static func cure(_ shape: ContextShape) -> Cure {
-    if shape.retainsObjects == true { return Cure(now: "context.retainsRegisteredObjects = true") }
-    if shape.isUndoable == true {
-      return Cure(now: "context.undoManager = UndoManager()", swift: ["context.undoManager = nil"])
+  private static func cure(_ shape: ContextShape) -> SuggestedFix {
+    if shape.retainsObjects == true {
+      return SuggestedFix(now: "context.retainsRegisteredObjects = true")
     }
-    return Cure(swift: [
+    if shape.isUndoable == true {
+      return SuggestedFix(
+        now: "context.undoManager = UndoManager()", swift: ["context.undoManager = nil"])
+    }
+    return SuggestedFix(swift: [
       "for owner in owners { context.refresh(owner, mergeChanges: true) }  // before they are let go"
     ])
   }
