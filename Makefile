@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test agreement fuzz exports examples checked walk threads memory kills build lint catalogue samples picture bench gates clean prepare
+.PHONY: help demo test agreement fuzz exports examples checked walk threads memory kills build lint catalog samples picture bench gates clean prepare
 
 # The same switch everywhere: a target may import only what Package.swift says it depends on.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -25,9 +25,9 @@ help:
 	@echo 'make kills      a process killed 200 times while it saves'
 	@echo 'make build      release build of cdprof'
 	@echo 'make lint       swift format lint --strict'
-	@echo 'make catalogue  which catalogued behaviours a scenario or a test covers'
-	@echo 'make samples    the sample report in $(REPORTS)/samples anew'
-	@echo 'make picture    the picture in the README anew, with Chromium'
+	@echo 'make catalog  which catalogd behaviors a scenario or a test covers'
+	@echo 'make samples    the sample report in $(REPORTS)/samples again'
+	@echo 'make picture    the picture in the README again, with Chromium'
 	@echo 'make bench      the benchmark beside C and GRDB; BENCH="--only fetch" passes options on'
 	@echo 'make gates      statements, rows, allocations, instructions against Benchmarks/gates.json'
 	@echo 'make clean      remove what was built; reports stay'
@@ -96,8 +96,8 @@ samples: build
 picture: build
 	@sh Scripts/picture.sh '$(SCENARIO)' '$(REPORTS)' '$(PICTURE)'
 
-catalogue:
-	@sh Scripts/catalogue.sh
+catalog:
+	@sh Scripts/catalog.sh
 
 # A package of its own: GRDB is nobody's dependency but the benchmark's.
 bench: prepare

@@ -13,7 +13,7 @@ cdprof=$(swift build -c release --show-bin-path)/cdprof
 name=$(basename "$scenario")
 page=$reports/${name%.*}.html
 if [ ! -s "$page" ]; then
-  printf '%s\n' "cdprof said it ran $scenario, but there is no page at $page." >&2
+  printf '%s\n' "cdprof said it ran $scenario, but there's no page at $page." >&2
   exit 1
 fi
 printf '\n%s\n' "Open this page:     $PWD/$page"

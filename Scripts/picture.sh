@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the README's picture anew: the first screen of the demo's page in a headless Chromium.
+# Takes the README's picture again: the first screen of the demo's page in a headless Chromium.
 #
 #   picture.sh SCENARIO REPORTS PICTURE
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the sample report anew with the release build. A test compares its counts with a fresh run,
+# Writes the sample report again with the release build. A test compares its counts with a fresh run,
 # so this is needed after a change to the scenario, to the counts or to the form of a report.
 #
 #   samples.sh SCENARIO FOLDER

@@ -1,7 +1,7 @@
 public import OpenCoreData
 import ProfileEvents
 
-/// What a piece of work cost, in the words of the metric catalogue.
+/// What a piece of work cost, in the words of the metric catalog.
 ///
 /// For a program's own tests: `#expect(costs.selects == 2)`. Every number is exact and repeats.
 public struct Costs: Sendable, Equatable {

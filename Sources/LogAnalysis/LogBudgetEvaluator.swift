@@ -16,17 +16,17 @@ package struct LogBudgetEvaluator {
   /// Judges every section of the log that the budget names, each time that it comes.
   ///
   /// - Throws: `CountExpressionError` for a law without a value.
-  package func judgement(of report: LogReport) throws -> LogJudgement {
-    var judgement = LogJudgement()
+  package func judgment(of report: LogReport) throws -> LogJudgement {
+    var judgment = LogJudgement()
     for section in budget.sections {
       let places = report.sections.indices.filter { report.sections[$0].name == section.name }
-      if places.isEmpty { judgement.missing.append((section.name, section.line)) }
+      if places.isEmpty { judgment.missing.append((section.name, section.line)) }
       for place in places {
-        judgement.results[place] = try results(
-          of: section, on: report.sections[place], report, &judgement.notJudged)
+        judgment.results[place] = try results(
+          of: section, on: report.sections[place], report, &judgment.notJudged)
       }
     }
-    return judgement
+    return judgment
   }
 
   private func results(
@@ -193,7 +193,7 @@ package struct LogBudgetEvaluator {
       differences: missing.map { "\($0) is not in the log" }
         + surplus.map { storm in
           "\(storm.name): \(NumberText.grouped(storm.count)) x #\(storm.statement) from line "
-            + "\(storm.firstLine); cure: \(storm.cure)"
+            + "\(storm.firstLine); fix: \(storm.cure)"
         })
   }
 }
@@ -216,22 +216,22 @@ package struct LogJudgement: Sendable {
 /// What came of a log's budget, as a person reads it.
 package enum LogJudgementText {
   /// The verdict, and what was missed with the statements behind it.
-  package static func lines(_ judgement: LogJudgement, of report: LogReport) -> [String] {
-    let results = judgement.results.values.flatMap { $0 }
+  package static func lines(_ judgment: LogJudgement, of report: LogReport) -> [String] {
+    let results = judgment.results.values.flatMap { $0 }
     let held = results.count(where: \.holds)
-    let sections = judgement.results.values.count { $0.allSatisfy(\.holds) }
+    let sections = judgment.results.values.count { $0.allSatisfy(\.holds) }
     var lines = [
-      "\(judgement.holds ? "✓" : "✗") "
+      "\(judgment.holds ? "✓" : "✗") "
         + NumberText.counted(
-          sections, of: judgement.results.count + judgement.missing.count, "section")
+          sections, of: judgment.results.count + judgment.missing.count, "section")
         + ", " + NumberText.counted(held, of: results.count, "expectation")
     ]
-    for (name, line) in judgement.missing {
+    for (name, line) in judgment.missing {
       lines.append("✗ \(name)   the log has no line `cdprof: begin \(name)`   line \(line)")
     }
-    for place in judgement.results.keys.sorted() {
+    for place in judgment.results.keys.sorted() {
       let section = report.sections[place]
-      for result in judgement.results[place] ?? [] where !result.holds {
+      for result in judgment.results[place] ?? [] where !result.holds {
         let law = result.law == result.expected.description ? "" : " (\(result.law))"
         lines.append(
           "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(law)"
@@ -239,9 +239,9 @@ package enum LogJudgementText {
         lines += result.differences.map { "    \($0)" }
       }
     }
-    if !judgement.notJudged.isEmpty {
+    if !judgment.notJudged.isEmpty {
       lines.append("not judged, for a log does not tell:")
-      lines += judgement.notJudged.map { "    \($0)" }
+      lines += judgment.notJudged.map { "    \($0)" }
     }
     return lines
   }

@@ -81,7 +81,7 @@ package struct LogBytes: Hashable, Sendable {
     LogBytes(bytes.drop { $0.isBlank })
   }
 
-  /// The whole number it begins with, a sign included.
+  /// The integer it begins with, a sign included.
   var leadingNumber: Int? {
     var digits = bytes
     let isNegative = digits.first == UInt8(ascii: "-")

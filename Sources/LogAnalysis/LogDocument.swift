@@ -56,8 +56,8 @@ struct LogDocument: Encodable {
   let wrappedAt: Int?
   let kinds: [String: Int]
   let classes: [String: Int]
-  let unrecognised: Int
-  let unrecognisedLines: [Sample]
+  let unrecognized: Int
+  let unrecognizedLines: [Sample]
   let problems: [Sample]
   let firstTime: String?
   let lastTime: String?
@@ -82,8 +82,8 @@ struct LogDocument: Encodable {
     wrappedAt = report.wrap?.column
     kinds = Dictionary(uniqueKeysWithValues: report.kinds.map { ($0.rawValue, $1) })
     classes = Dictionary(uniqueKeysWithValues: report.classes.map { ($0.rawValue, $1) })
-    unrecognised = report.unrecognised
-    unrecognisedLines = report.unrecognisedLines.map(LogDocument.sample)
+    unrecognized = report.unrecognized
+    unrecognizedLines = report.unrecognizedLines.map(LogDocument.sample)
     problems = report.complaints.map(LogDocument.sample)
     firstTime = report.firstTime.isEmpty ? nil : report.firstTime
     lastTime = report.lastTime.isEmpty ? nil : report.lastTime

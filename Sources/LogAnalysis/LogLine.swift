@@ -22,7 +22,7 @@ struct LogLine {
     if let record { line = record.message }
     text = line
     prefix = line
-    // The format of a record's message is no message.
+    // The format of a record's message isn't a message.
     if record == nil, LogRecord.isKey(line) { return }
     if let found = LogLine.marked(line) ?? LogLine.categorised(line) ?? LogLine.bare(line) {
       message = (found.logClass, found.text.trimmed)

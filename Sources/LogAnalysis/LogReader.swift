@@ -4,7 +4,7 @@ package import WorkbenchText
 package struct LogReader {
   private var report: LogReport
   private var tally = LogAggregator()
-  private var unrecognised = LogSamples(limit: 50)
+  private var unrecognized = LogSamples(limit: 50)
   /// The message that the next line may continue.
   private var open: LogMessage?
   /// Whether the lines are those of a record that stands over several.
@@ -85,8 +85,8 @@ package struct LogReader {
       line: report.lines, logClass: logClass, text: text, time: line.time, lane: line.lane)
     note(message.time)
     guard let kind = LogKind(logClass, text), !LogAggregator.isBeyondLimits(text) else {
-      report.unrecognised += 1
-      unrecognised.add(message)
+      report.unrecognized += 1
+      unrecognized.add(message)
       isExplaining = false
       open = message
       return
@@ -124,7 +124,7 @@ package struct LogReader {
       return section
     }
     report.complaints = tally.complaints.all
-    report.unrecognisedLines = unrecognised.all
+    report.unrecognizedLines = unrecognized.all
     report.stores = tally.stores
     report.tellsHits = tally.tellsHits
     report.saveTimes = tally.saveTimes

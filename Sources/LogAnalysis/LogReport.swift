@@ -12,15 +12,15 @@ package struct LogReport: Sendable {
   package var lines = 0
   /// Where its lines were broken, and put together again; nil where they were not.
   package var wrap: LogWrap?
-  /// Lines by kind; with `unrecognised` they are all lines.
+  /// Lines by kind; with `unrecognized` they are all lines.
   package var kinds: [LogKind: Int] = [:]
   /// Lines of Core Data's by what stands behind `CoreData:`, understood or not; without the lines
   /// that continue them.
   package var classes: [LogClass: Int] = [:]
   /// Lines of Core Data's that are not understood.
-  package var unrecognised = 0
+  package var unrecognized = 0
   /// The first of them, by their text.
-  package var unrecognisedLines: [LogSample] = []
+  package var unrecognizedLines: [LogSample] = []
   /// Errors, warnings and faults by their text, the first hundred.
   package var complaints: [LogSample] = []
   /// The time in front of the first and the last line that has one; empty without.
@@ -53,7 +53,7 @@ package struct LogReport: Sendable {
     !classes.isEmpty || !sections.isEmpty || kinds[.plan, default: 0] > 0
   }
 
-  /// Lines that are Core Data's, the unrecognised among them.
+  /// Lines that are Core Data's, the unrecognized among them.
   package var coreDataLines: Int {
     let others: [LogKind] = [.app, .blank, .metadata, .section]
     return lines - others.reduce(0) { $0 + kinds[$1, default: 0] }
@@ -68,7 +68,7 @@ extension LogReport {
   ///
   /// Values that the log lacks (level 1, or `<private>`) are taken from the store. Cut statements are
   /// left out.
-  /// - Throws: the file system's `NSError`; `SQLiteError` when the file is no store.
+  /// - Throws: the file system's `NSError`; `SQLiteError` when the file isn't a store.
   package func advice(on store: URL) throws -> IndexAdvice {
     try IndexAdvisor(storeURL: store).advice(on: advisedStatements)
   }
@@ -201,7 +201,7 @@ package struct LogSection: Sendable, Equatable {
   }
 }
 
-/// What a part of a log cost, in the words of the metric catalogue.
+/// What a part of a log cost, in the words of the metric catalog.
 package struct LogCosts: Sendable, Equatable {
   /// All of it together.
   package internal(set) var all: [Metric: Int] = [:]

@@ -23,7 +23,7 @@ package enum LogText {
       "\(NumberText.grouped(report.coreDataLines)) of Core Data's",
       "\(NumberText.grouped(app)) of others",
       "\(NumberText.grouped(report.kinds[.blank, default: 0])) blank",
-      "\(NumberText.grouped(report.unrecognised)) not understood",
+      "\(NumberText.grouped(report.unrecognized)) not understood",
     ]
     if !report.firstTime.isEmpty { parts.append("\(report.firstTime) to \(report.lastTime)") }
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]
@@ -139,7 +139,7 @@ package enum LogText {
     let complaints = report.complaints.prefix(sampleLimit).map { sample in
       "  \(sample.logClass.rawValue): line \(sample.line)\(many(sample)): \(sample.text)"
     }
-    let others = report.unrecognisedLines.prefix(sampleLimit).map { sample in
+    let others = report.unrecognizedLines.prefix(sampleLimit).map { sample in
       "  not understood: line \(sample.line)\(many(sample)): \(sample.logClass.rawValue): \(sample.text)"
     }
     return (complaints.isEmpty ? [] : [""] + complaints) + (others.isEmpty ? [] : [""] + others)

@@ -3,7 +3,7 @@ import ManagedModel
 extension ClassPlan {
   /// The class itself, without its properties.
   func writeClass(to source: inout SourceLines) {
-    let kind = entity.isAbstract ? "What sub-entities of" : "An object of"
+    let kind = entity.isAbstract ? "What subentities of" : "An object of"
     source.comment("\(kind) the entity `\(entity)`\(entity.isAbstract ? " have in common" : "").")
     source.line("public class \(SwiftNames.quoted(name)): \(parent ?? "NSManagedObject") {}")
   }

@@ -16,7 +16,7 @@ enum ModelCodeTool {
     }
     let (model, output) = (URL(fileURLWithPath: arguments[0]), URL(fileURLWithPath: arguments[1]))
     guard FileManager.default.fileExists(atPath: model.path) else {
-      complain("\(arguments[0]): error: there is no such model")
+      complain("\(arguments[0]): error: there's no such model")
       return 66
     }
     do {

@@ -96,7 +96,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
       }
     }
     preconditionFailure(
-      "there is no model '\(name)' (\(extensions.joined(separator: ", "))) in "
+      "there's no model '\(name)' (\(extensions.joined(separator: ", "))) in "
         + folders.map(\.path).joined(separator: ", "))
   }
 }

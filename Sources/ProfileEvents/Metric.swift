@@ -1,6 +1,6 @@
 /// One number the workbench counts: the word a scenario, a shell line and a report use for it.
 ///
-/// The catalogue exists here and nowhere else. `Documentation/metrics.md` is written from it and a
+/// The catalog exists here and nowhere else. `Documentation/metrics.md` is written from it and a
 /// test compares the two.
 package enum Metric: String, CaseIterable, Sendable, Codable {
   case fetches
@@ -117,7 +117,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
       "Pages that statements and their COMMIT wrote to the log, or to the file where there is none. "
         + "What a checkpoint moves does not count."
     case .faults:
-      "Object and relationship faults that fired, whatever filled them (Instruments: Faults)."
+      "Object and relationship faults that fired, whatever fulfilled them (Instruments: Faults)."
     case .hits:
       "Faults filled from the row cache, without a statement."
     case .misses:
@@ -125,17 +125,17 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .prefetches:
       "Relationships loaded ahead, one for each step of a prefetched key path."
     case .registered:
-      "Objects that contexts have registered now, after letting go of those they alone hold."
+      "Objects that contexts have registered now, after deregistering those that nothing else references."
     case .peak:
       "The most objects any one context had registered at once, seen after each load."
     case .filepages:
-      "Pages of the store's file, by its length; what the log alone has is not there yet."
+      "Pages of the store's file, by its length; pages that are only in the WAL aren't counted."
     case .walpages:
-      "Pages in the write-ahead log, by its length; a log that was started anew keeps its length."
+      "Pages in the write-ahead log, by its length; a WAL that was restarted keeps its length."
     case .freepages:
       "Pages of the store that hold nothing and wait for new rows, the log's changes included."
     case .time:
-      "Time of the steps by our own clock: this machine, never a gate."
+      "Time of the steps by the wall clock: this machine, informational."
     }
   }
 }

@@ -13,7 +13,8 @@ struct ShellArguments {
       guard case .word(let word) = token, words.count < command.maximumArguments else {
         throw LanguageProblem(
           command.maximumArguments == 0
-            ? "`\(command.rawValue)` stands alone" : "this is too much for `\(command.rawValue)`",
+            ? "`\(command.rawValue)` takes no arguments"
+            : "too many arguments for `\(command.rawValue)`",
           at: token.place, nextStep: "write `\(command.usage)`")
       }
       words.append(word)
@@ -21,7 +22,7 @@ struct ShellArguments {
     self.words = words
   }
 
-  /// The whole number of a word.
+  /// The integer of a word.
   ///
   /// - Throws: a problem at the word when it is none, or outside of the range.
   static func number(

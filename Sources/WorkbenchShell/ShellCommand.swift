@@ -72,25 +72,26 @@ package enum ShellCommand: String, CaseIterable, Sendable {
   /// What it does, in a few words.
   package var summary: String {
     switch self {
-    case .open: "look at a store, or make a scenario's data in a scratch store, beside what is open"
+    case .open: "open a store read-only, or create a scenario's data in a scratch store"
     case .use: "work on what is open under that name"
     case .stores: "what is open, with names"
     case .close: "close what is open under a name, or what is worked on"
     case .last: "what the last step did: fetches, faults and statements, repeats counted"
-    case .explain: "the plan of number N of `last`, or of the last statement, with a verdict"
+    case .explain:
+      "the query plan of number N of `last`, or of the last statement, with an assessment"
     case .advise: "indexes that help what was done here, tried on a copy of the store"
     case .stack: "the recorded call stacks of number N of `last`, or of the whole try"
-    case .findings: "what costs more than it should in this try, with its cure"
+    case .findings: "what costs more than it should in this run, with its fix"
     case .stats: "the counters of this try"
     case .reset: "begin a new try, cold: new coordinator, empty row cache"
-    case .diff: "the last two tries side by side, or tries N and M"
-    case .saveScenario: "write the tries as a scenario, expectations as measured"
-    case .saveStore: "copy the store as it is in this try to a new file"
-    case .report: "write the tries as a report; the file's ending says which"
+    case .diff: "the last two runs side by side, or runs N and M"
+    case .saveScenario: "write the runs as a scenario, with expectations as measured"
+    case .saveStore: "copy the store as it is in this run to a new file"
+    case .report: "write the runs as a report, in the format of the file's extension"
     case .entities: "entities and their saved rows, or the properties of one"
-    case .sqlite: "ask SQLite itself, reading only; costs the try nothing"
+    case .sqlite: "query SQLite directly, read-only; adds nothing to the run's costs"
     case .sql: "log SQL on standard error: 0 nothing, 1 statements, up to 4 everything"
-    case .record: "say what events keep beside the counts, or change it"
+    case .record: "show what events record in addition to counts, or change it"
     case .mode: "how answers with rows are printed"
     case .output: "add results to a file in place of the terminal; `off` ends it"
     case .pager: "stop long answers at the end of the screen"
@@ -105,23 +106,23 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     switch self {
     case .open:
       [
-        "A store is only looked at. With `write` a copy of it is worked on, which goes when the shell",
+        "A store is opened read-only. With `write`, changes go to a copy, which is deleted when the shell",
         "ends; with `in-place` the store itself is changed.",
       ]
     case .advise:
       [
-        "All tries on the store count; `advise N` is about number N of `last` alone. Each index is made",
+        "All runs on the store count; `advise N` is only about number N of `last`. Each index is created",
         "on a scratch copy, the statements run there again, and what saves VM steps is proposed with",
-        "what it costs. It costs the try nothing.",
+        "what it costs. This adds nothing to the run's costs.",
       ]
     case .reset:
       [
-        "A try is everything since the last `reset`. It is kept for `diff` and `save scenario`.",
+        "A run is everything since the last `reset`. Runs are kept for `diff` and `save scenario`.",
         "What it saved is undone, but for a store opened `in-place`.",
       ]
     case .saveScenario:
       [
-        "Tries become variants. Run the file with `cdprof run FILE.yml`; it holds until the work",
+        "Runs become variants. Run the file with `cdprof run FILE.yml`; it passes until the work",
         "costs something else.",
       ]
     case .sql:
@@ -134,7 +135,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
         "The file must be new, or one that this shell wrote; with `force` it may be any text file.",
         "A database is never written to.",
       ]
-    case .entities: ["Counting costs the try nothing: it is done beside it."]
+    case .entities: ["Counting adds nothing to the run's costs."]
     case .record:
       ["With `stacks` each event keeps the functions it was called from, which costs time."]
     case .source: ["The file has the shell's lines, commands too. Errors name the file's line."]

@@ -92,7 +92,7 @@ extension ShellEngine {
       // The reason stands on the first line; the statement is on `last` already.
       let reason = lines.first?.split(separator: "\n").first.map(String.init)
       throw CommandFailure(
-        reason ?? "no plan", nextStep: "SQLite alone cannot explain this statement")
+        reason ?? "no plan", nextStep: "SQLite can't explain this statement")
     }
     let verdict = PlanAssessment(sql: sql, lines: lines, count: group.count)
     let facts =
@@ -163,8 +163,8 @@ extension ShellEngine {
         "  ! \(finding.name): \(finding.counted)\(place)"
       ]
       if let now = finding.cure.now { lines.append("      now   \(now)") }
-      lines.append("      cure  \(finding.cure.text)")
-      if let step = finding.cure.step { lines.append("      try   \(step)") }
+      lines.append("      fix   \(finding.cure.text)")
+      if let step = finding.cure.step { lines.append("      step  \(step)") }
       return lines
     }
     return ShellAnswer(lines + note, table: table)
@@ -190,7 +190,7 @@ extension ShellEngine {
     lines.append(
       "  " + NumberText.left(Metric.time.rawValue, 12)
         + NumberText.right(NumberText.time(time), 9)
-        + "   (this machine; never a gate)")
+        + "   (this machine; informational)")
     return ShellAnswer(lines, table: ShellTable(["metric", "value"], rows))
   }
 }
@@ -233,7 +233,7 @@ extension ShellEngine {
     guard let sql = group.sql else {
       throw LanguageProblem(
         "#\(group.number) ran no statement", at: word.place,
-        nextStep: "`last` shows the statements of the last step; `advise` alone is about all")
+        nextStep: "`last` shows the statements of the last step; `advise` is about all of them")
     }
     return AdvisedStatement.all(in: current.filter { $0.sql == sql })
   }

@@ -17,7 +17,7 @@ extension ShellEngine {
     }
     guard !workspace.wasChanged else {
       throw CommandFailure(
-        "the store was changed in place, so its tries cannot run again on the same data",
+        "the store was changed in place, so its runs can't be repeated on the same data",
         nextStep: "open it with `write` in place of `in-place`, and do it there")
     }
     let file = URL(fileURLWithPath: word.text)

@@ -98,7 +98,7 @@ extension ShellEngine {
       Verb(rawValue: word.text) == nil || word.isQuoted
     else { return }
     throw LanguageProblem(
-      "there is no command or verb `\(word.text)`", at: word.place,
+      "there's no command or verb `\(word.text)`", at: word.place,
       didYouMean: NearestName.of(
         word.text, among: ShellEngine.verbs.map(\.rawValue) + ShellCommand.words),
       nextStep: "`help` lists them all")
@@ -107,9 +107,9 @@ extension ShellEngine {
   private func checkWriting(_ step: Step) throws(LanguageProblem) {
     guard workspace?.isReadOnly == true, step.verb.changesData else { return }
     throw LanguageProblem(
-      "`\(step.verb.rawValue)` changes data, and a store is only looked at",
+      "`\(step.verb.rawValue)` changes data, but the store is open read-only",
       at: step.places.verb,
-      nextStep: "to work on a copy of it, type `open STORE write`, or begin with "
+      nextStep: "to work on a copy, use `open STORE write`, or begin with "
         + "`cdprof shell STORE --write`")
   }
 }
@@ -151,7 +151,7 @@ extension ShellEngine {
       undone = desk.workspace.keepsChanges ? " What it saved stays." : " What it saved is undone."
     }
     return ShellAnswer(
-      "  cold again: new coordinator, empty row cache. Try \(over.number) is kept for `diff`."
+      "  Started a cold run: new coordinator, empty row cache. Run \(over.number) is kept for `diff`."
         + undone)
   }
 
@@ -167,7 +167,7 @@ extension ShellEngine {
     if !arguments.words.isEmpty {
       guard arguments.words.count == 2 else {
         throw LanguageProblem(
-          "one try cannot be compared alone", at: arguments.words[0].place,
+          "a run can't be compared with itself", at: arguments.words[0].place,
           nextStep: "write `diff` or `\(ShellCommand.diff.usage)`")
       }
       pair = try arguments.words.map { word in

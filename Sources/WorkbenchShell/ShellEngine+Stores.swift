@@ -10,7 +10,9 @@ extension ShellEngine {
   /// Opens another store or scenario beside what is open, and works on it.
   func open(_ arguments: ShellArguments) throws -> ShellAnswer {
     guard let file = arguments.words.first else {
-      throw CommandFailure("what is to be opened?", nextStep: "write `\(ShellCommand.open.usage)`")
+      throw CommandFailure(
+        "expected the path of a store or a scenario", nextStep: "write `\(ShellCommand.open.usage)`"
+      )
     }
     var name: Word?
     var writing = ShellWorkspace.Writing.never

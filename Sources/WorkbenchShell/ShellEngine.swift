@@ -101,7 +101,7 @@ package final class ShellEngine {
     if !errors.isEmpty, answer.failure == nil {
       answer.failure = CommandFailure(
         "not all could be read: \(DamagedRowsText.list(errors))",
-        nextStep: "`cdprof doctor` says what is wrong with the store")
+        nextStep: "`cdprof doctor` describes what is wrong with the store")
     }
     return answer
   }
@@ -237,7 +237,7 @@ extension ShellEngine {
     }
     let known = ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
     throw LanguageProblem(
-      "there is no command or verb `\(word.text)`", at: word.place,
+      "there's no command or verb `\(word.text)`", at: word.place,
       didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
   }
 
@@ -255,7 +255,7 @@ extension ShellEngine {
     }
     return ["  Steps, each answered with its cost:"] + table(verbs)
       + ["", "  Commands, which cost nothing:"] + table(commands)
-      + ["", "  `help fetch` says more about one. A try is everything since the last `reset`."]
+      + ["", "  `help fetch` describes one. A run is everything since the last `reset`."]
   }
 
   private func lines(of command: ShellCommand) -> [String] {

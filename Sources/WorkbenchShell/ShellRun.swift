@@ -32,7 +32,7 @@ struct ShellRun {
     self.number = number
   }
 
-  var name: String { "try \(number)" }
+  var name: String { "run \(number)" }
 
   /// Whether nothing has run.
   var isEmpty: Bool { steps.isEmpty && !wasInterrupted }

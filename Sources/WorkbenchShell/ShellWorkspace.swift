@@ -213,14 +213,14 @@ package final class ShellWorkspace {
   package var state: String {
     switch (subject, writing) {
     case (.scenario, _): return "scratch store, nothing cached"
-    case (.store, .copy): return "a copy is worked on, the store stays as it is"
+    case (.store, .copy): return "working on a copy; the original store isn't modified"
     case (.store, .inPlace): return "the store itself is changed"
     case (.store, .never): break
     }
     let state =
       isPrivateCopy
       ? "has a transaction to roll back, so a private copy is read; no byte changes"
-      : "only looked at, no byte changes"
+      : "open read-only; no file is modified"
     return isGuessed ? "\(state); it carries no model, names of properties are guesses" : state
   }
 }
@@ -240,7 +240,7 @@ final class ShellTarget {
     self.session = session
   }
 
-  /// `Moody.moody · Continent 2, Mood 4 · only looked at, no byte changes`.
+  /// `Moody.moody · Continent 2, Mood 4 · open read-only; no file is modified`.
   var line: String {
     "\(workspace.title) · \(workspace.contents) · \(workspace.state)"
   }

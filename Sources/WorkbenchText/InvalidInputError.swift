@@ -6,9 +6,9 @@ package import SQLiteDriver
 package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   /// What kind of reason it is.
   package enum Kind: Sendable {
-    /// There is no such file, or the system does not let us read it.
+    /// There's no such file, or the system does not let us read it.
     case missing
-    /// It is there and is no store, or a damaged one.
+    /// It is there and isn't a store, or a damaged one.
     case unusable
     /// The file may be fine: there's no space or no permission for a temporary copy.
     case noSpace
@@ -34,7 +34,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw InvalidInputError(
-        kind: .missing, message: "there is no file \(path)", nextStep: "check the path")
+        kind: .missing, message: "there's no file \(path)", nextStep: "check the path")
     }
     guard !isFolder.boolValue else {
       throw InvalidInputError(
@@ -69,7 +69,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
   package static func checkExists(_ path: String) throws(InvalidInputError) {
     guard FileManager.default.fileExists(atPath: path) else {
       throw InvalidInputError(
-        kind: .missing, message: "there is no file or folder \(path)", nextStep: "check the path")
+        kind: .missing, message: "there's no file or folder \(path)", nextStep: "check the path")
     }
     if isSpecial(path) { throw InvalidInputError(StoreFileProblem.notAFile(path: path)) }
   }
@@ -114,7 +114,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
 
   /// Holds the names of a file's tables, in upper case, against those that every store has.
   ///
-  /// - Throws: that the file is no Core Data store.
+  /// - Throws: that the file isn't a Core Data store.
   package static func checkTables(_ names: Set<String>, path: String) throws(InvalidInputError) {
     guard names.contains("Z_METADATA"), names.contains("Z_PRIMARYKEY") else {
       let missing = names.contains("Z_METADATA") ? "Z_PRIMARYKEY" : "Z_METADATA"

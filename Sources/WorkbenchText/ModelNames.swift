@@ -32,7 +32,7 @@ package struct ModelNames: Sendable {
   /// - Parameters:
   ///   - keyPath: `date`, `country.continent.updatedAt`.
   ///   - place: the place of its first character.
-  /// - Throws: a problem at the first part that is no property, or that cannot be followed.
+  /// - Throws: a problem at the first part that isn't a property, or that cannot be followed.
   package func resolve(
     _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> ResolvedPath {
@@ -56,7 +56,7 @@ package struct ModelNames: Sendable {
         let destination = relationship.destinationEntity
       else {
         throw LanguageProblem(
-          "`\(part)` is no relationship, so nothing can be read through it", at: partPlace,
+          "`\(part)` is an attribute; a key path can't continue past it", at: partPlace,
           nextStep: "end the key path here")
       }
       path.steps.append(relationship)
@@ -312,7 +312,7 @@ package struct EntityCount: Sendable, Equatable {
     self.count = count
   }
 
-  /// Rows of every entity of the model, those of its sub-entities included: what a fetch would bring.
+  /// Rows of every entity of the model, those of its subentities included: what a fetch would bring.
   ///
   /// - Parameter own: rows of each entity itself.
   package static func totals(

@@ -29,7 +29,7 @@ struct Advise: Executable {
     help: ArgumentHelp("A captured SELECT to look at; may be given again.", valueName: "select"))
   var sql: [String] = []
 
-  @Option(help: ArgumentHelp("The number that `scale` stands for in a scenario.", valueName: "n"))
+  @Option(help: ArgumentHelp("The value of `scale` in a scenario.", valueName: "n"))
   var scale = 1
 
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")

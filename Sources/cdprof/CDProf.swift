@@ -4,7 +4,8 @@ import ArgumentParser
 struct CDProf: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cdprof",
-    abstract: "Profiles Core Data on Linux: what a fetch, a fault or a save costs, with its SQL.",
+    abstract:
+      "Profile Core Data on Linux: the SQL, rows, and time behind every fetch, fault, and save.",
     discussion: Messages.discussion,
     version: Messages.version,
     subcommands: [

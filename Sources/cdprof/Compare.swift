@@ -6,7 +6,7 @@ import RunReports
 struct Compare: Executable {
   static let configuration = CommandConfiguration(
     abstract:
-      "Compare two results, or two logs: counts are a gate, times are shown with their spread.",
+      "Compare two results or two logs. Changed counts can fail the comparison; times are informational.",
     discussion: """
       Results are compared variant by variant, logs of SQLDebug section by section and statement by \
       statement. Ends with 0 when no gate was missed, 2 when one was, 65 when a file is neither or \

@@ -5,7 +5,7 @@ import StoreTools
 /// `cdprof diff`: what differs between two models, and whether a store can be migrated by itself.
 struct Diff: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Say what differs between two models, and what it takes to migrate a store.",
+    abstract: "Compare two models and describe the migration a store needs.",
     discussion: "Each of them is anything that `cdprof model` reads.")
 
   @Argument(

@@ -5,10 +5,11 @@ import StoreTools
 /// `cdprof doctor`: looks for what is wrong with a store, without changing a byte.
 struct Doctor: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Look for what is wrong with a store: damage, orphans, wrong keys, lost files.",
+    abstract:
+      "Check a store for corruption, orphaned rows, invalid keys, and missing external files.",
     discussion: """
       Looks only: the store and the files beside it are not changed, and nothing is mended. \
-      Ends with 3 when something is wrong, 65 when the file is no Core Data store.
+      Ends with 3 when something is wrong, 65 when the file isn't a Core Data store.
       """)
 
   @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())

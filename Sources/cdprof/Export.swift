@@ -16,7 +16,7 @@ struct Export: Executable {
     help: ArgumentHelp("The scenario (.yml, .yaml).", valueName: "scenario"), completion: .file())
   var scenario: String
 
-  @ArgumentParser.Flag(help: "Write Swift; there is no other language yet.")
+  @ArgumentParser.Flag(help: "Write Swift, the only language so far.")
   var swift = false
 
   @Option(
@@ -27,7 +27,7 @@ struct Export: Executable {
   @ArgumentParser.Flag(help: "Replace files that cdprof didn't write.")
   var force = false
 
-  @Option(help: ArgumentHelp("The number that `scale` stands for in the scenario.", valueName: "n"))
+  @Option(help: ArgumentHelp("The value of `scale` in the scenario.", valueName: "n"))
   var scale = 1
 
   func validate() throws {

@@ -10,7 +10,7 @@ struct FindingGate {
   static let words = RuleName.allCases.map(\.rawValue) + [any]
   private let rules: Set<String>
 
-  /// - Throws: `ValidationError` for a word that is no rule.
+  /// - Throws: `ValidationError` for a word that isn't a rule.
   init(_ text: String) throws {
     let known = FindingGate.words
     let words = text.split(separator: ",", omittingEmptySubsequences: false)

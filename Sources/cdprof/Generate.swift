@@ -26,7 +26,7 @@ struct Generate: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "class: classes and properties; extension: properties of classes written by hand.",
+      "class: classes and properties; extension: properties of classes that you write.",
       valueName: "style"))
   var style = ClassStyle.class
 

@@ -5,8 +5,8 @@ import StoreTools
 /// `cdprof inspect`: says what is in a store, without changing a byte.
 struct Inspect: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Say what is in a store: entities, rows, relationships, indexes, sizes.",
-    discussion: "The store and the files beside it are not changed.")
+    abstract: "Show the contents of a store: entities, rows, relationships, indexes, sizes.",
+    discussion: "The store and the files next to it aren't modified.")
 
   @Argument(help: ArgumentHelp("The store's file.", valueName: "store"), completion: .file())
   var store: String
@@ -23,7 +23,7 @@ struct Inspect: Executable {
     }
     for stray in inspection.strayRows { console.note(stray.line) }
     guard inspection.strayRows.isEmpty else {
-      console.complain("`cdprof doctor` says what is wrong with the store")
+      console.complain("`cdprof doctor` describes what is wrong with the store")
       return .badInput
     }
     return .success

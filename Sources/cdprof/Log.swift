@@ -44,7 +44,7 @@ struct Log: Executable {
       valueName: "n"))
   var scale: Int?
 
-  @ArgumentParser.Flag(help: "Print the values that the log says were bound.")
+  @ArgumentParser.Flag(help: "Print the bound values that the log contains.")
   var showBinds = false
 
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")
@@ -55,7 +55,7 @@ struct Log: Executable {
     if let problem = Messages.outOfRange("--scale", scale, upTo: InputLimits.scale) {
       throw ValidationError(problem)
     }
-    guard expect != nil else { throw ValidationError("--scale is for the laws of --expect.") }
+    guard expect != nil else { throw ValidationError("--scale requires --expect.") }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
@@ -74,7 +74,7 @@ struct Log: Executable {
     var report = try LogReader.read(file)
     if let model = found ?? budget?.model { report.name(by: LogTables(model)) }
     if let storeURL { try report.explain(on: storeURL) }
-    let judged = try budget.map { try LogBudgetEvaluator(budget: $0).judgement(of: report) }
+    let judged = try budget.map { try LogBudgetEvaluator(budget: $0).judgment(of: report) }
     let advice = try storeURL.map { try report.advice(on: $0) }
     if json {
       console.say(

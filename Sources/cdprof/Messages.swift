@@ -24,7 +24,7 @@ enum Messages {
   static func unknownCommand(_ word: String, commands: [String]) -> String {
     let near = NearestName.of(word, among: commands).map { "; did you mean `\($0)`?" } ?? ""
     return "unknown command `\(word)`\(near)\n"
-      + "the commands are: \(commands.joined(separator: ", ")); `cdprof help` says more"
+      + "the commands are: \(commands.joined(separator: ", ")); see `cdprof help`"
   }
 
   /// The formats that are named with commas, each once, in the order of writing.
@@ -58,7 +58,7 @@ enum Messages {
   }
 
   static func held(_ held: Int, of count: Int) -> String {
-    "\(NumberText.counted(held, of: count, "scenario")) held"
+    "\(NumberText.counted(held, of: count, "scenario")) passed"
   }
 
   static func written(_ paths: [String]) -> String {
@@ -90,10 +90,10 @@ enum Messages {
   }
 
   static let guessedNames =
-    "the store carries no model that can be read: names of properties are guesses"
+    "the store has no readable model; property names are inferred from column names"
 
   static let stillRunning =
-    "not stopped yet; press Ctrl-C once more to leave the shell at once"
+    "still running; press Ctrl-C again to quit the shell"
 
   static let more = "— space: next page · enter: next line · q: enough —"
 }

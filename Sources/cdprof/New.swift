@@ -7,7 +7,7 @@ import WorkbenchText
 /// `cdprof new`: writes a scenario to begin with.
 struct New: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Write a commented scenario that runs, to make one's own of.",
+    abstract: "Create a commented scenario that you can run and edit.",
     discussion: """
       Without --store it is about a small model of its own, written beside it under Models/. A file \
       that exists is replaced only with --force; a model or schema that exists is used as it is.
@@ -17,7 +17,8 @@ struct New: Executable {
   var name: String
 
   @Option(
-    help: ArgumentHelp("A store to work on copies of.", valueName: "store"), completion: .file())
+    help: ArgumentHelp("The store to copy for each variant.", valueName: "store"),
+    completion: .file())
   var store: String?
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)

@@ -26,10 +26,10 @@ struct Predicate: Executable {
   @Option(help: ArgumentHelp("The entity whose objects are asked for.", valueName: "entity"))
   var entity: String?
 
-  @ArgumentParser.Flag(help: "Print SQL and binds alone.")
+  @ArgumentParser.Flag(help: "Print only the SQL and its bound values.")
   var sql = false
 
-  @ArgumentParser.Flag(help: "Print the tree alone.")
+  @ArgumentParser.Flag(help: "Print only the tree.")
   var tree = false
 
   @Option(

@@ -35,7 +35,7 @@ enum Program {
     }
   }
 
-  /// A message for a first word that is no command; nil when it is one, or an option.
+  /// A message for a first word that isn't a command; nil when it is one, or an option.
   private static func unknownCommand(in arguments: [String]) -> String? {
     let commands = CDProf.configuration.subcommands.map { $0._commandName }
     var words = arguments[...]

@@ -9,7 +9,7 @@ struct Report: Executable {
     abstract: "Render results that were written with --report json, without running anything.",
     discussion: """
       Without --out, one result in one format goes to standard output. \
-      Ends with 65 when a file is no result, with its line and column; 66 when it is missing.
+      Ends with 65 when a file isn't a result, with its line and column; 66 when it is missing.
       """)
 
   @Argument(

@@ -7,7 +7,7 @@ struct Rows: Executable {
   static let configuration = CommandConfiguration(
     abstract: "Print every row of an entity, read through the framework.",
     discussion: """
-      Needs nothing but the store's file, which is not changed. Rows of sub-entities are among \
+      Needs nothing but the store's file, which is not changed. Rows of subentities are among \
       those of their parent. Relationships are printed as URIs.
       """)
 

@@ -33,7 +33,7 @@ struct Run: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "The numbers that `scale` stands for in a scenario, one run for each: 1,10,100.",
+      "The values of `scale` to run with, separated by commas: 1,10,100.",
       valueName: "n,…"))
   var scale = ScaleList(1)
 
@@ -43,12 +43,13 @@ struct Run: Executable {
   @Option(
     name: .customLong("repeat"),
     help: ArgumentHelp(
-      "Run each variant so often: counts must repeat, the time is the median.", valueName: "n"))
+      "Run each variant N times. Counts must not vary; the median time is reported.", valueName: "n"
+    ))
   var repeats = 1
 
   @Option(
     help: ArgumentHelp(
-      "Only scenarios with this in their path or name, or that cover this catalogue id.",
+      "Run only scenarios whose path or name contains this text, or that cover this behavior ID.",
       valueName: "text"))
   var only: String?
 
@@ -61,7 +62,7 @@ struct Run: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "End with 3 when a finding of these rules fired, listed or not; `any` for all.",
+      "Exit with status 3 if any of these rules fires, even if the scenario expects it; `any` selects all rules.",
       valueName: "rules"), completion: .words(FindingGate.words))
   var failOn: String?
 
@@ -77,7 +78,7 @@ struct Run: Executable {
   @ArgumentParser.Flag(help: "Print bound values in the SQL log, from level 2 on.")
   var showBinds = false
 
-  @ArgumentParser.Flag(help: "Print nothing but what was missed.")
+  @ArgumentParser.Flag(help: "Print only expectations that aren't met.")
   var quiet = false
 
   @ArgumentParser.Flag(help: "Print each statement's plan, with what SQLite counted.")
@@ -97,7 +98,8 @@ struct Run: Executable {
       throw ValidationError("--sql is 1 to 4, not \(sqlLevel).")
     }
     guard sqlLevel == 0 || jobs == 1 else {
-      throw ValidationError("The SQL logs of several --jobs would mix: leave --jobs out.")
+      throw ValidationError(
+        "--sql can't be combined with --jobs because the logs would interleave.")
     }
     _ = try formats()
     _ = try failOn.map { try FindingGate($0) }

@@ -5,7 +5,7 @@ import Foundation
 struct ScaleList: ExpressibleByArgument {
   let scales: [Int]
 
-  /// Nil for what is no list of whole numbers.
+  /// Nil for what isn't a list of integers.
   init?(argument: String) {
     let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
       .map { Int($0.trimmingCharacters(in: .whitespaces)) }

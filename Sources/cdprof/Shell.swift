@@ -30,7 +30,7 @@ struct Shell: Executable {
 
   func validate() throws {
     guard write || !inPlace else {
-      throw ValidationError("--in-place changes the store itself; say --write as well.")
+      throw ValidationError("--in-place requires --write.")
     }
     guard file != nil || !write else { throw ValidationError("--write needs a store.") }
   }

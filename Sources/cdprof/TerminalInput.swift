@@ -6,7 +6,7 @@ import WorkbenchShell
 
 /// Lines from a person at a terminal, with editing and history, by readline.
 ///
-/// Ctrl-C throws the line away and asks anew; Ctrl-D at its beginning ends the input. Use it from one
+/// Ctrl-C throws the line away and asks again; Ctrl-D at its beginning ends the input. Use it from one
 /// thread; `tell(_:)` may come from any.
 final class TerminalInput: Sendable {
   private let history = HistoryFile()

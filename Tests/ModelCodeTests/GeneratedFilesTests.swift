@@ -18,7 +18,7 @@ struct GeneratedFilesTests {
     ).files(style)
   }
 
-  /// `CDPROF_UPDATE_DOCS=1` writes them anew.
+  /// `CDPROF_UPDATE_DOCS=1` writes them again.
   @Test func theOrchestraIsWrittenAsItStandsInTheRepository() throws {
     let files = try files(Self.orchestra)
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] != nil {

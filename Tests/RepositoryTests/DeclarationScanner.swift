@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Some need no comment of their own, for it could only repeat the name:
 /// - overrides, and the requirements of the standard library's protocols;
-/// - an initialiser whose parameters are all properties of the file;
+/// - an initializer whose parameters are all properties of the file;
 /// - a `package` stored property on one line, and a `public` one in an unbroken run of lines whose
 ///   first is documented: the type's comment speaks for them.
 struct DeclarationScanner {

@@ -1,6 +1,6 @@
 import ProfileEvents
 
-/// `Documentation/metrics.md`, written from the catalogue of metrics in code.
+/// `Documentation/metrics.md`, written from the catalog of metrics in code.
 enum MetricsPage {
   static let path = "Documentation/metrics.md"
 

@@ -75,8 +75,8 @@ struct RecordsTests {
     #expect(rows > 10)
   }
 
-  @Test func catalogueHasItsIdsOnceWithWordsAndSource() throws {
-    let rows = try Repository.lines(of: "Documentation/catalogue.txt")
+  @Test func catalogHasItsIdsOnceWithWordsAndSource() throws {
+    let rows = try Repository.lines(of: "Documentation/catalog.txt")
       .filter { !$0.hasPrefix("#") && !$0.isEmpty }
       .map { $0.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true) }
     #expect(rows.count == 539)
@@ -87,9 +87,9 @@ struct RecordsTests {
     }
   }
 
-  /// Runs the script behind `make catalogue` on a small tree of its own.
-  @Test func catalogueScriptCountsScenariosAndTestsOnly() throws {
-    let tree = try CatalogueTree()
+  /// Runs the script behind `make catalog` on a small tree of its own.
+  @Test func catalogScriptCountsScenariosAndTestsOnly() throws {
+    let tree = try CatalogTree()
     let marks = String(repeating: "\"", count: 3)
     defer { tree.remove() }
     try tree.write(
@@ -123,11 +123,11 @@ struct RecordsTests {
     try tree.write("Scenarios/c.yml", "covers: [S6.99]\n")
     let stranger = try tree.run("")
     #expect(stranger.status == 1)
-    #expect(stranger.errors.contains("Scenarios/c.yml:1: no id S6.99 in the catalogue"))
+    #expect(stranger.errors.contains("Scenarios/c.yml:1: no id S6.99 in the catalog"))
   }
 
-  @Test func everyIdThatIsNamedIsInTheCatalogue() throws {
-    let result = try CatalogueTree.run(root: Repository.root, "--where")
+  @Test func everyIdThatIsNamedIsInTheCatalog() throws {
+    let result = try CatalogTree.run(root: Repository.root, "--where")
     #expect(result.status == 0, "\(result.errors)")
   }
 }

@@ -25,7 +25,7 @@ struct LogCommandTests {
     let report = try #require(
       JSONSerialization.jsonObject(with: Data(judged.output.utf8)) as? [String: Any])
     #expect(judged.status == 0 && report["holds"] as? Bool == true)
-    #expect(report["unrecognised"] as? Int == 0 && (report["missing"] as? [String]) == [])
+    #expect(report["unrecognized"] as? Int == 0 && (report["missing"] as? [String]) == [])
   }
 
   @Test func boundValuesAreShownWhereTheyWereAskedFor() throws {

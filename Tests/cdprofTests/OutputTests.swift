@@ -110,7 +110,7 @@ struct OutputTests {
       END
       """)
     #expect(shell.status == 65)
-    #expect(shell.errors.matches(of: /(?i)no such file or directory|there is no file/).count == 5)
+    #expect(shell.errors.matches(of: /(?i)no such file or directory|there's no file/).count == 5)
     #expect(!shell.errors.contains("operation could"))
   }
 

@@ -52,7 +52,7 @@ struct OverwritingTests {
     let copied = try program.run(
       ["shell", "made/tiny.sqlite"], input: "save store Reports/tiny.sqlite\nsave store tiny.sqlite"
     )
-    #expect(copied.status == 65, "there is no folder Reports")
+    #expect(copied.status == 65, "there's no folder Reports")
     try FileManager.default.createDirectory(
       at: program.folder.file("Reports"), withIntermediateDirectories: false)
     let store = program.folder.file("Reports/tiny.sqlite")

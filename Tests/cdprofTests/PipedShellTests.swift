@@ -109,7 +109,8 @@ struct PipedShellTests {
     #expect(outcome.status == 65)
     #expect(outcome.output.contains("m: 2 Mood, in batches of 20"))
     #expect(outcome.output.contains("selects             3\n"))
-    #expect(outcome.errors.hasPrefix("line 4: `save` changes data, and a store is only looked at"))
+    #expect(
+      outcome.errors.hasPrefix("line 4: `save` changes data, but the store is open read-only"))
     #expect(try Data(contentsOf: store) == before)
     let files = try FileManager.default.contentsOfDirectory(atPath: program.folder.url.path)
     #expect(Set(files) == ["Moody.moody", "tmp", "input", "output", "errors"])

@@ -90,7 +90,7 @@ struct TerminalShellTests {
     #expect(session.status() == 0)
   }
 
-  /// Whoever begins to type the next command has seen enough; an arrow is no text.
+  /// Whoever begins to type the next command has seen enough; an arrow isn't a string.
   @Test func theKeyThatEndsALongAnswerIsTyped() throws {
     let session = try TerminalSession(program, ["shell", PackageFiles.faults])
     session.resize(rows: 10, columns: 200)

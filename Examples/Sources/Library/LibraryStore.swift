@@ -40,7 +40,7 @@ struct LibraryStore {
   }
 
   /// A line for each author and each book.
-  func catalogue() throws -> [String] {
+  func catalog() throws -> [String] {
     let context = container.newBackgroundContext()
     return try context.performAndWait {
       let request: NSFetchRequest<Author> = Author.fetchRequest()

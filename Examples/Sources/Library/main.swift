@@ -8,4 +8,4 @@ defer { try? FileManager.default.removeItem(at: folder) }
 
 let library = try LibraryStore(at: folder.appendingPathComponent("Library.sqlite"))
 try library.fill()
-for line in try library.catalogue() { print(line) }
+for line in try library.catalog() { print(line) }

@@ -78,7 +78,7 @@ package final class GzipStream {
     return (output, status)
   }
 
-  /// Whether one more gzip file comes behind the one that has ended; what else is there is no part of it.
+  /// Whether one more gzip file comes behind the one that has ended; what else is there's no part of it.
   private func beginsAnother() -> Bool {
     while input.count - used < GzipStream.magic.count {
       let more = source()

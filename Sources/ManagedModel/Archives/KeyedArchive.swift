@@ -24,7 +24,7 @@ struct KeyedArchive {
     }
     guard case .dictionary(let top) = list, case .array(let objects) = top["$objects"],
       case .dictionary(let roots) = top["$top"], case .uid(let uid) = roots["root"]
-    else { throw Self.error("The property list is no keyed archive.") }
+    else { throw Self.error("The property list isn't a keyed archive.") }
     guard let root = Self.object(uid, in: objects) else {
       throw Self.error("The keyed archive has no root object.")
     }
@@ -69,7 +69,7 @@ struct KeyedArchive {
     return text
   }
 
-  /// The whole number behind a value.
+  /// The integer behind a value.
   func integer(_ value: BinaryPropertyList.Value?) -> Int? {
     switch self.value(value) {
     case .integer(let number): Int(exactly: number)

@@ -1,7 +1,7 @@
 extension ModelArchiveReader {
   /// Adds the properties that an entity declares itself.
   ///
-  /// An archive repeats inherited properties in every sub-entity; those lead to the property of
+  /// An archive repeats inherited properties in every subentity; those lead to the property of
   /// the ancestor.
   func addProperties(
     to entity: NSEntityDescription, from object: KeyedArchive.Object
@@ -208,7 +208,7 @@ extension ModelArchiveReader {
       relationship.unreadTexts["inverseName"] = archive.string(
         fields["_NSInverseRelationshipName"])
       return warn(
-        name.map { "There is no entity \($0)." } ?? "The relationship has no destination.",
+        name.map { "There's no entity \($0)." } ?? "The relationship has no destination.",
         "Add the entity or name another one.", of: relationship.entity,
         property: relationship.name)
     }

@@ -8,7 +8,7 @@ final class ModelArchiveReader {
   private var entities: [(entity: NSEntityDescription, object: KeyedArchive.Object)] = []
   private var entitiesByID: [UInt32: NSEntityDescription] = [:]
   var entitiesByName: [String: NSEntityDescription] = [:]
-  /// Every archived property, copies in sub-entities included, by its number.
+  /// Every archived property, copies in subentities included, by its number.
   var propertiesByID: [UInt32: NSPropertyDescription] = [:]
   var relationships: [(relationship: NSRelationshipDescription, object: KeyedArchive.Object)] = []
 

@@ -48,7 +48,7 @@ package struct ModelError: Error, Sendable, Hashable {
 extension ModelError: CustomStringConvertible {
   /// The error on one line: place, entity and property, message, what to do.
   ///
-  /// An example is `Zoo.xcdatamodel/contents:12:7: Animal.keeper: There is no entity Keper. Did you
+  /// An example is `Zoo.xcdatamodel/contents:12:7: Animal.keeper: There's no entity Keper. Did you
   /// mean Keeper?`
   package var description: String {
     var place = file ?? ""

@@ -2,7 +2,7 @@
 package enum NearestName {
   /// The name nearest to a word, or nil when none is near or the word is one of the names.
   ///
-  /// Near is: a third of the word's letters mistyped, left out, added or swapped with a neighbour,
+  /// Near is: a third of the word's letters mistyped, left out, added or swapped with a neighbor,
   /// at least one; or, less near, one being a part of the other and half as long or longer. Case
   /// does not count. Of equally near names the first given wins, so give them in a fixed order.
   ///
@@ -40,7 +40,7 @@ package enum NearestName {
       && String(long).contains(String(short))
   }
 
-  /// The number of letters to insert, delete, replace or swap with their neighbour.
+  /// The number of letters to insert, delete, replace or swap with their neighbor.
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var before: [Int] = []
     var above = Array(0...right.count)

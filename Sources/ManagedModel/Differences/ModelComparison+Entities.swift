@@ -98,7 +98,7 @@ extension ModelComparison {
     }
   }
 
-  /// Notes which properties of a new entity its sub-entities declared before.
+  /// Notes which properties of a new entity its subentities declared before.
   mutating func noteMovedProperties(to entity: NSEntityDescription) {
     for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
       if let former = declarer(before: property, of: entity) {
@@ -131,7 +131,7 @@ extension ModelComparison {
   }
 
   /// Whether a property that an entity declared before is declared by an ancestor or by all its
-  /// sub-entities now.
+  /// subentities now.
   private func isDeclaredElsewhere(
     _ property: NSPropertyDescription, of old: NSEntityDescription
   ) -> Bool {

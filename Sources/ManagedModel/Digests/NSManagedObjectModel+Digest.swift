@@ -77,7 +77,7 @@ extension NSManagedObjectModel {
   /// - Parameters:
   ///   - configuration: The name of a configuration, or nil for all entities.
   ///   - metadata: The metadata of a store, with `NSStoreModelVersionHashes`.
-  /// - Returns: False too when there is no such configuration or there are no hashes.
+  /// - Returns: False too when there's no such configuration or there are no hashes.
   public func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
   ) -> Bool {

@@ -78,7 +78,7 @@ enum DocumentEncoding {
     throw ModelErrors(
       ModelError(
         "A character here is not in UTF-8, in which the document is written.",
-        nextStep: "Repair it in a text editor, or save it anew in the model editor.", file: file,
+        nextStep: "Repair it in a text editor, or save it again in the model editor.", file: file,
         line: place.line, column: place.column))
   }
 

@@ -76,7 +76,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     let place = text.place(
       of: text.offset(line: parser.lineNumber, column: parser.columnNumber))
     failure = ModelError(
-      message, nextStep: "Repair it in a text editor, or save it anew in the model editor.",
+      message, nextStep: "Repair it in a text editor, or save it again in the model editor.",
       file: text.file, line: place.line, column: place.column)
   }
 
@@ -86,11 +86,11 @@ final class DocumentParser: NSObject, XMLParserDelegate {
     case 4, 5: "it ends too early."
     case 9: "a character is not allowed."
     case 26, 27, 28: "an entity is not known."
-    case 38: "a \"<\" stands inside an attribute value."
+    case 38: "a \"<\" is inside an attribute value."
     case 39, 40: "an attribute value is not in quotes."
     case 41: "an attribute has no value."
     case 42: "an attribute is given twice."
-    case 65: "a blank is missing."
+    case 65: "a space is missing."
     case 68: "a name is missing."
     case 73: "a tag is not finished."
     case 76: "the closing tag does not match the opening one."

@@ -72,12 +72,12 @@ struct ElementReader {
     return otherwise
   }
 
-  /// A whole number from 0; -1, which stands for no limit in some documents, is 0.
+  /// An integer from 0; -1, which stands for no limit in some documents, is 0.
   func count(_ attribute: String) -> Int? {
     guard let value = text(attribute) else { return nil }
     if value == "-1" { return 0 }
     if let number = Int(value), number >= 0 { return number }
-    warn("\(attribute) is \"\(value)\".", "Write a whole number from 0.", at: attribute)
+    warn("\(attribute) is \"\(value)\".", "Write an integer from 0.", at: attribute)
     return nil
   }
 

@@ -74,7 +74,7 @@ extension ModelBuilder {
 
   /// A limit that an element gives.
   ///
-  /// What is left of a type that the attribute had before is no limit of the type it has now.
+  /// What is left of a type that the attribute had before isn't a limit of the type it has now.
   private func limit(
     _ reader: ElementReader, _ side: String, _ type: NSAttributeType
   ) -> String? {
@@ -84,7 +84,7 @@ extension ModelBuilder {
       guard let text = reader.text(key) else { continue }
       if ValueRule.isLimit(text, for: type) { return text }
       reader.warn(
-        "\(key) is \"\(text)\", which is no limit for the type \(type.documentName).",
+        "\(key) is \"\(text)\", which isn't a limit for the type \(type.documentName).",
         type == .stringAttributeType ? "Write a length." : DefaultValueText.hint(type), at: key)
     }
     return nil

@@ -135,7 +135,7 @@ final class ModelBuilder {
   ) -> NSEntityDescription? {
     if let entity = entitiesByName[name] { return entity }
     reader.warn(
-      "There is no entity \(name).",
+      "There's no entity \(name).",
       reader.suggestion(
         for: name, among: entitiesByName.keys, otherwise: "Add the entity or name another one."),
       at: attribute)

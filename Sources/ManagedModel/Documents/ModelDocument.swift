@@ -51,11 +51,11 @@ extension NSManagedObjectModel {
   /// Reads a model from a document or a compiled form.
   ///
   /// Takes `.xcdatamodeld` and `.xcdatamodel` folders, `.mom` files and `.momd` folders. Costs one
-  /// read of the file. The model may be changed afterwards. Apple's initialiser takes the compiled
+  /// read of the file. The model may be changed afterwards. Apple's initializer takes the compiled
   /// forms only.
   ///
   /// - Parameter url: The file or folder.
-  /// - Returns: Nil when there is no such file, or nothing can be made of it. Parts that make no sense
+  /// - Returns: Nil when there's no such file, or nothing can be made of it. Parts that make no sense
   ///   are left out. `read(contentsOf:)` says why, and which.
   public convenience init?(contentsOf url: URL) {
     guard let model = try? NSManagedObjectModel.read(contentsOf: url) else { return nil }
@@ -78,7 +78,7 @@ extension NSManagedObjectModel {
     guard file.pathExtension != "omo" else {
       throw ModelErrors(
         ModelError(
-          "The model is an optimised one (.omo), whose form is not public.",
+          "The model is an optimized one (.omo), whose form is not public.",
           nextStep: "Give the .mom file beside it.", file: file.path))
     }
     let data = try BoundedFile.read(file, limit: ModelArchive.maximumSize)
@@ -91,7 +91,7 @@ extension NSManagedObjectModel {
   /// The names of the versions of a model on disk, sorted as people sort.
   ///
   /// - Parameter url: As for `read(contentsOf:version:)`; a single model has one version: itself.
-  /// - Throws: An error when there is no such file or folder, or no model in it.
+  /// - Throws: An error when there's no such file or folder, or no model in it.
   package static func versions(of url: URL) throws(ModelErrors) -> [String] {
     try ModelVersions(url).names
   }

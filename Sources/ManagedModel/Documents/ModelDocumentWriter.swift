@@ -39,7 +39,8 @@ struct ModelDocumentWriter {
     let texts = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
     if texts.count != model.versionIdentifiers.count || texts.count > 1 {
       lose(
-        "more than one version identifier, or one that is no text", "Keep the compiled model too.")
+        "more than one version identifier, or one that isn't a string",
+        "Keep the compiled model too.")
     }
     return texts.first
   }
@@ -142,7 +143,8 @@ struct ModelDocumentWriter {
     let sorted = (info ?? [:]).sorted { "\($0.key)" < "\($1.key)" }
     return sorted.compactMap { key, value in
       guard let key = key.base as? String, let value = value as? String else {
-        lose("a note that is no text: \(key)", "Write it as text.", of: entity, property: property)
+        lose(
+          "a note that isn't a string: \(key)", "Write it as text.", of: entity, property: property)
         return nil
       }
       var tag = DocumentTag("entry")

@@ -29,7 +29,7 @@ struct ModelVersions {
     self.url = url
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-      throw Self.error("There is no such file or folder.", "Check the name.", url)
+      throw Self.error("There's no such file or folder.", "Check the name.", url)
     }
     guard isFolder.boolValue else {
       kind = .file
@@ -88,11 +88,11 @@ struct ModelVersions {
     guard !names.contains(plain) else { return plain }
     let near = NearestName.of(plain, among: names)
     throw Self.error(
-      "There is no version \(plain).",
+      "There's no version \(plain).",
       near.map { "Did you mean \($0)?" } ?? "There are: \(names.joined(separator: ", ")).", url)
   }
 
-  /// What the folder's own list says; nil where there is no list, or one that says nothing of the only
+  /// What the folder's own list says; nil where there's no list, or one that says nothing of the only
   /// version.
   private func chosen() throws(ModelErrors) -> String? {
     let (list, key) =
@@ -120,7 +120,7 @@ struct ModelVersions {
     }
     if files.contains(where: { $0.hasSuffix(".omo") }) {
       return error(
-        "The folder holds optimised models (.omo) alone, whose form is not public.",
+        "The folder holds optimized models (.omo) alone, whose form is not public.",
         "Give the .mom file of the version.", url)
     }
     return error("The folder holds no model.", "Name a .xcdatamodel or .xcdatamodeld folder.", url)

@@ -57,9 +57,9 @@ enum DefaultValueText {
   /// What to write for a type, as one sentence.
   static func hint(_ type: NSAttributeType) -> String {
     switch type {
-    case .integer16AttributeType: "Write a whole number from -32768 to 32767."
-    case .integer32AttributeType: "Write a whole number from -2147483648 to 2147483647."
-    case .integer64AttributeType: "Write a whole number."
+    case .integer16AttributeType: "Write an integer from -32768 to 32767."
+    case .integer32AttributeType: "Write an integer from -2147483648 to 2147483647."
+    case .integer64AttributeType: "Write an integer."
     case .decimalAttributeType, .doubleAttributeType, .floatAttributeType: "Write a number."
     case .booleanAttributeType: "Write YES or NO."
     case .dateAttributeType: "Write defaultDateTimeInterval, the seconds since 2001-01-01 UTC."

@@ -80,7 +80,7 @@ struct EntityHierarchy {
 /// Where the values of an entity lie in a row: for the framework, and for code that is generated.
 ///
 /// From the root entity down to this one: the stored attributes of the level by name, then its to-one
-/// relationships by name. A sub-entity's slots begin with its parent's.
+/// relationships by name. A subentity's slots begin with its parent's.
 package struct SlotGeometry {
   /// Bytes of a row before the bits that say nil.
   package static let headerSize = 24
@@ -106,7 +106,7 @@ package struct SlotGeometry {
   }
 
   /// Whether a slot has the destination's entity behind its key: that of a to-one whose destination
-  /// has sub-entities.
+  /// has subentities.
   package static func needsEntity(_ property: NSPropertyDescription) -> Bool {
     (property as? NSRelationshipDescription)?.destinationEntity?.subentities.isEmpty == false
   }

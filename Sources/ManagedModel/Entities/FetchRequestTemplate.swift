@@ -20,7 +20,7 @@ package struct FetchRequestTemplate: Sendable, Hashable {
   package var fetchBatchSize = 0
   /// What is fetched, as the raw value of `NSFetchRequestResultType`.
   package var resultType: UInt = 0
-  /// Whether objects of sub-entities are fetched too.
+  /// Whether objects of subentities are fetched too.
   package var includesSubentities = true
   /// Whether rows come with the fetch.
   package var includesPropertyValues = true

@@ -144,11 +144,11 @@ extension NSAttributeDescription {
 public enum NSAttributeType: UInt, Sendable, CaseIterable {
   /// No type is given. Allowed for transient attributes only.
   case undefinedAttributeType = 0
-  /// A 16-bit signed whole number, `Int16`.
+  /// A 16-bit signed integer, `Int16`.
   case integer16AttributeType = 100
-  /// A 32-bit signed whole number, `Int32`.
+  /// A 32-bit signed integer, `Int32`.
   case integer32AttributeType = 200
-  /// A 64-bit signed whole number, `Int64`.
+  /// A 64-bit signed integer, `Int64`.
   case integer64AttributeType = 300
   /// A decimal number, `Decimal`.
   case decimalAttributeType = 400

@@ -21,11 +21,11 @@ public final class NSCompositeAttributeDescription: NSAttributeDescription, @unc
     super.init(coder: coder)
   }
 
-  /// The values that a store keeps for the group: one attribute for each element that is no group.
+  /// The values that a store keeps for the group: one attribute for each element that isn't a group.
   ///
   /// Each is named by its path from the entity, as in `address.city`, belongs to the group's entity
   /// and may be nil, because a group without a value has nil in all of them. Those of a model in use
-  /// are the same at each call, others are made anew.
+  /// are the same at each call, others are made again.
   package var leaves: [NSAttributeDescription] {
     frozenLeaves ?? makeLeaves(path: name, given: defaultValue, of: entity)
   }
@@ -98,7 +98,7 @@ extension NSCompositeAttributeDescription {
   ///
   /// - Parameter value: A dictionary by the names of the elements; nil, or an element that it lacks,
   ///   stands for nil.
-  /// - Throws: An error for what is no dictionary, and for a key that is no element.
+  /// - Throws: An error for what isn't a dictionary, and for a key that isn't an element.
   package func spread(
     _ value: Any?
   ) throws(CompositeValueError) -> [(path: String, value: Any?)] {

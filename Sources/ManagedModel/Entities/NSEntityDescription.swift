@@ -33,7 +33,7 @@ public final class NSEntityDescription: NSObject, @unchecked Sendable {
     willSet { requireMutable() }
   }
 
-  /// Whether no object is of this entity itself, only of its sub-entities.
+  /// Whether no object is of this entity itself, only of its subentities.
   public var isAbstract = false { willSet { requireMutable() } }
 
   /// Values that the application attaches to the entity.
@@ -305,7 +305,7 @@ extension NSEntityDescription {
   /// The properties that a row of this entity stores, in the order of its slots.
   ///
   /// From the root entity down to this one: the stored attributes of the level by name, then its
-  /// to-one relationships by name. A sub-entity's slots begin with its parent's.
+  /// to-one relationships by name. A subentity's slots begin with its parent's.
   package var slotProperties: [NSPropertyDescription] {
     (superentity?.slotProperties ?? []) + ownStoredProperties
   }
@@ -334,7 +334,7 @@ extension NSEntityDescription {
     ownStoredAttributes + ownStoredRelationships.filter { !$0.isToMany }
   }
 
-  /// The sub-entities in the order in which entities are numbered: by name, case ignored.
+  /// The subentities in the order in which entities are numbered: by name, case ignored.
   package var numberedSubentities: [NSEntityDescription] {
     Self.inNumberingOrder(subentities)
   }

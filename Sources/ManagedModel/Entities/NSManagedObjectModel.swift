@@ -12,9 +12,9 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
   /// Whether the model is in use, so that it may not change.
   package private(set) var isFrozen = false
 
-  /// The entities of the model, sub-entities included.
+  /// The entities of the model, subentities included.
   ///
-  /// The model holds them. Setting takes in the sub-entities of the given ones as well.
+  /// The model holds them. Setting takes in the subentities of the given ones as well.
   public var entities: [NSEntityDescription] {
     get { storedEntities }
     set { replaceEntities(with: newValue) }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// What attributes, relationships and fetched properties have in common.
 ///
-/// Use one of the subclasses. A property belongs to one entity: the one that declares it. Sub-entities
+/// Use one of the subclasses. A property belongs to one entity: the one that declares it. Subentities
 /// share the description of their parent. Counterpart: `NSPropertyDescription`.
 ///
 /// Unchecked sendable because a description is built by one thread and changes no more once its

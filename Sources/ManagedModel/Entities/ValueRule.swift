@@ -61,7 +61,7 @@ extension ValueRule {
 }
 
 extension ValueRule {
-  /// The limits that predicates set, or nil when one of them is no limit of the usual forms.
+  /// The limits that predicates set, or nil when one of them isn't a limit of the usual forms.
   ///
   /// The forms are those that `predicates(for:)` gives, with the sides and the operator turned round
   /// or not.

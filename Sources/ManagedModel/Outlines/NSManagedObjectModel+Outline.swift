@@ -31,7 +31,7 @@ extension FetchRequestTemplate {
     if fetchLimit != 0 { facts.append("at most \(fetchLimit)") }
     if fetchBatchSize != 0 { facts.append("\(fetchBatchSize) at a time") }
     if resultType != 0 { facts.append("result type \(resultType)") }
-    if !includesSubentities { facts.append("without sub-entities") }
+    if !includesSubentities { facts.append("without subentities") }
     if !includesPropertyValues { facts.append("without values") }
     if !includesPendingChanges { facts.append("without pending changes") }
     if !returnsObjectsAsFaults { facts.append("no faults") }

@@ -2,7 +2,7 @@ extension NSPredicate {
   /// The predicate with the result of each `FETCH` in its place.
   ///
   /// Each fetch runs once, however often the predicate is asked afterwards. One whose request or
-  /// context is no constant stays. Gives the predicate itself where there is none.
+  /// context isn't a constant stays. Gives the predicate itself where there is none.
   /// - Throws: what the fetch throws, in words.
   package func withFetchesRun() throws -> NSPredicate {
     guard holdsFetch else { return self }

@@ -191,7 +191,7 @@ extension NSPredicate {
 
 /// What makes `NSPredicate(format:)` return the subclass that the text describes.
 ///
-/// Swift lets an initialiser choose the class of its result only in a protocol extension. Not for
+/// Swift lets an initializer choose the class of its result only in a protocol extension. Not for
 /// other types.
 public protocol PredicateFormatInitializable {}
 

@@ -8,9 +8,9 @@ package enum BinaryPropertyList {
     case null
     /// True or false.
     case bool(Bool)
-    /// A whole number.
+    /// An integer.
     case integer(Int64)
-    /// A whole number that is too large for `integer`.
+    /// An integer that is too large for `integer`.
     case unsigned(UInt64)
     /// A floating point number.
     case real(Double)
@@ -231,7 +231,7 @@ struct BinaryPropertyListReader {
     let isSigned = low >> 63 == 1
     if high == (isSigned ? UInt64.max : 0) { return .integer(Int64(bitPattern: low)) }
     guard high == 0 else {
-      throw Failure(message: "A whole number is too large.", offset: offset)
+      throw Failure(message: "An integer is too large.", offset: offset)
     }
     return .unsigned(low)
   }
@@ -293,7 +293,7 @@ struct BinaryPropertyListReader {
       let key = try reference(at: start + index * referenceSize)
       let object = try reference(at: start + (count + index) * referenceSize)
       guard case .string(let name) = try value(ofObject: key, depth: depth + 1) else {
-        throw Failure(message: "A key is no text.", offset: offset)
+        throw Failure(message: "A key isn't a string.", offset: offset)
       }
       dictionary[name] = try value(ofObject: object, depth: depth + 1)
     }

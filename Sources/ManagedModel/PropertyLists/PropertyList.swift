@@ -3,7 +3,7 @@ package enum PropertyList {
   /// Reads a list in XML or in the binary form; nil for anything else.
   ///
   /// Any bytes may be given: damaged binary lists, which Foundation's reader traps on, are nil too.
-  /// Whole numbers and fractions are `NSNumber`s, as Foundation gives them.
+  /// Integers and fractions are `NSNumber`s, as Foundation gives them.
   package static func read(_ bytes: some Collection<UInt8>) -> Any? {
     let bytes = Array(bytes)
     if bytes.starts(with: Array("bplist".utf8)) {

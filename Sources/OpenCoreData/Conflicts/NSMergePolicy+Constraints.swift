@@ -48,7 +48,7 @@ extension NSMergePolicy {
 }
 
 extension NSManagedObjectContext {
-  /// Deletes an object in favour of another that has the same constrained values: what pointed at the
+  /// Deletes an object in favor of another that has the same constrained values: what pointed at the
   /// one points at the other.
   ///
   /// It is listed among the deleted objects of the did-save notification, whether it had a row or not.

@@ -83,7 +83,7 @@ extension NSManagedObject {
     state.insert(.overwritten)
   }
 
-  /// Has the row that is gone written anew, all properties as they are here.
+  /// Has the row that is gone written again, all properties as they are here.
   final func restoreRow() {
     state.insert(.restored)
   }

@@ -18,7 +18,8 @@ extension NSManagedObjectContext {
     }
     guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
     else {
-      preconditionFailure("the row of \(object.objectID) does not exist any more")
+      preconditionFailure(
+        "could not fulfill a fault for \(object.objectID): its row no longer exists")
     }
     object.becomeInaccessible()
     changes.eventDeleted.insert(object)

@@ -148,7 +148,7 @@ extension NSManagedObjectContext {
     post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
   }
 
-  /// Reads the rows of registered objects anew, where the row cache has none: one SELECT an entity.
+  /// Reads the rows of registered objects again, where the row cache has none: one SELECT an entity.
   private func reload(_ identities: [FetchedIdentity]) {
     guard parent == nil else { return }
     var byEntity: [ObjectIdentifier: (layout: EntityLayout, keys: ContiguousArray<Int64>)] = [:]

@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
     for name in path.split(separator: ".").map(String.init) {
       guard let relationship = current.relationshipsByName[name] else {
         throw NSError.fetch(
-          "'\(name)' in the prefetched path '\(path)' is no relationship of "
+          "'\(name)' in the prefetched path '\(path)' isn't a relationship of "
             + "'\(current.name ?? "")'. It has: "
             + current.relationshipsByName.keys.sorted().joined(separator: ", ") + ".")
       }

@@ -1,7 +1,7 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// Drops what an object has loaded, so that it is read anew.
+  /// Drops what an object has loaded, so that it is read again.
   ///
   /// With `mergeChanges`, an object with unsaved changes keeps them, and its other values become those of
   /// the row cache or, when that has no row, of the database. Otherwise it becomes a fault and unsaved

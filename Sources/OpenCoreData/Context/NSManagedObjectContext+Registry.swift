@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
   /// The object of that ID when its row exists.
   ///
   /// Cost: none for a filled object; otherwise at most one SELECT, which is a fault's.
-  /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when there is no such row.
+  /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when there's no such row.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     checkModel(of: objectID.layout)
     let key = presentKey(of: objectID)

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
   /// Cost: see `Counters`; one INSERT, UPDATE or DELETE a row.
   /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 when a row has changed since
   ///   it was read, 133021 when values that must be unique are not, 134070 when `willSave` never comes to
-  ///   rest, 134030 when there is no store, the store is looked at, or a relationship leads into another
+  ///   rest, 134030 when there's no store, the store is looked at, or a relationship leads into another
   ///   one, an error of the store otherwise. The changes stay pending, and IDs temporary.
   public final func save(file: String = #fileID, line: Int = #line) throws {
     try located(file, line) {

@@ -88,7 +88,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
   /// The `NSMergePolicy` that settles the conflicts of a save.
   ///
-  /// `NSMergePolicy.error` by default, with which the save throws. Traps for anything that is no policy.
+  /// `NSMergePolicy.error` by default, with which the save throws. Traps for anything that isn't a policy.
   open var mergePolicy: Any = NSMergePolicy.error {
     didSet {
       precondition(mergePolicy is NSMergePolicy, "a merge policy is an NSMergePolicy")

@@ -15,7 +15,7 @@ struct ObjectRegistry: ~Copyable {
   /// The count right after the last sweep; a load sweeps once it has doubled.
   private var countAfterSweep = 0
 
-  /// Registered objects of one entity, sub-entities not included.
+  /// Registered objects of one entity, subentities not included.
   struct Tally {
     var count = 0
     /// The most there were at once.

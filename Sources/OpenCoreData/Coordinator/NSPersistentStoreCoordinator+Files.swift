@@ -232,7 +232,7 @@ extension NSPersistentStoreCoordinator {
   /// Refuses a file that somebody has open: what is unlinked under him he would go on writing to.
   private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
     if isForced(options) { return }
-    // What is no database is nobody's store.
+    // What isn't a database is nobody's store.
     guard StoreFileProblem.examine(path: url.path) == nil else { return }
     do {
       // Leaving write-ahead logging needs the file for oneself.

@@ -75,7 +75,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema.
   /// A document is written, or read, whole, and no statement runs.
   /// - Parameter configuration: The model's configuration whose entities the store holds; nil for all.
-  /// - Throws: 134080 with a sentence when the file is no usable store, is one of this coordinator's
+  /// - Throws: 134080 with a sentence when the file isn't a usable store, is one of this coordinator's
   ///   already, or an option is none; 134100 when it was made with another model, 134020 when it lacks tables or columns,
   ///   134000 for another type of store, 134070 for a configuration that the model does not have.
   @discardableResult

@@ -47,7 +47,7 @@ public let NSManagedObjectMergeError = 133020
 public let NSManagedObjectConstraintMergeError = 133021
 /// The coordinator does not know stores of that type.
 public let NSPersistentStoreInvalidTypeError = 134000
-/// The file is no store of that type.
+/// The file isn't a store of that type.
 public let NSPersistentStoreTypeMismatchError = 134010
 /// The file lacks tables or columns of the model.
 public let NSPersistentStoreIncompatibleSchemaError = 134020

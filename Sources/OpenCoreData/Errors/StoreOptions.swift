@@ -32,7 +32,7 @@ public let NSStoreUUIDKey = "NSStoreUUID"
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 /// Key of the metadata: what the model was called by whoever made the store.
 public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
-/// Option: how many connections a SQLite store keeps for reading, a whole number above 0; 4 without it.
+/// Option: how many connections a SQLite store keeps for reading, an integer above 0; 4 without it.
 ///
 /// A context that finds all of them in use gets one more, which is closed when it is given back.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"

@@ -60,7 +60,7 @@ struct SQLDebugLines {
       total(of: select, in: event)
       annotate("Prefetching with key '\(event.relationship ?? "")'.  Got \(event.rows) rows.")
     case .transaction:
-      // A save's own SELECT is no fetch: it has SQLite's time and no total one.
+      // A save's own SELECT isn't a fetch: it has SQLite's time and no total one.
       if let select { explain(select) }
     case .save:
       if let select { explain(select) }

@@ -99,7 +99,7 @@ extension SQLDebugLog {
     return SQLDebugLog(level: level, showsBinds: true, write: writeToStandardError)
   }()
 
-  /// The level that arguments and variable ask for; 0 for none, and for what is no number.
+  /// The level that arguments and variable ask for; 0 for none, and for what isn't a number.
   static func askedFor(_ arguments: [String], _ variable: String?) -> Int {
     let flag = arguments.firstIndex(of: "-com.apple.CoreData.SQLDebug")
     if let flag, arguments.indices.contains(flag + 1), let level = Int(arguments[flag + 1]) {

@@ -91,7 +91,7 @@ extension NSManagedObject: KeyValueReadable {
 
   /// Whether a relationship is still a fault; asking fires nothing.
   ///
-  /// A to-one is one while its destination is. Traps for a key that is no relationship.
+  /// A to-one is one while its destination is. Traps for a key that isn't a relationship.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
     let place = place(of: key)
     switch place {
@@ -104,7 +104,7 @@ extension NSManagedObject: KeyValueReadable {
     case .slot(let index) where layout.slots[index].kind.isToOne:
       return isFault || (read(place) as? NSManagedObject)?.isFault == true
     default:
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' is no relationship")
+      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
     }
   }
 

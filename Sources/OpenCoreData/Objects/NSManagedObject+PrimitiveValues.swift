@@ -170,7 +170,7 @@ extension NSManagedObject {
     layout.slotTable.place(of: name, as: kinds)
   }
 
-  /// The place that a literal names, which is remembered; nil when that is no slot or of none of the
+  /// The place that a literal names, which is remembered; nil when that isn't a slot or of none of the
   /// kinds.
   @usableFromInline @inline(never)
   final func place(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
@@ -229,7 +229,7 @@ extension NSManagedObject {
     return storage.keepText(text, at: place.index)
   }
 
-  /// The text of a property that is no text slot.
+  /// The text of a property that isn't a string slot.
   private final func otherText(_ name: UnsafePointer<UInt8>) -> UnsafePointer<String?> {
     let name = String(cString: name)
     let place = place(of: name)
@@ -262,7 +262,7 @@ extension NSManagedObject {
 
   private final func wrongType(_ name: String, _ type: Any.Type) -> Never {
     preconditionFailure(
-      "'\(name)' of '\(layout.entity.name ?? "")' is no \(type); check its declaration")
+      "'\(name)' of '\(layout.entity.name ?? "")' isn't a \(type); check its declaration")
   }
 
   // MARK: Writing

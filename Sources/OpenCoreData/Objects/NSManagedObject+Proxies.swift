@@ -5,14 +5,14 @@ extension NSManagedObject {
   /// the change and keeps the other side in step.
   ///
   /// Adding and removing does not fire the relationship, counting and looking does. Traps for a key that
-  /// is no unordered to-many.
+  /// isn't an unordered to-many.
   public final func mutableSetValue(forKey key: String) -> NSMutableSet {
     MutableRelationshipSet.make(self, toMany(key, isOrdered: false))
   }
 
   /// An ordered to-many relationship as a list, as `mutableSetValue(forKey:)` gives a set.
   ///
-  /// Fires the relationship. Ask for it again after a refault. Traps for a key that is no ordered
+  /// Fires the relationship. Ask for it again after a refault. Traps for a key that isn't an ordered
   /// to-many.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let relationship = toMany(key, isOrdered: true)
@@ -28,7 +28,7 @@ extension NSManagedObject {
   /// The IDs of what a relationship leads to; an ordered one's in its order.
   ///
   /// No object is made: a to-many that is a fault stays one. Cost: the object's fault when it is one,
-  /// and for such a to-many a relationship fault. Traps for a key that is no relationship.
+  /// and for such a to-many a relationship fault. Traps for a key that isn't a relationship.
   public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
     let place = place(of: key)
     willAccess()
@@ -45,7 +45,7 @@ extension NSManagedObject {
       let (added, removed) = (value.added.map(\.objectID), Set(value.removed.map(\.objectID)))
       return stored.filter { !removed.contains($0) && !added.contains($0) } + added
     default:
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' is no relationship")
+      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a relationship")
     }
   }
 
@@ -53,7 +53,7 @@ extension NSManagedObject {
     guard case .toMany(let index) = place(of: key), layout.toMany[index].isOrdered == isOrdered
     else {
       preconditionFailure(
-        "'\(key)' of '\(layout.entity.name ?? "")' is no \(isOrdered ? "" : "un")ordered to-many")
+        "'\(key)' of '\(layout.entity.name ?? "")' isn't a \(isOrdered ? "" : "un")ordered to-many")
     }
     return layout.toMany[index]
   }

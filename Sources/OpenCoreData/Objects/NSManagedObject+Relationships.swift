@@ -142,7 +142,7 @@ extension NSManagedObject {
     of object: NSManagedObject, forKey key: String
   ) -> (NSRelationshipDescription, isThere: Bool) {
     guard case .toMany(let number) = place(of: key) else {
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' is no to-many relationship")
+      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-many relationship")
     }
     let relationship = layout.toMany[number]
     let index = layout.holdingIndex(.toMany(number))

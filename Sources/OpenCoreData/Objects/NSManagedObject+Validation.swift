@@ -173,7 +173,7 @@ extension NSManagedObject {
 /// which methods a class overrides, but a class holds its methods as words of its metadata, each at the
 /// place where its superclass has it (ABI/TypeMetadata in Swift's documents). The method's place is the
 /// one word that a class which overrides nothing has in common with `NSManagedObject`, and a class which
-/// overrides this method alone has not. Where there is no such word, every class counts as one that
+/// overrides this method alone has not. Where there's no such word, every class counts as one that
 /// overrides.
 struct MethodOverrides {
   /// Those of `validateValue(_:forKey:)`.

@@ -16,7 +16,7 @@ open class NSManagedObject: NSObject {
   @usableFromInline @exclusivity(unchecked) final var row: Row
   /// `Z_PK`; below zero while the object is temporary.
   @exclusivity(unchecked) final var primaryKey: Int64
-  /// Set anew while the object has no row alone: the entity stays, the store may be another.
+  /// Set again while the object has no row alone: the entity stays, the store may be another.
   @usableFromInline @exclusivity(unchecked) final var layout: EntityLayout
   /// Nil for an object of no context, and after its context has gone or let go of it.
   @exclusivity(unchecked) final unowned(unsafe) var context: NSManagedObjectContext?
@@ -28,7 +28,7 @@ open class NSManagedObject: NSObject {
 
   /// Makes an object with its model defaults and, unless `context` is nil, inserts it there.
   ///
-  /// Subclasses inherit it; one that declares its own initialisers must write `required` where
+  /// Subclasses inherit it; one that declares its own initializers must write `required` where
   /// Apple's has `override`. Calls `awakeFromInsert` when inserted. Traps for an abstract entity and
   /// for an entity that belongs to no model. No statement.
   public required init(
@@ -69,7 +69,7 @@ open class NSManagedObject: NSObject {
     if primaryKey > 0 { storage.formerStore = store?.handle }
   }
 
-  /// The object's own entity, which may be a sub-entity of the one that was fetched.
+  /// The object's own entity, which may be a subentity of the one that was fetched.
   public final var entity: NSEntityDescription {
     layout.entity
   }
@@ -285,11 +285,11 @@ struct ObjectState: OptionSet, Sendable {
   ///
   /// Set once and for all; without it the accessors go by name.
   static let fixedSlots = ObjectState(rawValue: 32)
-  /// `awakeFromInsert` or `awakeFromFetch` is running: what is set is no change.
+  /// `awakeFromInsert` or `awakeFromFetch` is running: what is set isn't a change.
   static let awaking = ObjectState(rawValue: 64)
   /// The row is gone: the object says that it is deleted and has nil values.
   ///
-  /// Nothing is left to save, so this is no change.
+  /// Nothing is left to save, so this isn't a change.
   static let inaccessible = ObjectState(rawValue: 128)
   /// `prepareForDeletion` is running.
   static let preparing = ObjectState(rawValue: 8192)
@@ -306,7 +306,7 @@ struct ObjectState: OptionSet, Sendable {
 
   /// The next save writes every column, whatever the row has.
   static let overwritten = ObjectState(rawValue: 1 << 16)
-  /// The next save writes a row anew that is gone from the store.
+  /// The next save writes a row again that is gone from the store.
   static let restored = ObjectState(rawValue: 1 << 17)
   static let rewritten: ObjectState = [.overwritten, .restored]
 

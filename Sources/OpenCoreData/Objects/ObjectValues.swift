@@ -8,7 +8,7 @@ import ManagedModel
 @usableFromInline
 final class ObjectValues {
   private let count: Int
-  /// `count` values; nil until one is kept that is no text.
+  /// `count` values; nil until one is kept that isn't a string.
   @exclusivity(unchecked) private var held: UnsafeMutablePointer<HeldValue>?
   @exclusivity(unchecked) private var changed = SlotSet()
   /// The decoded texts of a property's place, changed or not; nil where none was read.

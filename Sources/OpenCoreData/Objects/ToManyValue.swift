@@ -201,7 +201,7 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     objects.count
   }
 
-  /// Whether there is no object.
+  /// Whether there's no object.
   public var isEmpty: Bool {
     objects.isEmpty
   }

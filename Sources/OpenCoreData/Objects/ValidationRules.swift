@@ -24,7 +24,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private struct CountRule {
     let isOptional: Bool
     let least: Int
-    /// 0 is no limit.
+    /// 0 isn't a limit.
     let most: Int
   }
 

@@ -30,7 +30,7 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
   /// when the object is of another type.
   public subscript(position: Int) -> Element {
     guard let object = pages.objectOrFault(at: position) as? Element else {
-      preconditionFailure("the object at \(position) is no \(Element.self)")
+      preconditionFailure("the object at \(position) isn't a \(Element.self)")
     }
     return object
   }

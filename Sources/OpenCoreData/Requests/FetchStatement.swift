@@ -3,7 +3,7 @@ package import SQLiteDriver
 
 /// The SELECT that a fetch with a predicate would run, and what it would bind; nothing is run.
 package struct FetchStatement: Sendable {
-  /// Why there is no SELECT.
+  /// Why there's no SELECT.
   package struct Refusal: Error, Sendable {
     /// The part of the predicate that has no SQL, as it would be written.
     package let piece: String

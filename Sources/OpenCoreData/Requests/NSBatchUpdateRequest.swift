@@ -24,7 +24,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   public let entity: NSEntityDescription?
   /// Which rows are updated; nil is all of them.
   open var predicate: NSPredicate?
-  /// Whether rows of sub-entities are updated too.
+  /// Whether rows of subentities are updated too.
   open var includesSubentities = true
   /// What the result is.
   open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType

@@ -72,7 +72,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
   /// Objects, IDs, dictionaries or a count.
   open var resultType: NSFetchRequestResultType = []
 
-  /// Whether objects of sub-entities match too.
+  /// Whether objects of subentities match too.
   open var includesSubentities = true
 
   /// Whether unsaved changes of the context are laid over the result.
@@ -141,7 +141,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     return result
   }
 
-  /// Names the entity anew.
+  /// Names the entity again.
   final func setEntity(named name: String) {
     entityName = name
   }

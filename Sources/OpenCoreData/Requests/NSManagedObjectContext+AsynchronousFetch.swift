@@ -214,7 +214,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
   // changed on the context's queue alone
   /// The context that executes the request.
   public let managedObjectContext: NSManagedObjectContext
-  /// Why there is no result: an error of the fetch, 3072 after it was cancelled; nil before the end and
+  /// Why there's no result: an error of the fetch, 3072 after it was cancelled; nil before the end and
   /// when there is a result.
   public internal(set) var operationError: NSError?
   /// Counts rows; a child of the thread's current progress when the request was executed.

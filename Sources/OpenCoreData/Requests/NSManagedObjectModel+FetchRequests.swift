@@ -166,7 +166,7 @@ extension FetchRequestTemplate {
 
 /// The result of a fetch as a value: `FETCH(request, context, countOnly)`.
 ///
-/// Evaluating it fetches, each time anew; in a predicate of another fetch it is fetched first, as a
+/// Evaluating it fetches, each time again; in a predicate of another fetch it is fetched first, as a
 /// list of constants. Apple counterpart: the same.
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
   /// Makes the expression.

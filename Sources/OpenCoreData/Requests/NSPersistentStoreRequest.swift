@@ -31,7 +31,7 @@ open class NSPersistentStoreRequest: NSObject {
     let instead = requestType == .saveRequestType ? " Save with the context's save()." : ""
     throw NSError.coreData(
       NSPersistentStoreUnsupportedRequestTypeError,
-      "\(type(of: self)) is no request that a context executes.\(instead)")
+      "\(type(of: self)) isn't a request that a context executes.\(instead)")
   }
 
   /// Carries the request out and gives what it is about: of a fetch what was fetched, in an array.

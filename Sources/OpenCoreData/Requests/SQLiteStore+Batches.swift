@@ -278,7 +278,7 @@ extension SQLiteStore {
                 kind: .delete, entity: end, name: mapped.relationship.name))
           }
         case .foreignKey(let column, let order):
-          // A column that is no slot: the to-many has no inverse.
+          // A column that isn't a slot: the to-many has no inverse.
           guard mapped.relationship.inverseRelationship == nil, source.root === root,
             seen.insert("\(mapped.destination.table).\(column)").inserted
           else { continue }

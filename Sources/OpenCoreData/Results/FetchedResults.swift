@@ -81,13 +81,13 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
     }
   }
 
-  /// The position of a path; traps when there is no such place.
+  /// The position of a path; traps when there's no such place.
   func position(of path: IndexPath) -> Int {
     precondition(isFetched, "performFetch comes before objects are asked for")
     precondition(
       path.count == 2 && sectionNames.indices.contains(path.section) && path.item >= 0
         && path.item < sectionStarts[path.section + 1] - sectionStarts[path.section],
-      "there is no object at \(path)")
+      "there's no object at \(path)")
     return sectionStarts[path.section] + path.item
   }
 
@@ -232,7 +232,7 @@ extension FetchedResults {
 ///
 /// Apple counterpart: the `NSDiffableDataSourceSnapshot` that its controller gives, which needs UIKit.
 public struct FetchedResultsSnapshot: Hashable {
-  /// The names of the sections, in order; one empty name when there is no section key path.
+  /// The names of the sections, in order; one empty name when there's no section key path.
   public let sectionIdentifiers: [String]
   private let items: [[NSManagedObjectID]]
 

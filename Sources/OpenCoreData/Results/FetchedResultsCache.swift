@@ -79,7 +79,7 @@ struct FetchedResultsCache {
     return isSound ? content : nil
   }
 
-  /// Writes the file anew.
+  /// Writes the file again.
   func write(_ results: FetchedResults) throws {
     guard let plan = results.plan, let layouts = try results.context.onlyStore(of: plan)?.layouts
     else { return }

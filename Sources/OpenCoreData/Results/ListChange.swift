@@ -2,10 +2,10 @@ import ManagedModel
 
 /// What changed objects mean for a list in order: what goes, what comes, what moves, what stays.
 ///
-/// An updated object that is still in order between its neighbours, and in its section, stays. The
+/// An updated object that is still in order between its neighbors, and in its section, stays. The
 /// others that still match go and come again: they move.
 ///
-/// Cost: for each updated object its neighbours are compared, for each that comes some log2(n) objects;
+/// Cost: for each updated object its neighbors are compared, for each that comes some log2(n) objects;
 /// with a batch size, their pages are loaded.
 struct ListChange {
   /// Positions before, ascending; those of objects that move too.

@@ -134,7 +134,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   private func cast(_ object: NSManagedObject) -> ResultType {
     guard let object = object as? ResultType else {
-      preconditionFailure("the object \(object.objectID) is no \(ResultType.self)")
+      preconditionFailure("the object \(object.objectID) isn't a \(ResultType.self)")
     }
     return object
   }

@@ -106,7 +106,7 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
 ///
 /// Apple counterpart: the same name.
 public protocol NSFetchedResultsSectionInfo {
-  /// The value of the section key path, as text; empty when there is no such path.
+  /// The value of the section key path, as text; empty when there's no such path.
   var name: String { get }
   /// What an index beside the list shows: the first letter of the name in capitals.
   var indexTitle: String? { get }

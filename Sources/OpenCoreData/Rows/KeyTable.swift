@@ -14,7 +14,7 @@ struct KeyTable<Value>: ~Copyable {
 
   private static var empty: Int64 { .min }
 
-  /// Places of a key and a value; where the key is `empty`, there is no value.
+  /// Places of a key and a value; where the key is `empty`, there's no value.
   private struct Entries {
     private let base: UnsafeMutableRawPointer
 
@@ -179,7 +179,7 @@ struct FixedArray<Element: ~Copyable>: ~Copyable {
   private let elements: UnsafeMutablePointer<Element>
   let count: Int
 
-  /// Makes each element anew.
+  /// Makes each element again.
   init(count: Int, _ make: () -> Element) {
     elements = .allocate(capacity: max(count, 1))
     for index in 0..<count { (elements + index).initialize(to: make()) }

@@ -20,13 +20,13 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
 
   /// Bytes before the bits that say nil.
   ///
-  /// That of `SlotGeometry`; a literal, so that it is no load.
+  /// That of `SlotGeometry`; a literal, so that it isn't a load.
   static let headerSize = 24
 
   /// Copies finished bytes into a row of its own with a count of one.
   init(copying bytes: UnsafeRawBufferPointer, immortal: Bool) {
     guard let base = malloc(bytes.count + Row.guardSize) else {
-      preconditionFailure("there is no memory for a row of \(bytes.count) bytes")
+      preconditionFailure("there's no memory for a row of \(bytes.count) bytes")
     }
     self.base = base
     if let source = bytes.baseAddress {

@@ -48,7 +48,7 @@ struct RowCache: ~Copyable {
     return entry.pointee.row
   }
 
-  /// Reads from a key's row without taking a count; nil when there is no row.
+  /// Reads from a key's row without taking a count; nil when there's no row.
   func peek<R>(rootIndex: Int, key: Int64, _ body: (Row) -> R?) -> R? {
     guard let row = tables[rootIndex].find(key)?.pointee.row else { return nil }
     return body(row)

@@ -22,7 +22,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
     case external
     /// The destination's primary key.
     case toOne
-    /// The destination's primary key and entity number, for a destination with sub-entities.
+    /// The destination's primary key and entity number, for a destination with subentities.
     case toOnePolymorphic
 
     /// Bytes in the fixed part.

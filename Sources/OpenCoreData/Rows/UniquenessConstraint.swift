@@ -7,7 +7,7 @@ struct UniquenessConstraint: @unchecked Sendable {
   let names: [String]
   /// The constrained slots, in the order of the names.
   let slots: [Int]
-  /// The entity whose rows, with those of its sub-entities, share the constraint: the topmost that has
+  /// The entity whose rows, with those of its subentities, share the constraint: the topmost that has
   /// all the properties.
   ///
   /// Not counted: the layout holds the entity, which holds its ancestors.

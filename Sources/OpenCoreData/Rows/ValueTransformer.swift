@@ -67,7 +67,7 @@ open class ValueTransformer: NSObject, RegisteredByName {
   }
 }
 
-/// Gives `ValueTransformer` an initialiser that finds an instance, which a class's own cannot do.
+/// Gives `ValueTransformer` an initializer that finds an instance, which a class's own cannot do.
 public protocol RegisteredByName {}
 
 extension RegisteredByName where Self: ValueTransformer {

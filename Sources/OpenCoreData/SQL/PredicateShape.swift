@@ -67,7 +67,7 @@ struct PredicateShape {
 
   /// Adds an expression; false for one that is not told from others by its shape.
   ///
-  /// - Parameter isList: Whether a list of whole numbers or objects may have any length.
+  /// - Parameter isList: Whether a list of integers or objects may have any length.
   mutating func add(_ expression: NSExpression, isList: Bool = false) -> Bool {
     if expression.isIndependentOfObject {
       return add(constant: expression, isList: isList)

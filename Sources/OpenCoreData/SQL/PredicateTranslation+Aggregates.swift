@@ -4,7 +4,7 @@ import SQLiteDriver
 extension PredicateTranslation {
   /// The value of an operator on a to-many: `moods.@count`, `moods.@max.rating`.
   ///
-  /// - Parameter keepsWhole: Whether the sum of whole numbers is one: `total` gives a real number,
+  /// - Parameter keepsWhole: Whether the sum of integers is one: `total` gives a real number,
   ///   which divides otherwise.
   func aggregate(
     _ path: ToManyPath, at site: Site, keepsWhole: Bool = false
@@ -115,7 +115,7 @@ extension PredicateTranslation {
     if function == .count { return .integer }
     if function == .min || function == .max { return type }
     guard type.isNumber, type != .timestamp else {
-      throw TranslationError(text, "\(attribute) is no number, so it has no \(function.rawValue)")
+      throw TranslationError(text, "\(attribute) isn't a number, so it has no \(function.rawValue)")
     }
     return function == .sum ? type : .real
   }
@@ -156,14 +156,14 @@ extension PredicateTranslation {
     let rows = fragments.enumerated().map { position, fragment -> SQLFragment in
       position == 0 ? "SELECT \(fragment) AS value" : "SELECT \(fragment)"
     }
-    // `SUM` keeps whole numbers whole, which `total` does not.
+    // `SUM` keeps integers whole, which `total` does not.
     let call = function == .sum ? "IFNULL(SUM(value), 0)" : "\(name)(value)"
     return .computed(
       "(SELECT \(raw: call) FROM (\(.joined(rows, by: " UNION ALL "))))",
       function == .average ? .real : type ?? .integer)
   }
 
-  /// A function of one value that is no collection: that value, and its number is 1.
+  /// A function of one value that isn't a collection: that value, and its number is 1.
   private func aggregate(
     _ function: PredicateFunction, ofOnly operand: SQLOperand, _ expression: NSExpression,
     at site: Site
@@ -179,7 +179,7 @@ extension PredicateTranslation {
     case .min, .max: return .computed(fragment, type ?? .integer)
     default:
       if let type, !type.isNumber {
-        throw TranslationError(expression.description, "This is no number.")
+        throw TranslationError(expression.description, "This isn't a number.")
       }
       return function == .average
         ? .computed("CAST(\(fragment) AS REAL)", .real) : .computed(fragment, type ?? .integer)

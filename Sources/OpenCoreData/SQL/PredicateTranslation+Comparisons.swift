@@ -74,7 +74,7 @@ extension PredicateTranslation {
     return try aggregate(path, at: site)
   }
 
-  /// ANY and ALL of what is no to-many relationship: a list, or the one value of a to-one path, of
+  /// ANY and ALL of what isn't a to-many relationship: a list, or the one value of a to-one path, of
   /// which there is none when it is nil.
   private func compare(
     eachOf left: SQLOperand, _ comparison: NSComparisonPredicate, _ rules: ComparisonRules,
@@ -141,7 +141,7 @@ extension PredicateTranslation {
   /// Where the whole condition hangs on it, the elements are joined, as Apple's SQL does, and the
   /// rows made distinct. Elsewhere a join would add or lose rows, so the elements are counted.
   ///
-  /// - Parameter skipsNil: Whether the test may be true of nil, which is no element: a key path over a
+  /// - Parameter skipsNil: Whether the test may be true of nil, which isn't an element: a key path over a
   ///   set gives a set without nils.
   func some(
     of path: ToManyPath, at site: Site, skipsNil: Bool, _ test: @escaping ElementTest
@@ -243,7 +243,7 @@ extension PredicateTranslation {
     switch operand {
     case .attribute(_, let attribute):
       throw TranslationError(
-        rules.piece, "\(attribute) is no text, so it cannot be searched in the store.")
+        rules.piece, "\(attribute) isn't a string, so it cannot be searched in the store.")
     case .toMany(let path):
       throw TranslationError(
         rules.piece, "\(path.text) leads to many objects, so it needs ANY, ALL or @count.")

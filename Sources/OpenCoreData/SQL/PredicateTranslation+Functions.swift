@@ -50,7 +50,7 @@ extension PredicateTranslation {
     case .subtract: sign = "-"
     case .multiply: sign = "*"
     case .divide:
-      // A column of numeric affinity holds 3.0 as 3, which would divide as a whole number.
+      // A column of numeric affinity holds 3.0 as 3, which would divide as an integer.
       if [leftType, rightType].contains(where: { $0 == .decimal || $0 == .timestamp }) {
         return .computed("(CAST(\(left) AS REAL) / \(right))", .real)
       }
@@ -105,7 +105,7 @@ extension PredicateTranslation {
     let (text, type) = try value(of: arguments[0], at: site)
     guard type == .text || type == nil, let called = ValueFunction(function) else {
       throw TranslationError(
-        arguments[0].description, "This is no text, which \(function.rawValue) takes.")
+        arguments[0].description, "This isn't a string, which \(function.rawValue) takes.")
     }
     return call(called, [text], function == .length ? .integer : .text)
   }
@@ -125,7 +125,7 @@ extension PredicateTranslation {
     let (fragment, type) = try value(of: expression, at: site)
     guard let type else { return (fragment, .integer) }
     guard type.isNumber else {
-      throw TranslationError(expression.description, "This is no number.")
+      throw TranslationError(expression.description, "This isn't a number.")
     }
     return (fragment, type)
   }
@@ -170,11 +170,11 @@ extension PredicateTranslation {
     case .toMany(let path):
       guard case .computed(let fragment, let type) = try aggregate(path, at: site, keepsWhole: true)
       else {
-        throw TranslationError(path.text, "This is no single value.")
+        throw TranslationError(path.text, "This isn't a single value.")
       }
       return (fragment, type)
     case .object, .entity, .list:
-      throw TranslationError(expression.description, "This is no single value.")
+      throw TranslationError(expression.description, "This isn't a single value.")
     }
   }
 }

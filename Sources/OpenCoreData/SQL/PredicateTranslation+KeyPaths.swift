@@ -236,7 +236,7 @@ extension PredicateTranslation {
     let found = try walk(
       (components + [.key("entity")])[...], in: root, at: columnSite, text: text)
     guard case .entity(let column, _, _) = found else {
-      throw TranslationError(text, "This is no path to an object.")
+      throw TranslationError(text, "This isn't a path to an object.")
     }
     return column
   }
@@ -280,7 +280,7 @@ extension PredicateTranslation {
     let (fragment, type) = try value(of: found, argument, at: site)
     let isOrder = function == .min || function == .max || function == .count
     if !isOrder, let type, !type.isNumber || type == .timestamp {
-      throw TranslationError(argument.description, "This is no number.")
+      throw TranslationError(argument.description, "This isn't a number.")
     }
     let result: StoredType? = function == .count ? .integer : function == .average ? .real : type
     return .computed("\(raw: name)(\(fragment))", result ?? .real)

@@ -86,7 +86,7 @@ extension PredicateTranslation {
 
   /// Whether a value is one of a constant list.
   ///
-  /// Whole numbers and keys of any number are `_Z_intarrayN`, so that the text does not depend on how
+  /// Integers and keys of any number are `_Z_intarrayN`, so that the text does not depend on how
   /// many there are; other values are `?`s.
   private func list(
     _ whole: PredicateConstant, _ values: [PredicateConstant], _ left: SQLOperand,
@@ -110,7 +110,7 @@ extension PredicateTranslation {
     if values.count > Self.longestList, let json = bind(whole, as: .json) {
       return .sql("\(column) IN (SELECT value FROM json_each(\(bind: json)))")
     }
-    // How many there are is part of the text, and of the shape unless they are whole numbers.
+    // How many there are is part of the text, and of the shape unless they are integers.
     if values.allSatisfy({ $0.value.isWhole }) { isReusable = false }
     var marks: [SQLFragment] = []
     for value in values { marks.append(try sides(left, .constant(value), rules).1) }
@@ -174,7 +174,7 @@ extension PredicateTranslation {
 }
 
 extension PredicateValue {
-  /// Whether it is a whole number by its kind, not by its value.
+  /// Whether it is an integer by its kind, not by its value.
   fileprivate var isWhole: Bool {
     switch self {
     case .integer, .bool: true

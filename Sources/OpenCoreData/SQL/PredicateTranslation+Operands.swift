@@ -194,7 +194,7 @@ extension PredicateTranslation {
     _ constant: PredicateConstant, _ expression: NSExpression
   ) throws(TranslationError) -> (value: SQLBind, type: StoredType?) {
     guard let bind = bind(constant, as: .plain) else {
-      throw TranslationError(expression.description, "This is no single value.")
+      throw TranslationError(expression.description, "This isn't a single value.")
     }
     return (bind, StoredType(of: constant.value))
   }

@@ -221,7 +221,7 @@ extension PredicateValue {
 }
 
 extension StoredType {
-  /// The type of a single value, nil for nil and for what is no single value.
+  /// The type of a single value, nil for nil and for what isn't a single value.
   init?(of value: PredicateValue) {
     switch value {
     case .bool, .integer: self = .integer

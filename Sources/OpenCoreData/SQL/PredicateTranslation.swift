@@ -118,7 +118,7 @@ final class PredicateTranslation {
     }
   }
 
-  /// Puts keys or whole numbers into a list of their own and returns its name.
+  /// Puts keys or integers into a list of their own and returns its name.
   func intArray(_ source: IntArraySource) -> String {
     intArrays.append(source)
     return "_Z_intarray\(intArrays.count - 1)"
@@ -183,7 +183,7 @@ final class TranslationScope {
 
   /// Joins a table which may have several partners for a row.
   ///
-  /// Each call joins it anew.
+  /// Each call joins it again.
   func joinMany(
     _ table: String, alias: String, on condition: String, parent: String, isRequired: Bool
   ) {

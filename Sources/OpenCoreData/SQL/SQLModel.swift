@@ -43,7 +43,7 @@ package final class SQLModel: @unchecked Sendable {
       ignoresMissing: ignoresMissing)
   }
 
-  /// Lays out a model on a file's schema, or by rule when there is no file.
+  /// Lays out a model on a file's schema, or by rule when there's no file.
   init(
     model: NSManagedObjectModel, configuration: String? = nil, file: FileSchema?,
     ignoresMissing: Bool = false
@@ -104,7 +104,7 @@ package final class SQLEntity: @unchecked Sendable {
 
   /// The parent; nil for a root.
   package private(set) unowned var superentity: SQLEntity?
-  /// The direct sub-entities.
+  /// The direct subentities.
   package private(set) var subentities: [SQLEntity] = []
 
   /// The entity's own number and those of all its descendants, ascending.
@@ -190,7 +190,7 @@ package struct SQLColumn: @unchecked Sendable {
 
   /// The column with the number of the destination's concrete entity, such as `Z3_OWNER`.
   ///
-  /// Nil for an attribute, and for a to-one whose destination has no sub-entities.
+  /// Nil for an attribute, and for a to-one whose destination has no subentities.
   package let entityColumn: String?
 
   /// The column with the place of this object in the inverse's ordered to-many.

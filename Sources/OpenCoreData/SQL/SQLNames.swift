@@ -93,7 +93,7 @@ struct ColumnClaims {
   /// What every table has is nobody's property.
   private var taken: Set = [SQLNames.primaryKey, SQLNames.entity, SQLNames.version]
 
-  /// Names that some property has without a suffix: `ZITEM1` is no second `ZITEM` then.
+  /// Names that some property has without a suffix: `ZITEM1` isn't a second `ZITEM` then.
   private let reserved: Set<String>
 
   init(file: FileSchema.Table?, reserved: Set<String>) {

@@ -84,7 +84,7 @@ extension SQLTranslator {
       Projection(entity: entity, extent: .hierarchy), where: conditions.joined(separator: " AND "))
   }
 
-  /// Adds a pair to a join table; a pair that is there stays, its place is set anew.
+  /// Adds a pair to a join table; a pair that is there stays, its place is set again.
   ///
   /// Binds: the source's key, the destination's, and the place when the relationship is ordered.
   /// Nil for a one-to-many.
@@ -123,7 +123,7 @@ extension SQLTranslator {
     return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
   }
 
-  /// Points a destination's row at its source, for a to-many whose column is no slot because it
+  /// Points a destination's row at its source, for a to-many whose column isn't a slot because it
   /// has no inverse.
   ///
   /// Binds: the source's key or null, the place when the relationship is ordered, the

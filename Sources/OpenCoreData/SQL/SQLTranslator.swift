@@ -47,7 +47,7 @@ extension SQLTranslator {
   ///   - sort: The order. A count ignores it unless it is limited.
   ///   - limit: The greatest number of rows, 0 for all.
   ///   - offset: How many rows to leave out at the start.
-  ///   - includesSubentities: Whether rows of sub-entities count.
+  ///   - includesSubentities: Whether rows of subentities count.
   ///   - result: What is selected.
   ///   - variables: Values for the predicate's variables.
   /// - Throws: `TranslationError` which names the piece that has no SQL.

@@ -276,7 +276,7 @@ extension PredicateValue {
 /// What fills one `_Z_intarrayN`.
 enum IntArraySource: Sendable {
   case values(ContiguousArray<Int64>)
-  /// The whole numbers of a constant list.
+  /// The integers of a constant list.
   case integers(ConstantOrigin)
   /// The keys of the objects of a constant list.
   case keys(ConstantOrigin, SQLEntity)

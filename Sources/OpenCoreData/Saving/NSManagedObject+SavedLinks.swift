@@ -6,7 +6,7 @@ extension NSManagedObject {
   /// Carries this object's saved relationship changes over to the links of their owners.
   final func followLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     let own = identity
-    // What was deleted and is inserted anew has values of its old row.
+    // What was deleted and is inserted again has values of its old row.
     for slot in layout.slots
     where slot.kind.isToOne && (isInserted || values?.isChanged(slot.index) == true) {
       // The owner of an ordered list says itself what is in it, and where.

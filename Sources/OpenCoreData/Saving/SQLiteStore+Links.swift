@@ -161,8 +161,8 @@ extension SQLiteStore {
 /// The numbers that `Z_FOK_` columns hold: the places of an ordered relationship's destinations.
 ///
 /// The first is 2048, each further one 1024 more, so that there is room between them: what comes
-/// between two gets the middle, what comes first half of the first. When there is no number left, all
-/// are numbered anew.
+/// between two gets the middle, what comes first half of the first. When there's no number left, all
+/// are numbered again.
 enum OrderKeyAllocator {
   private static let first: Int64 = 2048
   private static let step: Int64 = 1024

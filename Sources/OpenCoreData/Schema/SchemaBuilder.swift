@@ -272,7 +272,7 @@ extension SchemaBuilder {
 extension SchemaBuilder {
   /// The R-trees that the model asks for, in the order in which they are made.
   ///
-  /// An index that is a range in some elements only, has too many of them, or one that is no number
+  /// An index that is a range in some elements only, has too many of them, or one that isn't a number
   /// or date, is left out.
   var rangeIndexes: [RangeIndex] {
     model.entities.flatMap { entity in
@@ -313,7 +313,7 @@ extension SchemaBuilder {
 
   /// The triggers that keep derived attributes right whoever writes to the file.
   ///
-  /// Each computes the value anew for the rows that a change touches, and hands it to the function
+  /// Each computes the value again for the rows that a change touches, and hands it to the function
   /// through which the framework learns of it.
   var triggers: [String] {
     derivedColumns.flatMap { column in

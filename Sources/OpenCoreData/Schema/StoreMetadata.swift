@@ -178,7 +178,7 @@ extension StoreMetadata {
 
     var description: String {
       switch self {
-      case .noTable: "The file has no table Z_METADATA, so it is no Core Data store."
+      case .noTable: "The file has no table Z_METADATA, so it isn't a Core Data store."
       case .noRow: "The table Z_METADATA is empty."
       case .noUUID: "The row in Z_METADATA has no UUID."
       case .damagedPropertyList: "The property list in Z_METADATA cannot be read."

@@ -13,14 +13,14 @@ package struct StoreModel: Sendable {
 
   /// Reads the model of a store that is looked at.
   ///
-  /// - Throws: 134080 with a sentence when the file is no usable store.
+  /// - Throws: 134080 with a sentence when the file isn't a usable store.
   package static func ofStore(at url: URL) throws -> StoreModel {
     try NSManagedObjectModel.looking(at: url) { try StoreModel(reading: $0) }
   }
 
   /// Reads the store's own model; makes one of the tables when there is none, or a damaged one.
   ///
-  /// One statement, and those of the schema when there is no model.
+  /// One statement, and those of the schema when there's no model.
   ///
   /// - Throws: `SQLiteError`.
   init(reading connection: Connection) throws {
@@ -98,7 +98,7 @@ extension NSManagedObjectModel {
   ///
   /// The file is only looked at.
   ///
-  /// - Throws: 134080 with a sentence when the file is no usable store or carries no model.
+  /// - Throws: 134080 with a sentence when the file isn't a usable store or carries no model.
   package static func inStore(at url: URL) throws -> NSManagedObjectModel {
     try looking(at: url) { connection in
       guard let model = try ModelArchive.readModel(on: connection) else {

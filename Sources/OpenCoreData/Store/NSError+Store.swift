@@ -25,14 +25,14 @@ extension NSError {
   static func noMaximumKey(of entity: String) -> NSError {
     store(
       "The entity '\(entity)' has no Z_MAX in Z_PRIMARYKEY: the file cannot take new objects. "
-        + "`cdprof doctor` says what it should be.")
+        + "`cdprof doctor` shows what it should be.")
   }
 
   /// A counter of primary keys that leaves no room for more.
   static func exhaustedKeys(of entity: String, _ last: Int64) -> NSError {
     store(
       "Z_MAX of '\(entity)' in Z_PRIMARYKEY is \(last): the file cannot take new objects. "
-        + "`cdprof doctor` says what it should be.")
+        + "`cdprof doctor` shows what it should be.")
   }
 
   /// A coordinator without a store.
@@ -45,11 +45,11 @@ extension NSError {
   /// An object whose row does not exist.
   static func missingObject(_ objectID: NSManagedObjectID) -> NSError {
     coreData(
-      NSManagedObjectReferentialIntegrityError, "There is no row for \(objectID).",
+      NSManagedObjectReferentialIntegrityError, "No row exists for \(objectID).",
       [NSAffectedObjectsErrorKey: [objectID]])
   }
 
-  /// A file that is no usable store, with the next step.
+  /// A file that isn't a usable store, with the next step.
   static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
     coreData(
       NSPersistentStoreOpenError, "The store cannot be opened: \(problem).",
@@ -62,15 +62,15 @@ extension NSError {
   ) -> NSError {
     coreData(
       CocoaError.Code.fileReadCorruptFile.rawValue,
-      "The row \(entity.map { "of '\($0)' " } ?? "")with Z_PK \(primaryKey) says that it is of entity \(entityNumber), "
-        + "which the model does not have.")
+      "The row \(entity.map { "of '\($0)' " } ?? "")with Z_PK \(primaryKey) has entity ID "
+        + "\(entityNumber), which isn't in the model.")
   }
 
   /// A row whose key no object can have.
   static func damagedKey(_ key: Int64, entity: String) -> NSError {
     coreData(
       CocoaError.Code.fileReadCorruptFile.rawValue,
-      "A row of '\(entity)' has the Z_PK \(key); keys begin with 1.")
+      "A row of '\(entity)' has the Z_PK \(key); keys start at 1.")
   }
 
   /// An error of the driver, with SQLite's code and the statement.

@@ -126,7 +126,7 @@ extension SQLiteStore {
 
   /// How many readers the options have the store keep.
   ///
-  /// - Throws: 134080 for anything but a whole number above 0.
+  /// - Throws: 134080 for anything but an integer above 0.
   private static func readerCount(_ options: [AnyHashable: Any]?) throws -> Int {
     guard let given = options?[NSPersistentStoreConnectionPoolMaxSizeKey] else {
       return ConnectionPool.usualReaders
@@ -135,7 +135,7 @@ extension SQLiteStore {
     guard let count, count > 0 else {
       throw NSError.coreData(
         NSPersistentStoreOpenError,
-        "NSPersistentStoreConnectionPoolMaxSizeKey is '\(given)'. Give it a whole number above 0.")
+        "NSPersistentStoreConnectionPoolMaxSizeKey is '\(given)'. Give it an integer above 0.")
     }
     return count
   }

@@ -130,7 +130,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
 // A SQLite store at `/dev/null`: a database in the memory of the process.
 //
-// All connections of the pool use it, and it goes with them. There is no write-ahead log, so a read
+// All connections of the pool use it, and it goes with them. There's no write-ahead log, so a read
 // transaction would block saves: each SELECT reads on its own. Large values stay in their rows.
 
 extension URL {

@@ -92,7 +92,7 @@ package enum StoreFile {
       _ = try connection.values("SELECT count(*) FROM sqlite_master")
       _ = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
     } catch {
-      throw NSError.store("The log beside \(store.path) cannot be brought into it: \(error)")
+      throw NSError.store("The WAL of \(store.path) could not be checkpointed: \(error)")
     }
   }
 

@@ -30,7 +30,7 @@ protocol StoreReader: AnyObject {
 
   /// One row by its key, of whatever entity of the hierarchy it is; nil when it does not exist.
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow?
-  /// The rows of that entity and its sub-entities with these keys, in the order of the keys' values.
+  /// The rows of that entity and its subentities with these keys, in the order of the keys' values.
   ///
   /// - Parameter pageSize: The batch size when the keys are a page of a fetch, nil for a prefetch.
   func rows(

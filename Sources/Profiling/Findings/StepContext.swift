@@ -53,7 +53,7 @@ package struct StepContext: Sendable {
   /// An entity can also be reached from itself (`manager`), so that its name alone does not tell;
   /// when this is empty, the name decides.
   package var held: Set<ObjectReference>
-  /// By the name of an object's own entity (each concrete sub-entity of a destination has its own
+  /// By the name of an object's own entity (each concrete subentity of a destination has its own
   /// entry): the key path that leads there.
   package var reachedThrough: [String: Path]
   /// Which way was gone when, of a step that reaches one entity in several ways.

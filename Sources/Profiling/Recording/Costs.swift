@@ -90,7 +90,7 @@ package struct CostComparison: Sendable {
     }
     let times = row(
       "time", NumberText.time(first.costs.nanoseconds), NumberText.time(second.costs.nanoseconds))
-    return lines + [times + "   (this machine; never a gate)"]
+    return lines + [times + "   (this machine; informational)"]
   }
 
   private var shown: [Metric] {

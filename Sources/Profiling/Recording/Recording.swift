@@ -83,7 +83,7 @@ extension Recording {
     value(of: scoped.metric, scope: scoped.scope)
   }
 
-  /// Every metric of the catalogue but `time` and those of pages, over the whole recording.
+  /// Every metric of the catalog but `time` and those of pages, over the whole recording.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]
     for metric in Metric.allCases where metric != .time && !metric.isOfPages {
@@ -147,7 +147,7 @@ extension Event {
     return counters[metric] ?? 0
   }
 
-  /// What SQLite did for a statement that counts; nil for housekeeping and for what is no statement.
+  /// What SQLite did for a statement that counts; nil for housekeeping and for what isn't a statement.
   private var work: StatementWork? {
     switch statement?.kind {
     case .select, .insert, .update, .delete: statement?.work

@@ -10,7 +10,7 @@ package struct RunResult: Sendable {
   package var file: String
   package var chapter: Int?
   package var story: String
-  package var covers: [CatalogueReference]
+  package var covers: [CatalogReference]
   package var seed: UInt64
   package var scale: Int
   /// In the scenario's order.
@@ -25,7 +25,7 @@ package struct RunResult: Sendable {
 
   package init(
     scenario: String, file: String, chapter: Int? = nil, story: String = "",
-    covers: [CatalogueReference] = [], seed: UInt64, scale: Int, data: [EntityCount] = [],
+    covers: [CatalogReference] = [], seed: UInt64, scale: Int, data: [EntityCount] = [],
     variants: [VariantResult], scales: [ScaledRun] = [], environment: RunEnvironment,
     command: String
   ) {

@@ -17,7 +17,7 @@ package struct VariantResult: Sendable {
   /// Its fetch requests as Swift, line by line.
   package var requestSwift: [String]
   package var steps: [StepResult]
-  /// Every metric of the catalogue but `time`, over the whole variant.
+  /// Every metric of the catalog but `time`, over the whole variant.
   package var metrics: [Metric: Int]
   /// Those with a scope that an expectation asked for, and `peak` of each fetched entity.
   package var scopedMetrics: [ScopedMetric: Int]
@@ -134,7 +134,7 @@ package struct StepResult: Sendable, Equatable {
   package var costs: Costs
   /// Nanoseconds from the beginning of the variant.
   package var offset: UInt64
-  /// The request in words; nil when the step is no fetch.
+  /// The request in words; nil when the step isn't a fetch.
   package var fetch: FetchText?
   /// What the step caused, alike events together.
   package var groups: [EventGroup]

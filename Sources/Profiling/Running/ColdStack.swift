@@ -89,7 +89,7 @@ final class ColdStack {
     }
   }
 
-  /// Opens the file anew with a pragma: cold, all contexts as they were, without their objects.
+  /// Opens the file again with a pragma: cold, all contexts as they were, without their objects.
   ///
   /// - Throws: the coordinator's `NSError`; the file is open without the pragma then.
   func reopen(pragma name: String, _ value: String) throws {

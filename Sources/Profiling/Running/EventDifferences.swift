@@ -16,7 +16,7 @@ struct EventDifferences {
   var lines: [String] {
     switch metric.metric {
     case .registered, .peak:
-      return ["the context held \(NumberText.grouped(found)) at once"]
+      return ["the context registered \(NumberText.grouped(found)) at once"]
     case .filepages, .walpages, .freepages:
       return [
         "there \(found == 1 ? "was" : "were") \(NumberText.grouped(found)) when the steps were over"
@@ -25,7 +25,7 @@ struct EventDifferences {
     }
     guard !isOfSteps else { return stepLines }
     let groups = contributing.sorted { $0.amount > $1.amount }
-    guard !groups.isEmpty else { return ["nothing of the kind happened"] }
+    guard !groups.isEmpty else { return ["no such events were recorded"] }
     var lines = groups.prefix(Self.limit).map(line)
     if groups.count > Self.limit {
       lines.append(
@@ -53,7 +53,7 @@ struct EventDifferences {
     let parts = steps.map { step in
       (step: step, amount: recording.slice(of: step).value(of: metric.metric, scope: scope))
     }.filter { $0.amount > 0 }.sorted { $0.amount > $1.amount }
-    guard !parts.isEmpty else { return ["nothing of the kind happened"] }
+    guard !parts.isEmpty else { return ["no such events were recorded"] }
     var lines = parts.prefix(Self.limit).map { part in
       "\(metric.metric.counted(part.amount)) from \(part.step.location) \(part.step.shortText)"
     }

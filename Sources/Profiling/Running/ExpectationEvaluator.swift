@@ -84,6 +84,6 @@ extension Finding {
   /// How it is told when it should not have fired.
   fileprivate var difference: String {
     let place = callSite.map { " from \($0)" } ?? ""
-    return "\(name) fired: \(counted)\(place); cure: \(cure.text)"
+    return "\(name) fired: \(counted)\(place); fix: \(cure.text)"
   }
 }

@@ -58,7 +58,7 @@ extension Session {
     case "current": try context.setQueryGenerationFrom(.current)
     case "none":
       try context.setQueryGenerationFrom(nil)
-      return "not pinned any more"
+      return "unpinned"
     default:
       let other = stack.context(word)
       guard let token = other.performAndWait({ other.queryGenerationToken }) else {

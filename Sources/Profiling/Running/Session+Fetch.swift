@@ -30,7 +30,7 @@ extension Session {
       content: content, entity: step.subject, context: input.contextName, fetch: step.fetchText)
     if let name = step.name { hold(result, as: name) }
     return "\(step.name.map { "\($0): " } ?? "")\(result.summary)"
-      + (step.name == nil ? ", let go" : "")
+      + (step.name == nil ? ", released" : "")
   }
 
   /// Counts rows; brings none.

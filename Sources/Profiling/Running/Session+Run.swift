@@ -103,7 +103,7 @@ extension Session {
     case .batchUpdate: try batchUpdate(step, input)
     case .batchDelete: try batchDelete(step, input)
     case .context, .drop, .index, .sql, .pragma, .analyze:
-      preconditionFailure("\(step.verb.rawValue) is no context's work")
+      preconditionFailure("\(step.verb.rawValue) isn't a context's work")
     }
   }
 

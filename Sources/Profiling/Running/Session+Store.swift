@@ -49,7 +49,7 @@ extension Session {
     return "index \(index.name) made"
   }
 
-  /// Has SQLite gather its statistics anew.
+  /// Has SQLite gather its statistics again.
   ///
   /// The old ones are dropped first: other connections read the new ones only when the schema has
   /// changed.
@@ -61,18 +61,18 @@ extension Session {
     return "statistics gathered"
   }
 
-  /// Opens the store anew with a pragma.
+  /// Opens the store again with a pragma.
   func setPragma(_ step: Step) throws -> String {
     guard case .to(let value)? = step.option(.to) else { return "" }
     for named in stack.contexts {
       guard !named.context.performAndWait({ named.context.hasChanges }) else {
         throw StepInput.error(
-          "The store is opened anew, and `\(named.name)` has unsaved changes. Save them first.")
+          "The store can't be reopened: `\(named.name)` has unsaved changes. Save them first.")
       }
     }
     raw = nil
     try stack.reopen(pragma: step.subject, value)
-    return "opened anew with \(step.subject) = \(value)"
+    return "reopened with \(step.subject) = \(value)"
   }
 
   private func storeIndex(_ step: Step) throws -> SchemaIndex? {

@@ -134,13 +134,13 @@ extension Session {
     } else {
       letGo(of: step.subject)
     }
-    return "\(step.subject) let go"
+    return "\(step.subject) released"
   }
 
   /// Lets every name, object and unsaved change of a context go; the coordinator stays.
   func letGo(_ input: StepInput) -> String {
     letGo(ofContext: input.contextName)
-    return "every object let go"
+    return "every object released"
   }
 }
 

@@ -26,7 +26,7 @@ package enum WorkToAdvise {
   ///   - lines: Steps as the shell takes them.
   ///   - sql: SELECT statements to look at beside them, as captured from a log.
   /// - Throws: `InvalidInputError`; `CommandFailure` for a step that cannot be understood and for a statement that
-  ///   is no SELECT; `StepFailure`, `SQLiteError`.
+  ///   isn't a SELECT; `StepFailure`, `SQLiteError`.
   package static func advice(
     forStore url: URL, lines: [String], sql: [String] = []
   ) throws -> IndexAdvice {

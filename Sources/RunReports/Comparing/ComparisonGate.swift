@@ -87,7 +87,7 @@ package struct ComparisonGate: Sendable, Equatable {
       }
     }
     if words.contains(.missing) {
-      failures += comparison.missing.map { "\($0): is there no more" }
+      failures += comparison.missing.map { "\($0): no longer exists" }
     }
     return failures
   }

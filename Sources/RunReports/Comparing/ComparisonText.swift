@@ -10,7 +10,7 @@ package enum ComparisonText {
     lines += comparison.notes.map { "  not the same: \($0)" }
     for variant in comparison.variants { lines += self.lines(variant) }
     lines += statements(comparison.statements)
-    lines += comparison.missing.map { "\($0): is there no more" }
+    lines += comparison.missing.map { "\($0): no longer exists" }
     lines += comparison.added.map { "\($0): is new" }
     return lines
   }
@@ -39,7 +39,7 @@ package enum ComparisonText {
     let counts: String
     switch (calls.before, calls.after) {
     case (0, let after): counts = "new, \(NumberText.counted(after, "call"))"
-    case (let before, 0): counts = "gone, \(NumberText.counted(before, "call"))"
+    case (let before, 0): counts = "removed, \(NumberText.counted(before, "call"))"
     case (let before, let after) where before == after:
       counts = NumberText.counted(after, "call")
     case (let before, let after):
@@ -72,6 +72,6 @@ package enum ComparisonText {
         "  \(NumberText.left(row.name, name))   \(NumberText.right(row.before, before)) → "
           + "\(NumberText.right(row.after, after))   \(row.difference)"
       } + variant.newFindings.map { "  ! \($0) fires now" }
-      + variant.goneFindings.map { "  \($0) fires no more" } + ["  time   \(variant.time.text)"]
+      + variant.goneFindings.map { "  \($0) no longer fires" } + ["  time   \(variant.time.text)"]
   }
 }

@@ -213,7 +213,7 @@ package struct ComparedTime: Sendable, Equatable {
 package struct ComparedVariant: Sendable {
   /// With the scale behind it where there are several: `plain at scale 10`.
   package let name: String
-  /// The metrics both results have, in the catalogue's order; scoped ones behind.
+  /// The metrics both results have, in the catalog's order; scoped ones behind.
   package let counts: [ComparedCount]
   package let newFindings: [String]
   package let goneFindings: [String]

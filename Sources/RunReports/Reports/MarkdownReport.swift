@@ -17,7 +17,7 @@ package enum MarkdownReport {
     if !story.isEmpty { blocks.append(MarkdownText.plain(story)) }
     blocks.append(lines(of: table).joined(separator: "\n"))
     blocks.append(
-      "▲ findings · every count is exact and repeats · \\* this machine, never a gate")
+      "▲ findings · counts are exact and reproducible · \\* this machine, informational")
     let findings = ReportFinding.all(of: result)
     if !findings.isEmpty {
       blocks.append(findings.map(text).joined(separator: "\n"))
@@ -79,7 +79,7 @@ package enum MarkdownReport {
     let now = finding.now.map { "  \n  now \(MarkdownText.code($0))" } ?? ""
     return "- ▲ **\(MarkdownText.plain(finding.name))** \(finding.count) "
       + "\(MarkdownText.plain(finding.what))\(place)\(now)  \n"
-      + "  cure \(cure.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
+      + "  fix \(cure.joined(separator: " ")); \(MarkdownText.plain(finding.tried))"
   }
 }
 

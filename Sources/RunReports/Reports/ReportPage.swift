@@ -14,7 +14,7 @@ struct ReportPage {
     var count: String
   }
 
-  /// A catalogue id with its source mark.
+  /// A catalog id with its source mark.
   struct Cover {
     var id: String
     var mark: String

@@ -58,7 +58,7 @@ package enum RunText {
       let mark = findings > 0 ? " " + NumberText.left(row.findings, findings) : ""
       return line(NumberText.left(row.name, name) + mark, row.cells)
     }
-    let legend = (findings > 0 ? "▲ findings · " : "") + "* this machine; never a gate"
+    let legend = (findings > 0 ? "▲ findings · " : "") + "* measured on this machine; informational"
     return [line(indent, headings)] + body + [legend]
   }
 }
@@ -103,7 +103,7 @@ package enum TextReport {
     var lines = ["▲ \(finding.name): \(finding.count) \(finding.what)\(place)"]
     if let now = finding.now { lines.append("    now   \(now)") }
     let cure = (finding.cure + [finding.advice]).filter { !$0.isEmpty }
-    lines.append("    cure  \(cure.joined(separator: "; "))   \(finding.tried)")
+    lines.append("    fix   \(cure.joined(separator: "; "))   \(finding.tried)")
     return lines + ["    in    \(finding.variants)"]
   }
 }

@@ -69,7 +69,7 @@ package final class Connection: @unchecked Sendable {
   var statements: StatementCache
   var intArrays: [Int: IntArray] = [:]
 
-  /// Opens a file and reads its first page, so that what is no database fails here.
+  /// Opens a file and reads its first page, so that what isn't a database fails here.
   ///
   /// Throws what SQLite says; `StoreFileProblem.examine(path:)` finds words for it.
   /// The path `:memory:` gives a database of its own in memory.
@@ -172,7 +172,7 @@ extension Connection {
     return OpenedFile(handle: try openFile(path, flags, fileSystem: "memdb"))
   }
 
-  /// The settings of a new connection, and a first read that finds out what is no database.
+  /// The settings of a new connection, and a first read that finds out what isn't a database.
   func configure(_ options: Options) throws(SQLiteError) {
     waits.serve(use())
     try Connection.harden(use(), isReadOnly: access == .looking)
@@ -226,7 +226,7 @@ extension Connection {
   private static func plainName(_ path: String) throws(SQLiteError) -> String {
     if path == ":memory:" { return path }
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw SQLiteError(code: .cantOpen, message: "\"\(path)\" is no file name")
+      throw SQLiteError(code: .cantOpen, message: "\"\(path)\" isn't a file name")
     }
     return path.hasPrefix("/") ? path : "./" + path
   }
@@ -252,7 +252,7 @@ extension Connection {
     return handle
   }
 
-  /// Runs a text on a handle that is no connection yet.
+  /// Runs a text on a handle that isn't a connection yet.
   static func run(_ sql: String, on handle: OpaquePointer) throws(SQLiteError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw SQLiteError(handle: handle, code: code, sql: sql) }

@@ -54,9 +54,9 @@ package final class ConnectionPool: @unchecked Sendable {
   /// cannot be used fails here.
   ///
   /// `access` is that of the pool as a whole: with `.writing` readers are opened as `.reading`;
-  /// with `.looking` or `.reading` there is no writer. `configure` runs once on each connection,
+  /// with `.looking` or `.reading` there's no writer. `configure` runs once on each connection,
   /// before anyone gets it: functions, collations, timing. At most `maximumReaders` readers are
-  /// kept when nobody uses them; a burst opens more. `:memory:` is no path for a pool: each of its
+  /// kept when nobody uses them; a burst opens more. `:memory:` isn't a path for a pool: each of its
   /// connections would have a database of its own.
   package init(
     path: String, access: Connection.Access, options: Connection.Options = .init(),

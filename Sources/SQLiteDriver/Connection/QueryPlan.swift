@@ -122,7 +122,7 @@ extension QueryPlan.Node {
   /// Whether the step goes by the table's primary key.
   package var usesPrimaryKey: Bool { detail.contains(" PRIMARY KEY") }
 
-  /// Whether the table is no stored one: an integer array, an R-tree, a full-text index.
+  /// Whether the table isn't a stored one: an integer array, an R-tree, a full-text index.
   package var isVirtualTable: Bool { detail.contains(" VIRTUAL TABLE ") }
 
   /// What the step sorts for; nil when it makes no temporary B-tree.

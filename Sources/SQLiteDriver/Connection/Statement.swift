@@ -46,7 +46,7 @@ package final class Statement {
   ///
   /// True: there is one, read it by the column accessors. False: the end.
   ///
-  /// After the end, and after an error, the next `step()` runs the statement anew with the same
+  /// After the end, and after an error, the next `step()` runs the statement again with the same
   /// values. After an error the statement is reset: it holds no lock.
   package func step() throws(SQLiteError) -> Bool {
     let code = sqlite3_step(handle)
@@ -70,7 +70,7 @@ package final class Statement {
   }
 
   /// Ends the run and lets go of locks and rows; what is bound stays bound, for a run that binds every
-  /// value anew.
+  /// value again.
   package func rewind() {
     sqlite3_reset(handle)
     state = .inUse

@@ -98,7 +98,7 @@ struct DatabaseHeader {
     bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) }
   }
 
-  /// What the header says against the file, which lies beside the inspected neighbours.
+  /// What the header says against the file, which lies beside the inspected neighbors.
   ///
   /// With a log or a journal to be applied, the size is not yet what it should be.
   func problem(path: String, _ inspection: StoreFileInspection) -> StoreFileProblem? {

@@ -36,7 +36,7 @@ extension StoreFileProblem: CustomStringConvertible {
   package var description: String {
     switch self {
     case .missing(let path):
-      "there is no file \(path)"
+      "there's no file \(path)"
     case .directory(let path):
       "\(path) is a folder"
     case .notAFile(let path):
@@ -50,7 +50,7 @@ extension StoreFileProblem: CustomStringConvertible {
     case .documentStore(let path):
       "\(path) is a store of the XML kind, and stores of SQLite alone are read"
     case .truncated(let path, let expected, let found):
-      "\(path) is cut off: \(found) of \(expected) bytes are there"
+      "\(path) is truncated: \(found) of \(expected) bytes are left"
     case .corrupt(let path, let reason):
       "\(path) is damaged: \(reason)"
     }
@@ -152,7 +152,7 @@ package struct StoreFileInspection: Sendable, Hashable {
     case privateCopy
   }
 
-  /// The path with links resolved; the neighbours are beside it.
+  /// The path with links resolved; the neighbors are beside it.
   package let path: String
   package let database: FileStamp
   /// The write-ahead log.
@@ -164,7 +164,7 @@ package struct StoreFileInspection: Sendable, Hashable {
   /// True also while another process is in the middle of a transaction with a rollback journal.
   package let journalIsHot: Bool
 
-  /// Throws `SQLITE_CANTOPEN`, with a sentence that says why, when there is no such file.
+  /// Throws `SQLITE_CANTOPEN`, with a sentence that says why, when there's no such file.
   package init(path: String) throws(SQLiteError) {
     if let problem = StoreFileProblem.ofPath(path) {
       throw SQLiteError(code: problem.code, message: problem.description)

@@ -5,7 +5,7 @@ package import WorkbenchText
 package struct DataPlan: Sendable {
   /// Where the rows come from.
   package enum Source: Sendable {
-    /// Made anew, entity by entity, in the order of writing.
+    /// Made again, entity by entity, in the order of writing.
     case generated([EntityPlan])
     /// Copied from a store, which is not changed.
     case copied(URL)

@@ -48,7 +48,8 @@ package enum Generator: Sendable, Equatable {
     default:
       let known = ["cycle", "random", "every", "text", "one"]
       throw LanguageProblem(
-        "this is no generator: `\(texts.joined(separator: " "))`", at: words.first?.place ?? place,
+        "this isn't a generator: `\(texts.joined(separator: " "))`",
+        at: words.first?.place ?? place,
         didYouMean: texts.first.flatMap { first in
           known.contains(first) ? nil : NearestName.of(first, among: known)
         },
@@ -142,7 +143,7 @@ struct GeneratorCheck {
       let literal = AttributeLiteral(type)
       for word in words where !literal.accepts(word.text) {
         throw LanguageProblem(
-          "`\(word.text)` is no \(literal.typeName)", at: word.place,
+          "`\(word.text)` isn't a \(literal.typeName)", at: word.place,
           nextStep: "write for example `\(literal.example)`")
       }
     default: break
@@ -165,7 +166,7 @@ struct AttributeBounds {
     (whole(minimum) ?? 1, min(whole(maximum) ?? greatest, greatest))
   }
 
-  /// The ends of whole numbers within the bounds.
+  /// The ends of integers within the bounds.
   func random(below bound: Int) -> (least: Int, greatest: Int) {
     let least = whole(minimum) ?? 0
     return (least, whole(maximum) ?? max(least, bound - 1))

@@ -262,7 +262,7 @@ struct AttributeSource {
     return isOver ? row : least + row % (span == .max ? span : span + 1)
   }
 
-  /// A whole number as a value of the attribute's type.
+  /// An integer as a value of the attribute's type.
   private func number(_ number: Int) -> Any? {
     switch type {
     case .integer16AttributeType: Int16(clamping: number)

@@ -4,11 +4,11 @@ import WorkbenchText
 /// How the values of one attribute are made, row after row: what the data builder follows and an
 /// exported program repeats.
 enum ValueRecipe {
-  /// Whole numbers from the least on, from the start again behind the greatest.
+  /// Integers from the least on, from the start again behind the greatest.
   case serial(least: Int, greatest: Int)
-  /// Any whole number of a range; `bound` is used where the range has no size that can be said.
+  /// Any integer of a range; `bound` is used where the range has no size that can be said.
   case random(least: Int, greatest: Int, bound: Int)
-  /// Any hundredths of a random whole number.
+  /// Any hundredths of a random integer.
   case hundredths(least: Int, greatest: Int, bound: Int)
   /// Any number of a range.
   case fraction(least: Double, greatest: Double)
@@ -46,7 +46,7 @@ enum ValueRecipe {
     }
   }
 
-  /// A valid value of the type: whole numbers count the rows, the rest is random.
+  /// A valid value of the type: integers count the rows, the rest is random.
   private static func plain(
     _ type: NSAttributeType, _ bounds: AttributeBounds, _ isUnique: Bool
   ) -> ValueRecipe {
@@ -132,7 +132,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 }
 
 extension SeededGenerator {
-  /// Any whole number of a range; the least where it has no room.
+  /// Any integer of a range; the least where it has no room.
   ///
   /// - Parameter bound: how many numbers are used where the range has more than can be said.
   mutating func whole(from least: Int, to greatest: Int, below bound: Int) -> Int {

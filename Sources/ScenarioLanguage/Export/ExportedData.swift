@@ -139,7 +139,7 @@ struct ExportedData {
     }
   }
 
-  /// A whole number as a value of a type.
+  /// An integer as a value of a type.
   private static func number(_ number: String, _ type: NSAttributeType) -> String {
     switch type {
     case .integer16AttributeType: "Int16(clamping: \(number))"

@@ -321,7 +321,7 @@ enum ExportedSupport {
       Date(timeIntervalSinceReferenceDate: 473_299_200 + seconds)
     }
 
-    /// Whole numbers one after the other, from the first again behind the last.
+    /// Integers one after the other, from the first again behind the last.
     static func serial(_ row: Int, _ least: Int, _ greatest: Int) -> Int {
       guard least < greatest else { return least }
       let (span, isOver) = greatest.subtractingReportingOverflow(least)

@@ -126,7 +126,7 @@ package struct CountConstraint: Sendable, Equatable {
 
 /// What the names of an expression stand for.
 package struct CountExpressionScope: Sendable, Equatable {
-  /// Rows of each entity, those of its sub-entities included.
+  /// Rows of each entity, those of its subentities included.
   package var rows: [String: Int]
   /// The number given by `--scale`.
   package var scale: Int
@@ -181,7 +181,7 @@ struct Fraction: Sendable, Equatable {
     denominator == 1 ? numerator : nil
   }
 
-  /// The smallest whole number that is not below.
+  /// The smallest integer that is not below.
   var ceiling: Int {
     let (quotient, remainder) = numerator.quotientAndRemainder(dividingBy: denominator)
     return remainder > 0 ? quotient + 1 : quotient

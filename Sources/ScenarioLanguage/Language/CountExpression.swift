@@ -3,7 +3,7 @@ package import WorkbenchText
 
 /// A number written as an expression: `1 + Mood + Country`, `2 + ceil(Mood / 20)`.
 ///
-/// Whole numbers, names of entities (their rows), `scale`, `+ - * /`, `ceil()` and parentheses.
+/// Integers, names of entities (their rows), `scale`, `+ - * /`, `ceil()` and parentheses.
 package struct CountExpression: Sendable, Hashable {
   /// A name in an expression.
   package struct Name: Sendable, Hashable {
@@ -63,7 +63,7 @@ package struct CountExpression: Sendable, Hashable {
   package func value(in scope: CountExpressionScope) throws(CountExpressionError) -> Int {
     let value = try value(of: root, in: scope)
     guard let whole = value.whole else {
-      throw error("its value \(value.text) is not whole; put ceil() around the division")
+      throw error("its value \(value.text) isn't an integer; wrap the division in ceil()")
     }
     guard whole.magnitude <= InputLimits.value else {
       throw error(
@@ -81,7 +81,7 @@ package struct CountExpression: Sendable, Hashable {
       value = Fraction(number)
     case .name(let name):
       guard let rows = scope.value(of: name) else {
-        throw error("nothing says how many rows `\(name)` has")
+        throw error("the row count of `\(name)` isn't known")
       }
       value = Fraction(rows)
     case .negated(let inner):
@@ -120,9 +120,9 @@ extension ModelNames {
   package func checkRows(of name: CountExpression.Name) throws(LanguageProblem) {
     guard model.entitiesByName[name.text] == nil else { return }
     throw LanguageProblem(
-      "`\(name.text)` is no entity whose rows could be counted", at: name.place,
+      "`\(name.text)` isn't an entity, so it has no row count", at: name.place,
       didYouMean: NearestName.of(name.text, among: entities + ["scale", "ceil"]),
-      nextStep: "expressions know whole numbers, `scale` and: \(ModelNames.list(entities))")
+      nextStep: "use integers, `scale`, and: \(ModelNames.list(entities))")
   }
 }
 
@@ -208,7 +208,7 @@ struct CountExpressionParser {
     let digits = String(characters[start..<position].filter { $0 != "_" })
     guard let number = Int(digits) else {
       throw LanguageProblem(
-        "`\(digits)` is no number that can be counted to",
+        "`\(digits)` isn't a number that can be counted to",
         at: word.place(at: start, length: position - start), nextStep: "write a smaller one")
     }
     return number

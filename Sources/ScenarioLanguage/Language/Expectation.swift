@@ -85,7 +85,7 @@ package struct MetricReference: Sendable, Hashable {
 
   /// Reads a metric.
   ///
-  /// - Throws: a problem when the word is no metric, takes no scope, or can be no expectation because
+  /// - Throws: a problem when the word isn't a metric, takes no scope, or can be no expectation because
   ///   two runs give two numbers.
   package init(_ word: Word) throws(LanguageProblem) {
     let characters = Array(word.text)
@@ -100,8 +100,8 @@ package struct MetricReference: Sendable, Hashable {
     }
     guard metric.isExact else {
       throw LanguageProblem(
-        "`\(name)` differs from run to run and cannot be expected", at: namePlace,
-        nextStep: "expect counts; times are in the report")
+        "`\(name)` varies between runs, so it can't be expected", at: namePlace,
+        nextStep: "expect a count; the report shows times")
     }
     self.metric = metric
     self.place = word.place
@@ -111,8 +111,8 @@ package struct MetricReference: Sendable, Hashable {
     }
     guard characters.last == ")", opening + 2 < characters.count else {
       throw LanguageProblem(
-        "a scope is written in brackets, as in `\(name)(Country)`", at: word.place,
-        nextStep: "write `\(name)` alone or close the bracket")
+        "a scope is written in parentheses, as in `\(name)(Country)`", at: word.place,
+        nextStep: "write `\(name)` without it, or close the parenthesis")
     }
     let inner = String(characters[(opening + 1)..<(characters.count - 1)])
     scope = Word(inner, at: word.place(at: opening + 1, length: inner.count))
@@ -172,8 +172,8 @@ package struct PlanExpectation: Sendable, Equatable {
     guard characters.count > word.count else { return nil }
     guard characters.last == ")", characters.count > word.count + 2 else {
       throw LanguageProblem(
-        "a step's name is written in brackets, as in `plan(moods)`", at: key.place,
-        nextStep: "write `plan` alone or close the bracket")
+        "a step's name is written in parentheses, as in `plan(moods)`", at: key.place,
+        nextStep: "write `plan` without it, or close the parenthesis")
     }
     let inner = String(characters[(word.count + 1)..<(characters.count - 1)])
     return Word(inner, at: key.place(at: word.count + 1, length: inner.count))

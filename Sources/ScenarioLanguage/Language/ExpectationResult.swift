@@ -145,7 +145,7 @@ package struct ScopedMetric: Hashable, Sendable, CustomStringConvertible {
 package enum MetricScope: Hashable, Sendable {
   /// Everything.
   case all
-  /// Events of objects whose own entity has this name; sub-entities are not included.
+  /// Events of objects whose own entity has this name; subentities are not included.
   case entity(String)
   /// Relationship faults and prefetches of one relationship.
   case relationship(entity: String, name: String)
@@ -167,8 +167,8 @@ package enum SourceMark: String, Sendable, Codable, CaseIterable {
   case ours
 }
 
-/// An id of the catalogue that a scenario covers, with where its numbers come from.
-package struct CatalogueReference: Sendable, Equatable {
+/// An id of the catalog that a scenario covers, with where its numbers come from.
+package struct CatalogReference: Sendable, Equatable {
   package var id: String
   package var source: SourceMark
 

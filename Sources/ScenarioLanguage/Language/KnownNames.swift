@@ -181,7 +181,7 @@ package struct ContextCheck {
   /// Words that `pin to` takes beside the names of contexts.
   package static let generations = ["current", "none"]
 
-  /// - Throws: a problem at the first name that is no context, or at what the context cannot do.
+  /// - Throws: a problem at the first name that isn't a context, or at what the context cannot do.
   func check(_ step: Step) throws(LanguageProblem) {
     if case .context(let name)? = step.option(.context) {
       try check(name, at: step.places.place(of: .context))
@@ -200,7 +200,7 @@ package struct ContextCheck {
     guard known.contexts[name] == nil else { return }
     let contexts = known.contexts.keys.sorted()
     throw LanguageProblem(
-      "there is no context `\(name)`", at: place,
+      "there's no context `\(name)`", at: place,
       didYouMean: NearestName.of(name, among: contexts),
       nextStep: "make it with `context \(name)`; there are: \(ModelNames.list(contexts))")
   }
@@ -247,7 +247,7 @@ package struct ContextCheck {
     else { return }
     let choices = ContextCheck.generations + known.contexts.keys.sorted()
     throw LanguageProblem(
-      "there is no generation or context `\(word)`", at: step.places.place(of: .to),
+      "there's no generation or context `\(word)`", at: step.places.place(of: .to),
       didYouMean: NearestName.of(word, among: choices),
       nextStep: "write one of: \(ModelNames.list(choices))")
   }
@@ -263,7 +263,7 @@ package struct ContextCheck {
   private func checkPragma(_ step: Step) throws(LanguageProblem) {
     guard let name = known.results.keys.sorted().first else { return }
     throw LanguageProblem(
-      "the store is opened anew, and `\(name)` is still held", at: step.places.verb,
-      nextStep: "set pragmas before anything is fetched, or `drop \(name)` first")
+      "the store can't be reopened while result `\(name)` exists", at: step.places.verb,
+      nextStep: "set pragmas before fetching, or `drop \(name)` first")
   }
 }

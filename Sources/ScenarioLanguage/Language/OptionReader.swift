@@ -43,7 +43,7 @@ struct OptionReader {
   /// A number as an expression.
   func expression() throws(LanguageProblem) -> StepNumber {
     let word = try single("a number")
-    // What is a number for everybody else is no expression that went wrong.
+    // What is a number for everybody else isn't an expression that went wrong.
     guard Double(word.text) == nil else {
       _ = try number()
       return try number(CountExpression(word))
@@ -62,12 +62,12 @@ struct OptionReader {
     }
   }
 
-  /// A whole number, not negative.
+  /// An integer, not negative.
   func number() throws(LanguageProblem) -> Int {
     let word = try single("a number")
     guard let number = Int(word.text), number >= 0, !word.text.hasPrefix("+") else {
       throw LanguageProblem(
-        "`\(key.text)` needs a whole number, not `\(word.text)`", at: word.place,
+        "`\(key.text)` needs an integer, not `\(word.text)`", at: word.place,
         nextStep: "write for example `\(example)`")
     }
     return number
@@ -90,7 +90,7 @@ struct OptionReader {
     let word = try single("a name")
     guard word.isName else {
       throw LanguageProblem(
-        "`\(word.text)` is no name", at: word.place,
+        "`\(word.text)` isn't a name", at: word.place,
         nextStep: "begin with a letter and go on with letters, digits, `_` or `-`")
     }
     guard !LineWords.keywords.contains(word.text) else {

@@ -48,8 +48,8 @@ struct LineReader {
   mutating func form() throws(LanguageProblem) -> StepForm {
     guard let verb = nextWord() else {
       throw LanguageProblem(
-        "there is no step here", at: tokens.first?.place ?? start,
-        nextStep: "begin with a verb, for example `fetch`")
+        "expected a step", at: tokens.first?.place ?? start,
+        nextStep: "start with a verb, such as `fetch`")
     }
     var form = StepForm(verb: verb)
     let known = Verb(rawValue: verb.text)

@@ -60,7 +60,7 @@ extension Step {
 }
 
 extension StepOption {
-  /// The line that sets the option on a request of a name; nil when it is no option of a request.
+  /// The line that sets the option on a request of a name; nil when it isn't an option of a request.
   fileprivate func requestSwift(_ name: String) -> String? {
     guard let property = word.requestProperty, let value = valueSwift else { return nil }
     return "\(name).\(property) = \(value)"

@@ -80,7 +80,7 @@ struct StepBuilder {
     case .context: _ = try OptionReader(key: form.verb, value: .words([subject])).name()
     case .pragma where !subject.isName:
       throw LanguageProblem(
-        "`\(subject.text)` is no name of a pragma", at: subject.place,
+        "`\(subject.text)` isn't a name of a pragma", at: subject.place,
         nextStep: "write `\(verb.usage)`, for example `pragma cache_size to 100`")
     case .pragma where !Connection.allows(pragma: subject.text):
       throw LanguageProblem(

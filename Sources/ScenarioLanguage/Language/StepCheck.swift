@@ -117,7 +117,7 @@ package struct StepCheck: Sendable {
     }
     throw LanguageProblem(
       "`\(name)` is the name of \(owner)", at: place ?? step.places.verb,
-      nextStep: "choose another name, so that laws and scopes can tell them apart")
+      nextStep: "choose another name, so that formulas and scopes can tell them apart")
   }
 
   private func check(
@@ -125,7 +125,7 @@ package struct StepCheck: Sendable {
   ) throws(LanguageProblem) {
     if case .result(.count) = option, step.name != nil {
       throw LanguageProblem(
-        "a count cannot be held", at: step.places.name ?? step.places.verb,
+        "a count can't be kept under a name", at: step.places.name ?? step.places.verb,
         nextStep: "leave `as` out")
     }
     for name in option.number?.expression.names ?? [] { try names.checkRows(of: name) }
@@ -215,7 +215,7 @@ extension StepCheck {
     let last = try names.resolve(counted, from: entity, at: place).last
     guard (last as? NSRelationshipDescription)?.isToMany == true else {
       throw LanguageProblem(
-        "`\(counted)` is no to-many relationship, so there is nothing to count", at: place,
+        "`\(counted)` isn't a to-many relationship, so there is nothing to count", at: place,
         didYouMean: counted, nextStep: "write for example `moods.@count`")
     }
   }
@@ -260,7 +260,7 @@ struct AssignmentCheck {
     let property = try names.property(assignment.key, of: entity, at: keyPlace)
     guard verb != .relate || (property as? NSRelationshipDescription)?.isToMany == true else {
       throw LanguageProblem(
-        "`\(assignment.key)` is no to-many relationship", at: keyPlace,
+        "`\(assignment.key)` isn't a to-many relationship", at: keyPlace,
         nextStep: "write `set` for attributes and to-one relationships")
     }
     if let attribute = property as? NSAttributeDescription {
@@ -282,7 +282,7 @@ struct AssignmentCheck {
     let literal = AttributeLiteral(attribute.attributeType)
     guard literal.accepts(assignment.value) else {
       throw LanguageProblem(
-        "`\(assignment.value)` is no \(literal.typeName), which `\(assignment.key)` is",
+        "`\(assignment.value)` isn't a \(literal.typeName), which `\(assignment.key)` is",
         at: valuePlace, nextStep: "write for example `\(assignment.key) \(literal.example)`")
     }
   }
@@ -293,7 +293,7 @@ struct AssignmentCheck {
   ) throws(LanguageProblem) {
     guard verb != .batchInsert, verb != .batchUpdate else {
       throw LanguageProblem(
-        "`\(assignment.key)` is a relationship, and a batch request sets attributes alone",
+        "`\(assignment.key)` is a relationship; a batch request can set only attributes",
         at: keyPlace, nextStep: "leave it out, or use `insert`, `set` and `save`")
     }
     guard verb == .relate || !relationship.isToMany else {

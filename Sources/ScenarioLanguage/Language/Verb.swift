@@ -162,7 +162,7 @@ extension Verb {
   /// What it does, in a few words, for help.
   package var summary: String {
     switch self {
-    case .fetch: "run a fetch request; `as NAME` names its result and holds it"
+    case .fetch: "run a fetch request; `as NAME` keeps its result under a name"
     case .count: "count rows without loading them"
     case .touch: "read key paths of each object of a result, in order"
     case .walk: "go through a result, or what a relationship leads to, and read nothing"
@@ -170,7 +170,7 @@ extension Verb {
     case .set: "set properties of each object of a result"
     case .relate: "add to or remove from a to-many relationship"
     case .delete: "delete each object of a result"
-    case .save: "save the context; `as NAME` holds its did-save notification, to be merged"
+    case .save: "save the context; `as NAME` keeps its did-save notification, to be merged"
     case .rollback: "throw unsaved changes away"
     case .undo: "take the last group of changes back"
     case .refresh: "turn each object of a result back into a fault"
@@ -184,7 +184,7 @@ extension Verb {
     case .batchDelete: "delete rows without objects"
     case .index: "make or drop an index of the store"
     case .sql: "run a statement on the store, through a connection of its own"
-    case .pragma: "open the store anew with a pragma of SQLite"
+    case .pragma: "reopen the store with a pragma of SQLite"
     case .analyze: "let SQLite gather statistics of tables and indexes"
     }
   }

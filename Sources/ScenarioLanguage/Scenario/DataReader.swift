@@ -20,7 +20,7 @@ struct DataReader {
     return nil
   }
 
-  /// The plan; nil when the node is no map, which is noted.
+  /// The plan; nil when the node isn't a map, which is noted.
   func plan(of entry: YAMLEntry, copying store: URL?) -> DataPlan? {
     guard
       let entries = document.entries(
@@ -90,7 +90,7 @@ struct DataReader {
       guard !entity.isAbstract else {
         throw LanguageProblem(
           "`\(key.text)` is abstract and has no rows of its own", at: key.place,
-          nextStep: "write the counts of its sub-entities")
+          nextStep: "write the counts of its subentities")
       }
       return entity
     }
@@ -106,8 +106,8 @@ struct DataReader {
         try scopes.check(name)
         guard above.contains(name.text) else {
           throw LanguageProblem(
-            "nothing above says how many rows `\(name.text)` has", at: name.place,
-            nextStep: "a count may use the entities written before it: \(ModelNames.list(above))")
+            "the row count of `\(name.text)` isn't defined yet", at: name.place,
+            nextStep: "a count can use the entities above it: \(ModelNames.list(above))")
         }
       }
       return expression

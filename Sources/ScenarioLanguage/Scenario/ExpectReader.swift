@@ -10,7 +10,7 @@ struct ExpectReader {
   /// The mark of everything that carries none of its own.
   let source: SourceMark
 
-  /// The block; nil when the node is no map, which is noted.
+  /// The block; nil when the node isn't a map, which is noted.
   func block(of entry: YAMLEntry) -> ExpectBlock? {
     guard
       let entries = document.entries(
@@ -39,7 +39,7 @@ struct ExpectReader {
       return (reference, try scopes.scoped(reference))
     }
     guard let (lawEntry, source) = law(of: entry, source: source, example: "1 + Mood"),
-      let word = document.text(of: lawEntry, wanted: "a law such as `1 + Mood`")
+      let word = document.text(of: lawEntry, wanted: "a formula, such as `1 + Mood`")
     else { return nil }
     let law = document.noting(at: lawEntry.keyPath) { () throws(LanguageProblem) in
       let law = try CountConstraint(word)
@@ -222,7 +222,7 @@ struct ScopeResolver {
     if metric.scopes.contains(.step) { known += stepNames }
     if metric.scopes.contains(.context) { known += contextNames }
     throw LanguageProblem(
-      "`\(word.text)` is no entity, step or context", at: word.place,
+      "`\(word.text)` isn't an entity, step or context", at: word.place,
       didYouMean: NearestName.of(word.text, among: known),
       nextStep: known.isEmpty
         ? "write `Entity.relationship`" : "write one of: \(ModelNames.list(known))")

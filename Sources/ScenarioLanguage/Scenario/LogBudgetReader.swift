@@ -123,7 +123,7 @@ package enum LogBudgetReader {
     if elements.isEmpty, let entry, entry.node.sequence != nil {
       document.report(
         LanguageProblem(
-          "there is no section", at: entry.key.place,
+          "there's no section", at: entry.key.place,
           nextStep: "write at least one: `- {name: list, expect: {selects: 1}}`"),
         at: entry.keyPath)
     }

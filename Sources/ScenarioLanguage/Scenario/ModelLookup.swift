@@ -50,7 +50,7 @@ struct ModelLookup {
     guard FileManager.default.fileExists(atPath: url.path) else {
       document.report(
         LanguageProblem(
-          "there is no file `\(word.text)`", at: word.place,
+          "there's no file `\(word.text)`", at: word.place,
           nextStep: "write its path from the scenario's folder, \(folder.path)"), at: entry.keyPath)
       return nil
     }
@@ -114,7 +114,7 @@ struct ModelLookup {
         .map { $0.deletingPathExtension().lastPathComponent }
     ).sorted()
     return LanguageProblem(
-      "there is no model `\(name.text)`", at: name.place,
+      "there's no model `\(name.text)`", at: name.place,
       didYouMean: NearestName.of(name.text, among: known),
       nextStep: known.isEmpty
         ? "put \(name.text).xcdatamodel under \(models.path), or write a path"

@@ -11,7 +11,7 @@ package struct Scenario: Sendable {
   /// The whole file.
   package var text = ""
   package var chapter: Int?
-  package var covers: [CatalogueReference]
+  package var covers: [CatalogReference]
   package var story: String
   /// As written: a name or a path; nil when the model comes out of a copied store.
   package var modelName: String?

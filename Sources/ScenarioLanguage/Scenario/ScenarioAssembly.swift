@@ -114,7 +114,7 @@ struct ScenarioAssembly {
       steps.flatMap(\.options).map { ($0, "steps") }
       + scenario.variants.flatMap(\.set).map { ($0.option, "set.\($0.target)") }
     for (option, keyPath) in numbers {
-      // A name that is no entity's was told where it stands.
+      // A name that isn't an entity's was told where it stands.
       guard option.number?.expression.names.allSatisfy({ scope.rows[$0.text] != nil }) ?? false
       else { continue }
       do {
@@ -164,8 +164,8 @@ struct ScenarioAssembly {
     }
   }
 
-  private func covers(of entry: YAMLEntry, source: SourceMark) -> [CatalogueReference] {
-    (document.list(of: entry, what: "catalogue ids") ?? []).compactMap { node, keyPath in
+  private func covers(of entry: YAMLEntry, source: SourceMark) -> [CatalogReference] {
+    (document.list(of: entry, what: "catalog ids") ?? []).compactMap { node, keyPath in
       var mark = source
       var word = document.word(of: node)
       if let pair = node.mapping?.first, node.mapping?.count == 1,
@@ -175,21 +175,21 @@ struct ScenarioAssembly {
         mark = document.sourceMark(of: entry) ?? source
         word = key
       }
-      guard let word, CatalogueReference.isID(word.text) else {
+      guard let word, CatalogReference.isID(word.text) else {
         document.report(
           LanguageProblem(
-            "this is no catalogue id", at: word?.place ?? document.place(of: node),
+            "this isn't a catalog id", at: word?.place ?? document.place(of: node),
             nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
         )
         return nil
       }
-      return CatalogueReference(id: word.text, source: mark)
+      return CatalogReference(id: word.text, source: mark)
     }
   }
 }
 
-extension CatalogueReference {
-  /// How an id of the catalogue is formed, as a pattern: `S6.01`, `S15-10`, `S-C33`.
+extension CatalogReference {
+  /// How an id of the catalog is formed, as a pattern: `S6.01`, `S15-10`, `S-C33`.
   static let pattern = "S([0-9]+[.-][0-9]+b?|-[A-Z][0-9]+)"
 
   fileprivate static func isID(_ text: String) -> Bool {

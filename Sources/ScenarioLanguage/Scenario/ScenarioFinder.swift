@@ -31,7 +31,7 @@ package enum ScenarioFinder {
       .sorted()
     guard !found.isEmpty else {
       throw InvalidInputError(
-        kind: .missing, message: "there is no scenario in the folder \(path)",
+        kind: .missing, message: "there's no scenario in the folder \(path)",
         nextStep: "write one with `cdprof new NAME`, or name another folder")
     }
     let folder = path.hasSuffix("/") ? path : "\(path)/"
@@ -79,7 +79,7 @@ package struct ScenarioChoice: Sendable {
     if let only, fitting.isEmpty {
       throw empty(
         "no scenario fits `\(only)`", only, among: all.map(\.fileName) + all.map(\.name),
-        "write a part of a file's path, of a scenario's name, or a catalogue id")
+        "write a part of a file's path, of a scenario's name, or a catalog id")
     }
     guard !variants.isEmpty else { return fitting }
     let names = fitting.flatMap { $0.variants.map(\.name) }

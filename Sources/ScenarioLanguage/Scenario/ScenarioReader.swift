@@ -110,7 +110,7 @@ package struct ScenarioDiagnostics: Error, Sendable, CustomStringConvertible {
   package var description: String {
     var parts = diagnostics.map(\.description)
     if diagnostics.count > 1 {
-      parts.append("\(diagnostics.count) problems; nothing was run and nothing was written.")
+      parts.append("\(diagnostics.count) errors; nothing was run or written.")
     }
     return parts.joined(separator: "\n\n")
   }

@@ -22,7 +22,7 @@ struct VariantReader {
     if elements.isEmpty, entry.node.sequence != nil {
       document.report(
         LanguageProblem(
-          "there is no variant", at: entry.key.place,
+          "there's no variant", at: entry.key.place,
           nextStep: "write at least one: `- {name: plain, expect: {selects: 1}}`"),
         at: entry.keyPath)
     }

@@ -17,7 +17,7 @@ extension YAMLDocument {
     } catch {
       report(
         LanguageProblem(
-          "the file is no YAML: \(error)", at: SourceRange(line: 1, column: 1),
+          "invalid YAML: \(error)", at: SourceRange(line: 1, column: 1),
           nextStep: "write it as UTF-8 text"), at: "")
     }
     return nil
@@ -125,7 +125,7 @@ extension YAMLDocument {
       // What has no end is better shown where it begins.
       let begin = problem.contains("end of stream") ? context?.mark : nil
       return LanguageProblem(
-        "the file is no YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
+        "invalid YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
         nextStep: "look at this line and the one above it: indentation, quotes, brackets, `: `; "
           + "inside of { } a value with a comma or a bracket needs quotes, \"one of [a, b]\"")
     case .duplicatedKeysInMapping(let duplicates, let context):
@@ -142,11 +142,11 @@ extension YAMLDocument {
             .last ?? bytes[...], as: UTF8.self
         ).count + 1
       return LanguageProblem(
-        "the file is no YAML: \(problem)", at: SourceRange(line: line, column: column),
+        "invalid YAML: \(problem)", at: SourceRange(line: line, column: column),
         nextStep: "remove the character")
     default:
       return LanguageProblem(
-        "the file is no YAML: \(error)", at: SourceRange(line: 1, column: 1),
+        "invalid YAML: \(error)", at: SourceRange(line: 1, column: 1),
         nextStep: "write it as UTF-8 text")
     }
   }

@@ -167,13 +167,13 @@ extension YAMLDocument {
     return word
   }
 
-  /// A whole number, not negative; nil when it is none, which is noted.
+  /// An integer, not negative; nil when it is none, which is noted.
   func number(of entry: YAMLEntry) -> Int? {
-    guard let word = text(of: entry, wanted: "a whole number") else { return nil }
+    guard let word = text(of: entry, wanted: "an integer") else { return nil }
     guard let number = Int(word.text), number >= 0 else {
       report(
         LanguageProblem(
-          "`\(entry.key.text)` needs a whole number up to \(Int.max), not `\(word.text)`",
+          "`\(entry.key.text)` needs an integer up to \(Int.max), not `\(word.text)`",
           at: word.place,
           nextStep: "write for example `\(entry.key.text): 7`"), at: entry.keyPath)
       return nil

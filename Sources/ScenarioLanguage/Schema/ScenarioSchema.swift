@@ -65,16 +65,16 @@ package enum ScenarioSchema {
   }
 
   private static var covers: SchemaNode {
-    let pattern = SchemaNode.text("^\(CatalogueReference.pattern)$")
+    let pattern = SchemaNode.text("^\(CatalogReference.pattern)$")
     let marked: SchemaNode = [
       "type": "object", "minProperties": 1, "maxProperties": 1,
       "patternProperties": .pairs([
-        ("^\(CatalogueReference.pattern)$", .definition("source"))
+        ("^\(CatalogReference.pattern)$", .definition("source"))
       ]),
       "additionalProperties": false,
     ]
     return [
-      "description": "Ids of the catalogue whose numbers the expectations state.",
+      "description": "IDs of the behaviors that the scenario covers.",
       "type": "array", "items": ["anyOf": [["type": "string", "pattern": pattern], marked]],
     ]
   }
@@ -89,7 +89,7 @@ package enum ScenarioSchema {
 
   private static var variants: SchemaNode {
     [
-      "description": "The ways to do the work; each says only its difference.",
+      "description": "The ways to do the work; each lists only what differs.",
       "type": "array", "minItems": 1,
       "items": [
         "type": "object",

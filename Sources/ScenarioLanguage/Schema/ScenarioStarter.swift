@@ -97,7 +97,7 @@ extension ScenarioStarter {
       A list shows the titles of books and the names of their authors. Guess first: how many SELECTs, how
       many faults?
     model: Library                # Models/Library.xcdatamodel beside this file
-    data:                         # made anew for each variant, the same for the same seed
+    data:                         # made again for each variant, the same for the same seed
       seed: 1
       Author: {count: 10, name: text 8}
       Book: {count: 100 * scale, title: text 12, author: cycle}

@@ -88,7 +88,7 @@ extension SchemaNode: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     self = .text(value)
   }
 
-  /// A whole number.
+  /// An integer.
   package init(integerLiteral value: Int) {
     self = .number(value)
   }

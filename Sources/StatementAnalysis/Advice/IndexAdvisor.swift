@@ -28,7 +28,7 @@ package struct IndexAdvisor {
 
   /// Copies a store to try indexes on.
   ///
-  /// - Throws: the file system's `NSError`; `SQLiteError` when it is no store.
+  /// - Throws: the file system's `NSError`; `SQLiteError` when it isn't a store.
   package init(storeURL: URL) throws {
     url = storeURL
     store = try ScratchStore(copying: storeURL)

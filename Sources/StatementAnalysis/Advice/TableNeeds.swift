@@ -84,7 +84,7 @@ package struct TableNeeds: Equatable {
     if !self[keyPath: list].contains(name) { self[keyPath: list].append(name) }
   }
 
-  /// Nil when a key is no plain column of this table, or sorts by a collation that no fetch index has.
+  /// Nil when a key isn't a plain column of this table, or sorts by a collation that no fetch index has.
   private static func keys(
     _ words: ArraySlice<String>, column: (String) -> String?
   ) -> [Key]? {

@@ -106,10 +106,10 @@ package struct PlanAssessment: Sendable, Equatable {
   /// The verdict in a sentence or two.
   package var sentence: String {
     let hidden = remarks.filter { !isSaid($0) }.map(\.sentence)
-    return ([judgement] + hidden).joined(separator: " ")
+    return ([judgment] + hidden).joined(separator: " ")
   }
 
-  private var judgement: String {
+  private var judgment: String {
     deed.flatMap(changing) ?? reading
   }
 
@@ -147,12 +147,12 @@ package struct PlanAssessment: Sendable, Equatable {
 
   private var reading: String {
     switch rating {
-    case .unsearched: "Searches no table."
+    case .unsearched: "No table is searched."
     case .keyLookup where count >= StatementShape.fewestRepeats:
-      "The best plan there is, and no index can help: one of these is cheap, "
-        + "\(NumberText.grouped(count)) of them are the cost."
+      "The plan is optimal (primary-key lookup), and no index can help. "
+        + "The cost is running it \(NumberText.grouped(count)) times."
     case .keyLookup:
-      "The best plan there is: rows looked up by primary key." + sorting
+      "The plan is optimal: rows are looked up by primary key." + sorting
     case .indexSearch:
       "Finds its rows through \(index ?? "an index")." + sorting
     case .partialIndex: remarks.first(where: \.isPartialScan).map { $0.sentence + sorting } ?? ""
@@ -169,9 +169,10 @@ package struct PlanAssessment: Sendable, Equatable {
       "Reads every row to keep some of them; the condition is a function, which no index answers."
         + sorting
     case .filteringScan:
-      "Reads every row to keep some of them; an index on the compared columns would help." + sorting
+      "Full table scan to find some of the rows. An index on the compared columns would help."
+        + sorting
     case .automaticIndex:
-      "SQLite builds an index for this one statement each time it runs; a lasting one would help."
+      "SQLite builds an automatic index each time this statement runs. A permanent index would help."
     }
   }
 
@@ -208,7 +209,7 @@ package struct PlanAssessment: Sendable, Equatable {
 
   private var sorting: String { sorts ? " Then sorts what it found." : "" }
 
-  /// Whether the judgement itself says what the remark says.
+  /// Whether the judgment itself says what the remark says.
   private func isSaid(_ remark: PlanNote) -> Bool {
     switch remark {
     case .fullScan(_, let index): rating == .scan || index == nil && rating <= .filteringScan

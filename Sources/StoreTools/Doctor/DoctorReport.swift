@@ -70,7 +70,7 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   case model
   /// `Z_PRIMARYKEY` that contradicts itself or the model.
   case entityList = "entity-list"
-  /// Rows whose `Z_ENT` is no entity of their table.
+  /// Rows whose `Z_ENT` isn't an entity of their table.
   case entityNumber = "entity-number"
   /// `Z_MAX` below the largest key in use: the next object would get a key that is taken.
   case keyMaximum = "key-maximum"
@@ -117,8 +117,8 @@ package enum DoctorText {
     let note =
       report.isGuessed
       ? [
-        "  The store carries no model that can be read: what only a model tells is not looked at,",
-        "  and names of properties are guesses.",
+        "  The store has no readable model. Checks that need one were skipped, and property",
+        "  names are inferred from column names.",
       ] : []
     return [head] + note + report.findings.flatMap(lines)
   }

@@ -31,7 +31,7 @@ package enum StoreDoctor {
   /// Examines a store.
   ///
   /// Cost: reads the whole file once for its integrity, and each table some times.
-  /// - Throws: `InvalidInputError` when there is no file, or it is no Core Data store at all.
+  /// - Throws: `InvalidInputError` when there's no file, or it isn't a Core Data store at all.
   package static func examine(_ url: URL) throws -> DoctorReport {
     var findings: [DoctorFinding] = []
     if let problem = StoreFileProblem.examine(path: url.relativePath) {

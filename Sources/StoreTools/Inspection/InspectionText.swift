@@ -101,7 +101,7 @@ package enum InspectionText {
     ]
     if files.reading == .privateCopy {
       lines.append(
-        "  A transaction was cut off; it was rolled back in a private copy, which was read instead."
+        "  A hot journal was found; it was rolled back in a temporary copy, which was read instead."
       )
     }
     return lines
@@ -190,12 +190,12 @@ extension InspectionText {
 }
 
 extension InspectedSpread {
-  /// `0 to 120, 8.3 in the mean, 4 with none`.
+  /// `0 to 120, 8.3 average, 4 with none`.
   func text(isToMany: Bool) -> String? {
     guard owners > 0 else { return nil }
     guard isToMany else { return empty == 0 ? nil : "\(NumberText.grouped(empty)) with none" }
     let tenths = Int((mean * 10).rounded())
-    return "up to \(NumberText.grouped(most)), \(NumberText.grouped(tenths / 10)).\(tenths % 10) "
-      + "in the mean, \(NumberText.grouped(empty)) with none"
+    return "at most \(NumberText.grouped(most)), average \(NumberText.grouped(tenths / 10))"
+      + ".\(tenths % 10), \(NumberText.grouped(empty)) with none"
   }
 }

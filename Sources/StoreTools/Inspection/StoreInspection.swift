@@ -27,7 +27,7 @@ package struct StoreInspection: Sendable {
   package var modelIdentifiers: [String]
   /// Whether the version hashes are this framework's digests; Apple's formula is not public.
   package var hasOwnDigests: Bool
-  /// The root entities and their sub-entities, depth first, alphabetically.
+  /// The root entities and their subentities, depth first, alphabetically.
   package var entities: [InspectedEntity]
   /// Rows that are none of them; nothing counts them, and reading passes them over.
   package var strayRows: [UnmappableRows]
@@ -88,7 +88,7 @@ package struct InspectedEntity: Sendable, Equatable {
   package var name: String
   /// 0 for a root.
   package var depth: Int
-  /// Rows, those of sub-entities included.
+  /// Rows, those of subentities included.
   package var count: Int
   /// Rows of this very entity.
   package var ownCount: Int
@@ -234,7 +234,7 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
 
 /// How many objects a relationship leads to, over all its owners.
 package struct InspectedSpread: Sendable, Equatable, Encodable {
-  /// Objects that have the relationship, those of sub-entities included.
+  /// Objects that have the relationship, those of subentities included.
   package var owners: Int
   /// Owners that it leads from to nothing.
   package var empty: Int

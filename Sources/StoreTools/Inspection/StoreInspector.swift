@@ -13,7 +13,7 @@ package struct StoreInspector {
   /// Looks into a store.
   ///
   /// Cost: some COUNTs a table and a relationship, and each page once for the room it takes.
-  /// - Throws: `InvalidInputError` when the file is no store; `NSError` of a store that fails to be read.
+  /// - Throws: `InvalidInputError` when the file isn't a store; `NSError` of a store that fails to be read.
   package static func inspect(_ url: URL) throws -> StoreInspection {
     try InvalidInputError.check(url)
     do {

@@ -39,7 +39,7 @@ package struct FoundModel {
     let url = URL(fileURLWithPath: path)
     guard FileManager.default.fileExists(atPath: url.path) else {
       throw InvalidInputError(
-        kind: .missing, message: "there is no file or folder \(path)", nextStep: "check the path")
+        kind: .missing, message: "there's no file or folder \(path)", nextStep: "check the path")
     }
     guard FileManager.default.isReadableFile(atPath: url.path) else {
       throw InvalidInputError(

@@ -4,7 +4,7 @@ import WorkbenchText
 /// A model as a graph in the DOT language, which Graphviz draws.
 package enum ModelGraph {
   /// One node for each entity with its attributes; one edge for each relationship and its inverse,
-  /// with how many there are at its ends; one with a hollow head from a sub-entity to its parent.
+  /// with how many there are at its ends; one with a hollow head from a subentity to its parent.
   package static func lines(_ model: NSManagedObjectModel) -> [String] {
     let entities = model.entityTree.map(\.entity)
     return [

@@ -16,7 +16,7 @@ package struct StoreRows {
   ///
   /// - Parameters:
   ///   - url: The store.
-  ///   - name: The entity; rows of its sub-entities belong to it.
+  ///   - name: The entity; rows of its subentities belong to it.
   ///   - format: Which rows, as `NSPredicate` takes it; nil is all.
   /// - Throws: `InvalidInputError` for the file; `CommandFailure` with a caret for the name and the predicate;
   ///   the framework's `NSError`.
@@ -89,7 +89,7 @@ package struct StoreRows {
     guard !errors.isEmpty else { return }
     throw InvalidInputError(
       kind: .unusable, message: "not all could be read: \(DamagedRowsText.list(errors))",
-      nextStep: "`cdprof doctor` says what is wrong with the store")
+      nextStep: "`cdprof doctor` describes what is wrong with the store")
   }
 }
 
@@ -97,7 +97,7 @@ package struct StoreRows {
 package struct StoreRow: Sendable {
   /// The object's URI.
   package let id: String
-  /// The entity of the very row, which may be a sub-entity of the one that was asked for.
+  /// The entity of the very row, which may be a subentity of the one that was asked for.
   package let entity: String
   /// The stored properties by name, inherited ones included, in alphabetical order.
   package let values: [(name: String, value: RowText)]

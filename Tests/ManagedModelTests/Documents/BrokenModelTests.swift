@@ -40,7 +40,7 @@ import Testing
       "a wrong destination",
       document(
         #"<relationship name="kéeper" maxCount="1" destinationEntity="Keper" optional="MAYBE"/>"#),
-      "5:65: Animal.kéeper: There is no entity Keper. Did you mean Keeper?",
+      "5:65: Animal.kéeper: There's no entity Keper. Did you mean Keeper?",
       #"5:82: Animal.kéeper: optional is "MAYBE". Write YES or NO."#),
     Case(
       "a wrong type over two lines",
@@ -50,7 +50,7 @@ import Testing
       "a default that does not fit",
       document(#"<attribute name="age" attributeType="Integer 16" defaultValueString="70000"/>"#),
       #"5:74: Animal.age: The default value "70000" does not fit the type Integer 16. "#
-        + "Write a whole number from -32768 to 32767."),
+        + "Write an integer from -32768 to 32767."),
     Case(
       "a name given twice",
       document(#"<attribute name="name" attributeType="Date"/>"#, #"<entity name="Keeper"/>"#),
@@ -85,14 +85,14 @@ import Testing
       "5:173: Animal: The index by names age, which the entity does not have. "
         + "Add the property or take the name out.",
       #"5:185: Animal: order is "up". Write one of: ascending, descending."#,
-      "8:50: There is no entity Animl. Did you mean Animal?"),
+      "8:50: There's no entity Animl. Did you mean Animal?"),
     Case(
       "limits and predicates that make no sense",
       document(
         #"<attribute name="age" attributeType="Integer 16" minValueString="young"/>"#
           + #"<fetchIndex name="old" partialIndexPredicate="name =="/>"#),
-      #"5:70: Animal.age: minValueString is "young", which is no limit for the type Integer 16. "#
-        + "Write a whole number from -32768 to 32767.",
+      #"5:70: Animal.age: minValueString is "young", which isn't a limit for the type Integer 16. "#
+        + "Write an integer from -32768 to 32767.",
       "5:124: Animal: The predicate \"name ==\" cannot be read: the predicate ends too early "
         + "(character 8). Write a whole predicate, or none."),
     Case(
@@ -118,11 +118,11 @@ import Testing
     Case(
       "no XML", "<model>\n  <entity></model>",
       "2:19: The document is no well-formed XML: the closing tag does not match the opening one. "
-        + "Repair it in a text editor, or save it anew in the model editor.", isRefused: true),
+        + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
     Case(
       "nothing", "",
       "1:1: The document is empty or ends too early. "
-        + "Repair it in a text editor, or save it anew in the model editor.", isRefused: true),
+        + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
     Case(
       "another document", "<scene/>",
       #"1:1: The document is about "scene", not about a model. "#
@@ -141,7 +141,7 @@ import Testing
       "entities that are made of each other",
       "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",
       "2:17: The document is no well-formed XML: an entity is made of itself, or of too many others. "
-        + "Repair it in a text editor, or save it anew in the model editor.", isRefused: true),
+        + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
   ]
 
   @Test(arguments: cases)

@@ -3,9 +3,9 @@ import Testing
 @testable import ManagedModel
 
 @Suite struct ModelContentsTests {
-  /// The optimised file's form is not public; what is read beside it has the same hashes.
-  @Test("S-A14 of compiled models the plain file of each version is read, beside an optimised one")
-  func optimisedModelsLieBesideThePlainOnes() throws {
+  /// The optimized file's form is not public; what is read beside it has the same hashes.
+  @Test("S-A14 of compiled models the plain file of each version is read, beside an optimized one")
+  func optimizedModelsLieBesideThePlainOnes() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     let compiled = folder.appendingPathComponent("Zoo.momd")
@@ -21,7 +21,7 @@ import Testing
     try PropertyListSerialization.data(fromPropertyList: info, format: .binary, options: 0)
       .write(to: compiled.appendingPathComponent("VersionInfo.plist"))
     let plain = try NSManagedObjectModel.read(contentsOf: compiled)
-    try Data("optimised".utf8).write(to: compiled.appendingPathComponent("Zoo 2.omo"))
+    try Data("optimized".utf8).write(to: compiled.appendingPathComponent("Zoo 2.omo"))
     let beside = try NSManagedObjectModel.read(contentsOf: compiled)
     #expect(beside.entityVersionHashesByName == plain.entityVersionHashesByName)
     #expect(beside.outline == new.outline)
@@ -61,7 +61,7 @@ import Testing
     defer { try? FileManager.default.removeItem(at: folder) }
     let list = Data(#"<?xml version="1.0"?><plist version="1.0"><dict/></plist>"#.utf8)
     for (name, sentence) in [
-      ("Zoo.omo", "The model is an optimised one (.omo), whose form is not public."),
+      ("Zoo.omo", "The model is an optimized one (.omo), whose form is not public."),
       ("Zoo.mom", "The compiled model is a property list as XML; the binary form is read."),
       ("Old.xcdatamodel/elements", "The document is about \"plist\", not about a model."),
       ("Old.xcdatamodel", "The model has the form that Xcode wrote before version 4"),

@@ -78,7 +78,7 @@ import Testing
       try NSManagedObjectModel.read(contentsOf: url)
     }
     #expect(
-      errors?.description == "/nowhere/Zoo.momd: There is no such file or folder. Check the name.")
+      errors?.description == "/nowhere/Zoo.momd: There's no such file or folder. Check the name.")
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     for name in ["First.xcdatamodel", "Second.xcdatamodel"] {

@@ -265,7 +265,7 @@ struct PredicateEvaluationTests {
     ("name < 3", "a string cannot be compared with a number by <"),
     ("age BEGINSWITH 'x'", "BEGINSWITH cannot be applied to a number"),
     ("name BEGINSWITH 3", "BEGINSWITH cannot be applied to a number"),
-    ("name MATCHES '['", "is no regular expression"),
+    ("name MATCHES '['", "isn't a regular expression"),
     ("age == $x", "the variable $x has no value"), ("age == %@", "placeholder %@"),
     ("name.foo == 1", "String has no value for the key “foo”"), ("3 IN age", "a number"),
     ("age BETWEEN {1}", "two bounds"), ("name + 1 == 2", "+ cannot be applied to a string"),

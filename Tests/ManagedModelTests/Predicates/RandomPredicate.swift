@@ -1,8 +1,8 @@
 import ManagedModel
 
-/// A predicate made at random, as a format and as a judgement that was written apart.
+/// A predicate made at random, as a format and as a judgment that was written apart.
 ///
-/// The two share nothing but the meaning: the judgement knows no parser and no evaluator of the
+/// The two share nothing but the meaning: the judgment knows no parser and no evaluator of the
 /// module.
 struct RandomPredicate {
   /// For `NSPredicate(format:)`.

@@ -70,7 +70,7 @@ import Testing
       list([[0xAF, 0x13, 0x7F, 255, 255, 255, 255, 255, 255, 255]])
     ),
     ("a text longer than the file", list([[0x5F, 0x11, 255, 255]])),
-    ("a length that is no number", list([[0x4F, 0x51, 65]])),
+    ("a length that isn't a number", list([[0x4F, 0x51, 65]])),
     ("a reference outside", list([[0xA1, 9]])),
     ("an unknown marker", list([[0x70]])),
     ("a number of 16 bytes", list([[0x14] + [UInt8](repeating: 1, count: 16)])),

@@ -28,7 +28,7 @@ import Testing
     #expect(read["flag"] as? Bool == true && read["fraction"] as? Double == 0.25)
   }
 
-  @Test("What is no list is nil")
+  @Test("What isn't a list is nil")
   func noLists() throws {
     #expect(PropertyList.read(Array("{ plain = text; }".utf8)) == nil)
     #expect(PropertyList.read([]) == nil)

@@ -72,10 +72,10 @@ import Testing
     model.versionIdentifiers = ["1", "2"]
     #expect(
       ModelDocument.text(of: model).losses.map(\.description) == [
-        "A model document cannot hold more than one version identifier, or one that is no text. "
+        "A model document cannot hold more than one version identifier, or one that isn't a string. "
           + "Keep the compiled model too.",
         "Animal.name: A model document cannot hold these validation predicates. Set them in code.",
-        "Animal.name: A model document cannot hold a note that is no text: count. "
+        "Animal.name: A model document cannot hold a note that isn't a string: count. "
           + "Write it as text.",
         "Person.age: A model document cannot hold the default value 1 bytes. "
           + "Set it in awakeFromInsert.",

@@ -133,7 +133,7 @@ enum Logic {
 
   static func or(_ left: Bool?, _ right: Bool?) -> Bool? { not(and(not(left), not(right))) }
 
-  /// Whole numbers stay whole; a division by zero has no result.
+  /// Integers stay whole; a division by zero has no result.
   static func arithmetic(_ sign: String, _ left: Plain?, _ right: Plain?) -> Plain? {
     guard let left, let right else { return nil }
     if case .whole(let left) = left, case .whole(let right) = right {

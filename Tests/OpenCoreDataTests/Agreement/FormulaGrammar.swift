@@ -225,7 +225,7 @@ struct FormulaGrammar {
     if Int.random(in: 0...5, using: &random) == 0 {
       let sign = pick(["==", "!="])
       return Condition("\(word) \(path) \(sign) nil") { row, _ in
-        // Nil is no element of a set of values.
+        // Nil isn't an element of a set of values.
         let isEmpty = values(row).allSatisfy { $0 == nil }
         switch (word, sign) {
         case ("ALL", "=="), ("NONE", "!="): return isEmpty

@@ -121,7 +121,7 @@ struct ConstraintConflictTests {
   }
 
   @Test(
-    "S11-36 a constraint of an abstract parent holds across its sub-entities",
+    "S11-36 a constraint of an abstract parent holds across its subentities",
     arguments: StoreKind.allCases)
   func abstractParent(kind: StoreKind) throws {
     let stack = try stack(kind)

@@ -221,7 +221,7 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S-B09 a row deleted in two contexts is no conflict",
+    "S-B09 a row deleted in two contexts isn't a conflict",
     arguments: StoreKind.allCases, [true, false])
   func twoDeletions(kind: StoreKind, isForeign: Bool) throws {
     guard kind == .sqlite || !isForeign else { return }
@@ -242,7 +242,7 @@ struct LockingConflictTests {
   }
 
   @Test(
-    "S-G05 a row that is gone: an error, written anew where the object wins, dropped where it does not",
+    "S-G05 a row that is gone: an error, written again where the object wins, dropped where it does not",
     arguments: StoreKind.allCases)
   func deletedThere(kind: StoreKind) throws {
     let policies: [NSMergePolicy] = [

@@ -41,7 +41,7 @@ struct GenerationTests {
   }
 
   @Test(
-    "S11-15, S11-16, S11-17 what others save is seen at once, or after a merge that pins anew",
+    "S11-15, S11-16, S11-17 what others save is seen at once, or after a merge that pins again",
     arguments: StoreKind.allCases)
   func inserts(_ kind: StoreKind) throws {
     for pins in [false, true] {

@@ -121,7 +121,7 @@ struct MergeTests {
       reader.mergeChanges(fromContextDidSave: note)
       #expect(mine.label == "b1" && mine.number == 5)
       #expect(mine.changedValues().keys.sorted() == ["name"])
-      // The version came with the row: saving is no conflict.
+      // The version came with the row: saving isn't a conflict.
       try reader.save()
     }
     let check = pair.bed.context()
@@ -218,7 +218,8 @@ struct MergeTests {
     }
   }
 
-  @Test("S10-2, S10-3, S-G13, S-G14 an ID goes to another coordinator as a URI; rows are read anew")
+  @Test(
+    "S10-2, S10-3, S-G13, S-G14 an ID goes to another coordinator as a URI; rows are read again")
   func otherCoordinatorsID() async throws {
     let pair = try Pair(.sqlite)
     // The same model, so that the ID itself would fit.

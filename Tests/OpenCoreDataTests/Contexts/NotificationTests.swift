@@ -49,7 +49,7 @@ struct NotificationTests {
   }
 
   @Test(
-    "S-E21 what follows from other objects is computed anew when did-change names them",
+    "S-E21 what follows from other objects is computed again when did-change names them",
     arguments: StoreKind.allCases)
   func dependents(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)

@@ -96,6 +96,6 @@ struct ContainerTests {
     }
     #expect(
       missing.message.contains(
-        "there is no model 'NoSuchModel' (momd, mom, xcdatamodeld, xcdatamodel) in "))
+        "there's no model 'NoSuchModel' (momd, mom, xcdatamodeld, xcdatamodel) in "))
   }
 }

@@ -71,7 +71,7 @@ struct ObjectFaultTests {
     }
   }
 
-  @Test("S6.03 a materialised fetch leaves nothing to fire", arguments: StoreKind.allCases)
+  @Test("S6.03 a realized fetch leaves nothing to fire", arguments: StoreKind.allCases)
   func materialisedFetch(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)

@@ -29,7 +29,7 @@ final class CityStore {
     let filling = try stack.coldContext()
     try filling.performAndWait { try Self.fill(filling) }
     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    // The same coordinator: nothing that the store was filled with is read anew.
+    // The same coordinator: nothing that the store was filled with is read again.
     context.persistentStoreCoordinator = filling.persistentStoreCoordinator
     filling.persistentStoreCoordinator?.eventHub.add(events)
   }

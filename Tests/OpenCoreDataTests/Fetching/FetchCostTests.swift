@@ -97,7 +97,7 @@ struct FetchCostTests {
   }
 
   @Test(
-    "S-C07, S-C29 counting makes no object; finding nothing is no error",
+    "S-C07, S-C29 counting makes no object; finding nothing isn't an error",
     arguments: StoreKind.allCases)
   func counting(kind: StoreKind) throws {
     let bed = try ContextBed(kind)

@@ -63,7 +63,7 @@ struct ObjectPredicateTests {
     for line in lines { #expect(plan.contains { $0.contains(line) }, "\(plan)") }
   }
 
-  @Test("S12-16, S-C26 a fetch of one object by itself reads its row anew")
+  @Test("S12-16, S-C26 a fetch of one object by itself reads its row again")
   func refetch() throws {
     let store = try CityStore(.sqlite)
     try store.context.performAndWait {

@@ -64,7 +64,7 @@ struct PredicateFetchTests {
     Case("S12-30", "Person", "age >= %la AND age < 28", "", [25.68]),
     Case("S12-30", "Person", "age >= %la AND age < 29", "Di", [25.68]),
     Case("S12-30", "Person", "age == %la", "Dan", [25.0]),
-    // One value behind ANY stands for itself; none is no match.
+    // One value behind ANY stands for itself; none isn't a match.
     Case("S12-31", "City", "ANY mayor.age > 22", "Ayr Deal"),
     Case("S12-31", "City", "NONE mayor.age > 22", "Bath Cork Ely"),
     // More than one to-many in a path, more than one ANY: Apple's store refuses these.

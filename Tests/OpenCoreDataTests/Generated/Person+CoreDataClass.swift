@@ -2,5 +2,5 @@
 
 public import OpenCoreData
 
-/// What sub-entities of the entity `Person` have in common.
+/// What subentities of the entity `Person` have in common.
 public class Person: NSManagedObject {}

@@ -120,7 +120,7 @@ struct ModelInUseTests {
     #expect(try indexes(new) == [[.text("Z_Note_byText")]])
   }
 
-  @Test("S-A08 no object is of an abstract entity; one of its sub-entities is")
+  @Test("S-A08 no object is of an abstract entity; one of its subentities is")
   func abstractEntitiesHaveNoObjects() async throws {
     let stack = try TestStack(model: ModelTablesTests.model(ModelTablesTests.people))
     let context = try stack.coldContext()

@@ -38,7 +38,7 @@ struct ModelTablesTests {
     for (key, value) in values { object.setValue(value, forKey: key) }
   }
 
-  @Test("S4.01, S-A09 sub-entities share one table with the union of their columns")
+  @Test("S4.01, S-A09 subentities share one table with the union of their columns")
   func subentitiesShareATable() throws {
     let stack = try TestStack(model: Self.model(Self.people))
     _ = try stack.coldContext()

@@ -69,7 +69,7 @@ struct AccessorTests {
   }
 
   @Test(
-    "S5.05 a lazy accessor decodes on the first read alone, and anew after a refault",
+    "S5.05 a lazy accessor decodes on the first read alone, and again after a refault",
     arguments: StoreKind.allCases)
   func lazy(kind: StoreKind) throws {
     let stack = try stack(kind)

@@ -302,7 +302,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  /// An index over an element is no doubtful part of the model.
+  /// An index over an element isn't a doubtful part of the model.
   @Test func anIndexMayBeOfAnElement() throws {
     let index = """
       <fetchIndex name="byBody"><fetchIndexElement property="colors.body" type="Binary"

@@ -47,7 +47,7 @@ struct DeletionTests {
   }
 
   @Test(
-    "S-E02 nullify empties an optional inverse; a required one is refused until it is set anew",
+    "S-E02 nullify empties an optional inverse; a required one is refused until it is set again",
     arguments: StoreKind.allCases)
   func nullify(kind: StoreKind) throws {
     let model = try KinshipModel.make()
@@ -160,7 +160,7 @@ struct DeletionTests {
     }
   }
 
-  @Test("S-E16 sub-entities fit a relationship; an object of another entity traps")
+  @Test("S-E16 subentities fit a relationship; an object of another entity traps")
   func entities() async throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {

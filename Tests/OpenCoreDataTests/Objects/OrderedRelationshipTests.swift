@@ -116,7 +116,7 @@ struct OrderedRelationshipTests {
   }
 
   @Test(
-    "Places begin with 2048, grow by 1024, halve between, and are numbered anew when none is left")
+    "Places begin with 2048, grow by 1024, halve between, and are numbered again when none is left")
   func places() throws {
     let stack = try GraphStack(.sqlite, model: KinshipModel.make())
     let context = try stack.context()

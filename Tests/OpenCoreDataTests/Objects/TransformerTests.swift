@@ -48,7 +48,7 @@ private final class CheckedMood: NSManagedObject {
   }
 }
 
-/// Values of every kind that a transformable attribute may have, each made anew.
+/// Values of every kind that a transformable attribute may have, each made again.
 private enum StoredValue: String, CaseIterable {
   case nested, keyed, set, foreign, data, date, notANumber, structure, choice, comparable, object
 
@@ -422,7 +422,7 @@ struct TransformerTests {
     }
   }
 
-  @Test("A value of which the transformer makes no data is refused; an equal one is no change")
+  @Test("A value of which the transformer makes no data is refused; an equal one isn't a change")
   func refused() throws {
     let context = try stack(.sqlite).context()
     try context.performAndWait {

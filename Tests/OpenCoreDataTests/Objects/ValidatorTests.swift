@@ -62,7 +62,7 @@ final class CarefulDriver: NSManagedObject {
   private func validateLicence() throws {
     guard let age = value(forKey: "age") as? Int16, value(forKey: "hasLicence") as? Bool == true
     else { return }
-    if age < 16 { throw failure("age", "too young for a licence") }
+    if age < 16 { throw failure("age", "too young for a license") }
   }
 
   private func failure(_ key: String, _ words: String) -> NSError {
@@ -125,7 +125,7 @@ struct ValidatorTests {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])
-      #expect(context.saveError()?.localizedDescription == "too young for a licence")
+      #expect(context.saveError()?.localizedDescription == "too young for a license")
       driver.setValue(Int16(200), forKey: "age")
       #expect(context.saveError()?.code == NSValidationNumberTooLargeError)
       CarefulDriver.forgetsSuper = true
@@ -139,8 +139,8 @@ struct ValidatorTests {
     }
   }
 
-  @Test("S-F06 twelve with a licence is refused; without a birthday, or sixteen exactly, is fine")
-  func licence() throws {
+  @Test("S-F06 twelve with a license is refused; without a birthday, or sixteen exactly, is fine")
+  func license() throws {
     let context = try context()
     context.performAndWait {
       let driver = context.make("Driver", ["age": Int16(12), "hasLicence": true])

@@ -59,7 +59,7 @@ struct WideEntityTests {
     }
   }
 
-  @Test("A value that is no number is saved once, not for ever")
+  @Test("A value that isn't a number is saved once, not for ever")
   func notANumber() throws {
     let context = try GraphStack(.memory, model: WideEntityTests.model()).context()
     try context.performAndWait {

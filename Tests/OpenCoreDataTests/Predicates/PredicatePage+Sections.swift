@@ -109,7 +109,7 @@ extension PredicatePage {
     Section(
       title: "Literals",
       rows: [
-        Row("whole numbers", "age == 31", "age == 0x1F", "age == 0o37", "age == 0b11111"),
+        Row("integers", "age == 31", "age == 0x1F", "age == 0o37", "age == 0b11111"),
         Row("numbers", "height == 0.5", "height == .5", "height == 5e-1"),
         Row("texts", "name == \"it's\"", "name == 'it\\'s'", "name == \"it\\u0027s\""),
         Row("truth", "hidden == 1", "hidden == YES", "hidden == true"),
@@ -122,10 +122,10 @@ extension PredicatePage {
       words: "Without arguments they stay and print as they are written.",
       rows: [
         Row("an object, a predicate, an expression", "age == %@"), Row("a key path", "%K == 3"),
-        Row("whole numbers", "age == %d"), Row("whole numbers", "age == %i"),
-        Row("whole numbers", "age == %ld"), Row("whole numbers", "age == %lld"),
-        Row("whole numbers", "age == %u"), Row("whole numbers", "age == %lu"),
-        Row("whole numbers", "age == %llu"), Row("numbers", "height == %f"),
+        Row("integers", "age == %d"), Row("integers", "age == %i"),
+        Row("integers", "age == %ld"), Row("integers", "age == %lld"),
+        Row("integers", "age == %u"), Row("integers", "age == %lu"),
+        Row("integers", "age == %llu"), Row("numbers", "height == %f"),
         Row("numbers", "height == %la"), Row("a character", "name == %c"),
         Row("the sign of the remainder", "age %% 2 == 1"),
       ]),

@@ -90,7 +90,7 @@ extension RandomWalk {
     here.held = here.held.filter { $0.value.managedObjectContext != nil }
   }
 
-  // MARK: Reading anew
+  // MARK: Reading again
 
   private func refresh() {
     if int(4) == 0 {

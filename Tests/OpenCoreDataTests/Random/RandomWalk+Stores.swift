@@ -148,7 +148,7 @@ extension RandomWalk {
     }
     log.append(
       "fetch \(request.entityName ?? "") values \(request.includesPropertyValues) faults "
-        + "\(request.returnsObjectsAsFaults) anew \(request.shouldRefreshRefetchedObjects) "
+        + "\(request.returnsObjectsAsFaults) again \(request.shouldRefreshRefetchedObjects) "
         + "batch \(request.fetchBatchSize)")
     let found = try context.fetch(request)
     try expect(Set(found.map { serial($0) }), expected, "the result")

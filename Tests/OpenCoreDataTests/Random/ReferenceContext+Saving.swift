@@ -87,7 +87,7 @@ extension ReferenceContext {
     }
   }
 
-  // MARK: Reading anew
+  // MARK: Reading again
 
   func refresh(_ serial: Int, merging: Bool) {
     guard let object = objects[serial], !object.isFault else { return }

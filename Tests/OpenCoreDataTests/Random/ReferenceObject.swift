@@ -69,7 +69,7 @@ struct ReferenceObject {
     self = ReferenceObject()
   }
 
-  /// The store's row of now below the changes; to-manys are read anew.
+  /// The store's row of now below the changes; to-manys are read again.
   mutating func rebase(_ record: ReferenceStore.Record) {
     base = record
     for name in toMany.keys {

@@ -221,7 +221,7 @@ struct ResultsControllerTests {
     }
   }
 
-  @Test("S-I01 without sort descriptors there is no controller")
+  @Test("S-I01 without sort descriptors there's no controller")
   func unsorted() async {
     let unsorted = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

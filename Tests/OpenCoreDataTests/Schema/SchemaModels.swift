@@ -4,7 +4,7 @@ import ManagedModel
 enum SchemaModels {
   /// Every kind of relationship and most attribute types.
   ///
-  /// `Item` has the sub-entities `Book` (`pages`, `cover`) and `Scan` (`pages` too); a book's cover
+  /// `Item` has the subentities `Book` (`pages`, `cover`) and `Scan` (`pages` too); a book's cover
   /// may be any item. Items have one author and one place on an ordered shelf, and ordered tags.
   static func library() -> NSManagedObjectModel {
     let author = entity("Author", [attribute("name", .stringAttributeType)])

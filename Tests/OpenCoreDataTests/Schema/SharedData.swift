@@ -23,7 +23,7 @@ enum SharedData {
       || ProcessInfo.processInfo.environment["CI"] == "true"
   }
 
-  static let absence: Comment = "There is no folder shared beside the package."
+  static let absence: Comment = "There's no folder shared beside the package."
 
   static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
 

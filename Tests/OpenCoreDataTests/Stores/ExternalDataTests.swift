@@ -211,7 +211,7 @@ struct ExternalDataTests {
       try context.performAndWait {
         let found = try photo(in: context).value(forKey: "outside") as? Data
         if column.count == 37, value == nil, ExternalStorage.fileName(in: column) == nil {
-          #expect(found == Data(column), "what is no UUID is no path")
+          #expect(found == Data(column), "what isn't a UUID isn't a path")
         } else {
           #expect(found == value)
         }

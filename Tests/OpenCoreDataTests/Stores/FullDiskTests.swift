@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-@Suite("Where there is no room, nothing is lost")
+@Suite("Where there's no room, nothing is lost")
 struct FullDiskTests {
   private struct Unexpected: Error {
     let what: String
@@ -66,7 +66,7 @@ struct FullDiskTests {
     guard lengths == [1, 400_000] else { throw Unexpected(what: "\(lengths)") }
   }
 
-  @Test("S-H04 a save for which there is no room changes nothing, and is made once there is")
+  @Test("S-H04 a save for which there's no room changes nothing, and is made once there is")
   func save() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let context = try stack.coldContext()

@@ -172,13 +172,13 @@ struct StoreDocumentTests {
   }
 
   @Test(
-    "What is no store is an error with its place",
+    "What isn't a store is an error with its place",
     arguments: [
       ("id=\"z102\"", "id=\"102\"", "an object needs a type and an id"),
       ("type=\"AUTHOR\" id", "id", "an object needs a type and an id"),
       ("idrefs=\"z105 z103\"", "idrefs=\"z105 tag\"", "a relationship needs a name and idrefs"),
       ("attribute name=\"age\"", "attribute", "an attribute needs a name"),
-      ("<nextObjectID>106", "<nextObjectID>many", "nextObjectID is no number"),
+      ("<nextObjectID>106", "<nextObjectID>many", "nextObjectID isn't a number"),
       ("</object>", "</objekt>", "no well-formed XML"),
     ])
   func places(part: String, instead: String, message: String) throws {
@@ -197,7 +197,7 @@ struct StoreDocumentTests {
     arguments: [
       ("type=\"AUTHOR\" id", "type=\"WRITER\" id", "no entity 'WRITER'"),
       ("name=\"age\"", "name=\"years\"", "no attribute 'years'"),
-      (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' is no int16"),
+      (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' isn't an int16"),
       ("name=\"mentor\"", "name=\"boss\"", "no relationship 'boss'"),
       ("id=\"z103\"", "id=\"z105\"", "two objects have it"),
       ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "is no 'Author' but a 'Tag'"),
@@ -276,7 +276,7 @@ struct StoreDocumentTests {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
     for (type, bytes, text) in [
       (.xml, try Data(contentsOf: stack.storeURL), "not written in UTF-8"),
-      (.xml, Data("<plist/>".utf8), "is no store"),
+      (.xml, Data("<plist/>".utf8), "isn't a store"),
       (.binary, Data(Self.apples.utf8), "no binary store of this framework"),
       (.binary, Data(), "it is empty"), (.xml, Data(), "it is empty"),
     ] as [(NSPersistentStore.StoreType, Data, String)] {

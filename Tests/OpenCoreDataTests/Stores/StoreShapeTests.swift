@@ -39,7 +39,7 @@ struct StoreShapeTests {
     return object
   }
 
-  @Test("S4.01 S4.02 S-A09 S-A10 sub-entities share a table, and their parent is fetched at once")
+  @Test("S4.01 S4.02 S-A09 S-A10 subentities share a table, and their parent is fetched at once")
   func subentitiesShareATable() throws {
     let stack = try stack()
     let writing = try stack.coldContext()

@@ -1,6 +1,6 @@
 import OpenCoreData
 
-/// The stores that behaviour is tested on: what holds for one holds for the others.
+/// The stores that behavior is tested on: what holds for one holds for the others.
 ///
 /// A test takes all, with `arguments: StoreKind.allCases`, unless what it states is SQLite's own: a
 /// plan, a file, a log. Statements are stated for all, by `statements(_:)` and `texts(_:)` of the stack,

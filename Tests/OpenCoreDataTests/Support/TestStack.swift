@@ -63,7 +63,7 @@ final class TestStack {
       try coordinator.addPersistentStore(type: kind.type, at: storeURL, options: options)
     }
     let context = Context(concurrencyType: .privateQueueConcurrencyType)
-    // A document is written anew by each save: its folder has to be there.
+    // A document is written again by each save: its folder has to be there.
     if kind == .xml || kind == .binary { context.stack = self }
     context.persistentStoreCoordinator = coordinator
     return context

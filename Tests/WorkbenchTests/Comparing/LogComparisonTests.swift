@@ -40,7 +40,7 @@ struct LogComparisonTests {
   @Test func aSectionThatIsGoneFails() throws {
     let comparison = comparison(Self.log(1), Self.log(1).replacing("begin detail", with: "end"))
     #expect(comparison.missing == ["detail"])
-    #expect(ComparisonGate.standard.failures(of: comparison) == ["detail: is there no more"])
+    #expect(ComparisonGate.standard.failures(of: comparison) == ["detail: no longer exists"])
   }
 
   /// However its lines are broken, a statement is the same one.
@@ -57,7 +57,7 @@ struct LogComparisonTests {
     #expect(text.contains { $0.hasPrefix("  2 → 5 calls, 2 → 5 rows   SELECT 0, t0.Z_PK") })
     #expect(text.contains("  gone, 1 call, 5 → 0 rows   \(Self.tags)"))
     #expect(text.contains { $0.hasPrefix("  new, 1 call") })
-    // A move from one statement to another is no growth, and a change.
+    // A move from one statement to another isn't a growth, and a change.
     let failures = try ComparisonGate("change").failures(of: comparison)
     #expect(failures.contains { $0.hasPrefix("2 → 5 calls of SELECT 0, t0.Z_PK, t0.Z_OPT FROM") })
     let json = try JSONSerialization.jsonObject(

@@ -71,7 +71,7 @@ struct OfficeStore {
       (16003, 'TRANSACTIONSTRING', 0, 1);
     """
 
-  /// `Party` has the sub-entities `Person` and `Company`; a person's house is any party.
+  /// `Party` has the subentities `Person` and `Company`; a person's house is any party.
   static func model() -> NSManagedObjectModel {
     let party = entity("Party", ["name": .stringAttributeType])
     let person = entity(

@@ -169,7 +169,7 @@ struct StoreDoctorTests {
     #expect(report.isGuessed == path.hasSuffix("Recipes.sqlite"))
   }
 
-  /// A file that is cut off is a finding; one that is no store is refused.
+  /// A file that is cut off is a finding; one that isn't a store is refused.
   @Test func rejectsFilesThatAreNotStores() throws {
     let store = try OfficeStore()
     let bytes = try Data(contentsOf: store.url)

@@ -8,7 +8,7 @@ import Testing
   /// Clean variants raise nothing; the others exactly what the lesson says.
   @Test(arguments: [
     ("fault storm", ["fault-storm(Mood)", "fault-storm(Mood.country)"]),
-    ("plain", ["fault-storm(Mood.country)"]), ("materialised", ["fault-storm(Mood.country)"]),
+    ("plain", ["fault-storm(Mood.country)"]), ("realized", ["fault-storm(Mood.country)"]),
     ("prefetched", []), ("held", []), ("batched", []),
   ])
   func theLessonRaisesWhatItSays(name: String, findings: [String]) throws {
@@ -36,7 +36,7 @@ import Testing
     (
       "fault storm", ["tried: 5,061 → 61 SELECTs (plain)", "tried: 5,061 → 2 SELECTs (prefetched)"]
     ),
-    ("plain", ["tried: 61 → 2 SELECTs (prefetched)"]), ("materialised", ["not tried"]),
+    ("plain", ["tried: 61 → 2 SELECTs (prefetched)"]), ("realized", ["not tried"]),
   ])
   func aCureCountsAsTriedOnlyWhereItRan(name: String, tried: [String]) throws {
     let variant = try #require(FaultLesson.full.variants.first { $0.name == name })

@@ -42,7 +42,7 @@ enum FindingsPage {
       ## What no rule says
 
       What a program does with its objects once it has them, and what other threads do meanwhile, is in no
-      event. So there is no rule for these:
+      event. So there's no rule for these:
 
       | advice | why it cannot be told | what shows it |
       | --- | --- | --- |

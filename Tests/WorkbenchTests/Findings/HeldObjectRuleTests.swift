@@ -124,7 +124,7 @@ struct HeldObjectRuleTests {
     #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
   }
 
-  /// A child asks its parent for one object after the other, so that a prefetch is no advice for it, and
+  /// A child asks its parent for one object after the other, so that a prefetch isn't an advice for it, and
   /// what both do is told once.
   @Test(arguments: [
     ("fetch Mood in edit as moods", "fault-storm(Mood.country)"),

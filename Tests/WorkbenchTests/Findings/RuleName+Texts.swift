@@ -22,7 +22,7 @@ extension RuleName {
     case .fetchLoop:
       "One line runs the same fetch again and again; each goes through all layers."
     case .partlyRead:
-      "A long list was fetched as a whole, and only its beginning was read."
+      "A large result was fetched in full, but only its first objects were read."
     case .batchWalked:
       "A fetch with a batch size was turned into an array, which loads every page at once."
     case .sortedInMemory:
@@ -34,7 +34,7 @@ extension RuleName {
     case .busyMainQueue:
       "A context on the main queue saved or merged many objects at once; nothing is drawn meanwhile."
     case .lostChanges:
-      "Objects with unsaved changes were refreshed so that the changes went, without a word."
+      "Refreshing objects silently discarded their unsaved changes."
     case .keptAlive:
       "All results were let go, and objects stay in memory: they hold each other, or the context was "
         + "told to hold them."
@@ -120,7 +120,7 @@ extension RuleName {
     case .sortedInMemory:
       "`sortDescriptors` of the request, with an index where the list is long and only its beginning "
         + "is shown."
-    case .chattySaves: "Save once for all of them, or in lots that fit into memory."
+    case .chattySaves: "Save once, or in batches that fit in memory."
     case .needlessUpdate: "Set what differs: `if object.name != name { object.name = name }`."
     case .busyMainQueue:
       "Change and save in a background context, and merge into the main one; save lots that are small "

@@ -41,7 +41,7 @@ struct StormPathTests {
     #expect(outcome.findings.map(\.count) == [60, 40])
   }
 
-  /// A length is no reason to bring the rows, and a prefetch would.
+  /// A length isn't a reason to bring the rows, and a prefetch would.
   @Test(arguments: [
     ("touch places residents.@count", "count-per-row(Place.residents)"),
     ("touch places name residents.@count", "count-per-row(Place.residents)"),

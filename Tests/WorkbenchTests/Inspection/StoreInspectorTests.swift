@@ -119,7 +119,7 @@ struct StoreInspectorTests {
 
   /// What is done to a good store, and what is then said of it.
   enum Damage: String, CaseIterable, Sendable {
-    case missing = "there is no file"
+    case missing = "there's no file"
     case folder = "is a folder"
     case empty = "is empty"
     case text = "is not a SQLite database, or it is encrypted"
@@ -135,7 +135,7 @@ struct StoreInspectorTests {
         try FileManager.default.removeItem(at: url)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
       case .empty: try Data().write(to: url)
-      case .text: try Data("This is no store at all.".utf8).write(to: url)
+      case .text: try Data("This isn't a store at all.".utf8).write(to: url)
       case .cutOff: try Data(contentsOf: url).prefix(9_000).write(to: url)
       case .foreign: try sql("DROP TABLE Z_METADATA", url)
       case .noMetadata: try sql("DELETE FROM Z_METADATA", url)

@@ -41,7 +41,7 @@ struct CountConstraintTests {
     ("(1 + 2", 17, "`)` is expected here, not the end"),
     ("floor(2)", 11, "unknown function `floor`"),
     ("", 11, "a number or a name is expected here, not the end"),
-    ("99999999999999999999", 11, "`99999999999999999999` is no number that can be counted to"),
+    ("99999999999999999999", 11, "`99999999999999999999` isn't a number that can be counted to"),
     ("1 § 2", 13, "an operator is expected here, not `§`"),
   ])
   func pointsAtWhatItCannotRead(text: String, column: Int, message: String) throws {
@@ -95,9 +95,9 @@ struct CountConstraintTests {
   @Test(
     arguments: [
       ("slects", "unknown metric `slects`", "selects"),
-      ("misses(Country", "a scope is written in brackets, as in `misses(Country)`", nil),
-      ("misses()", "a scope is written in brackets, as in `misses(Country)`", nil),
-      ("time", "`time` differs from run to run and cannot be expected", nil),
+      ("misses(Country", "a scope is written in parentheses, as in `misses(Country)`", nil),
+      ("misses()", "a scope is written in parentheses, as in `misses(Country)`", nil),
+      ("time", "`time` varies between runs, so it can't be expected", nil),
     ] as [(String, String, String?)])
   func refusesWhatIsNoMetric(text: String, message: String, suggestion: String?) throws {
     let problem = try #require(throws: LanguageProblem.self) { try MetricReference(word(text)) }

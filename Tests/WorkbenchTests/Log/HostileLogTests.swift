@@ -59,7 +59,7 @@ struct HostileLogTests {
   }
 
   private func counted(_ report: LogReport) -> Int {
-    report.kinds.values.reduce(report.unrecognised, +)
+    report.kinds.values.reduce(report.unrecognized, +)
   }
 
   private func calls(_ report: LogReport) -> [String: Int] {

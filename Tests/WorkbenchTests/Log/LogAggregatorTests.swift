@@ -133,7 +133,7 @@ struct LogAggregatorTests {
     #expect(report.statements.map(\.connection) == [1_000, 2_000])
   }
 
-  /// A save is two transactions, of which one writes rows; what Core Data keeps for itself is no row.
+  /// A save is two transactions, of which one writes rows; what Core Data keeps for itself isn't a row.
   @Test func aSaveIsCountedAsTheCountersDo() {
     let report = LogTexts.report(
       [

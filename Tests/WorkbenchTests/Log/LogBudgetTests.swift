@@ -33,26 +33,26 @@ struct LogBudgetTests {
         - {name: gone, expect: {selects: 1}}
       """)
     let report = LogTexts.report(Self.log)
-    let judgement = try LogBudgetEvaluator(budget: budget).judgement(of: report)
-    #expect(!judgement.holds)
-    #expect(judgement.missing.map(\.name) == ["gone"])
-    #expect(judgement.results[1]?.allSatisfy(\.holds) == true)
-    let list = try #require(judgement.results[0])
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: report)
+    #expect(!judgment.holds)
+    #expect(judgment.missing.map(\.name) == ["gone"])
+    #expect(judgment.results[1]?.allSatisfy(\.holds) == true)
+    let list = try #require(judgment.results[0])
     #expect(list.filter { !$0.holds }.map(\.metric) == ["misses"])
     #expect(list.count == 4)
     let missed = try #require(list.first { !$0.holds })
     #expect(missed.found == .number(12))
     #expect(missed.differences.first?.hasPrefix("12 x #1 SELECT 0, t0.Z_PK") == true)
-    let text = LogJudgementText.lines(judgement, of: report)
+    let text = LogJudgementText.lines(judgment, of: report)
     #expect(text.first == "✗ 1 of 3 sections, 8 of 9 expectations")
     #expect(text.contains { $0.hasPrefix("✗ gone   the log has no line `cdprof: begin gone`") })
   }
 
   @Test func unexpectedFaultStormFails() throws {
     let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
-    let judgement = try LogBudgetEvaluator(budget: budget).judgement(of: LogTexts.report(Self.log))
-    #expect(judgement.results[0]?.map(\.holds) == [true, false])
-    #expect(judgement.results[0]?.last?.metric == "findings")
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+    #expect(judgment.results[0]?.map(\.holds) == [true, false])
+    #expect(judgment.results[0]?.last?.metric == "findings")
   }
 
   /// A log shows which objects were faults, not the relationship that led to them.
@@ -60,7 +60,7 @@ struct LogBudgetTests {
     func holds(_ findings: String) throws -> Bool {
       let budget = try budget(
         "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
-      return try LogBudgetEvaluator(budget: budget).judgement(of: LogTexts.report(Self.log))
+      return try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
         .results[0]?.allSatisfy(\.holds) == true
     }
     #expect(try holds("fault-storm(Country)"))
@@ -88,7 +88,7 @@ struct LogBudgetTests {
     let budget = try budget(
       "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(finding)]}}]")
     let report = LogTexts.report("cdprof: begin list\n" + lists.joined())
-    let results = try LogBudgetEvaluator(budget: budget).judgement(of: report).results[0]
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
     #expect(results?.last?.metric == "findings" && results?.last?.holds == holds)
   }
 
@@ -105,7 +105,7 @@ struct LogBudgetTests {
         "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
     var report = LogTexts.report("cdprof: begin list\n" + loop + "cdprof: end\n")
     report.name(by: LogTables(budget.model))
-    let results = try LogBudgetEvaluator(budget: budget).judgement(of: report).results[0]
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
     #expect(results?.allSatisfy(\.holds) == holds, "\(String(describing: results))")
   }
 
@@ -136,10 +136,10 @@ struct LogBudgetTests {
       variants:
         - {name: list, expect: {selects: 12, plan(m): avoids scan, findings: [fault-storm(Country)]}}
       """)
-    let judgement = try LogBudgetEvaluator(budget: scenario).judgement(
+    let judgment = try LogBudgetEvaluator(budget: scenario).judgment(
       of: LogTexts.report(Self.log))
     #expect(
-      judgement.notJudged == [
+      judgment.notJudged == [
         "list · plan(m): query plans aren't judged in a log",
         "list · the expectations of `fetch Mood as m`: a log doesn't know steps",
       ])
@@ -160,7 +160,7 @@ struct LogBudgetTests {
       steps: [{fetch: Mood, as: m}]
       variants: [{name: list, expect: {selects: 12}}]
       """)
-    let results = try LogBudgetEvaluator(budget: budget).judgement(of: LogTexts.report(Self.log))
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
       .results[0]
     #expect(results?.allSatisfy(\.holds) == holds)
   }
@@ -180,7 +180,7 @@ struct LogBudgetTests {
       "has the rows of `Region` too"
     ),
     ("model: Moody\nsections: [{name: a, expect: {selects: Mood}}]", "has no value"),
-    ("model: Moody\nsections: []", "there is no section"),
+    ("model: Moody\nsections: []", "there's no section"),
     ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
     ("sections: [{name: a}]", "nothing says which model"),
@@ -195,11 +195,11 @@ struct LogBudgetTests {
     let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
     let budget = try LogBudget.read(path: scenario.path, model: nil)
     #expect(budget.isScenario && budget.sections.count == 6)
-    let judgement = try LogBudgetEvaluator(budget: budget).judgement(
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(
       of: LogTexts.report(
         "cdprof: begin held\n" + LogTexts.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
-    #expect(judgement.missing.count == 5)
-    #expect(judgement.results[0]?.map(\.metric) == ["selects", "misses"])
-    #expect(judgement.notJudged.contains { $0.hasPrefix("held · faults") })
+    #expect(judgment.missing.count == 5)
+    #expect(judgment.results[0]?.map(\.metric) == ["selects", "misses"])
+    #expect(judgment.notJudged.contains { $0.hasPrefix("held · faults") })
   }
 }

@@ -38,7 +38,7 @@ struct LogLineTests {
       "77", "2023-05-01 12:00:00.5+0200"
     ),
     (#"  "eventMessage" : "CoreData: sql: SELECT COUNT(*) FROM ZITEM","#, "", ""),
-    // A time in brackets is no thread.
+    // A time in brackets isn't a thread.
     ("[12:00:05]: ▸ CoreData: sql: SELECT COUNT(*) FROM ZITEM", "", "12:00:05"),
     ("[12:00:05][Step 2/3] CoreData: sql: SELECT COUNT(*) FROM ZITEM", "", "12:00:05"),
     (

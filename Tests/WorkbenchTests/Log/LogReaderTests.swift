@@ -38,7 +38,7 @@ struct LogReaderTests {
   func genuineLogs(name: String, lines: Int, calls: Int, kinds: [LogKind: Int]) throws {
     let report = try LogReader.read(SharedData.url("sqldebug/\(name)").path)
     #expect(report.lines == lines)
-    #expect(report.unrecognised == 0)
+    #expect(report.unrecognized == 0)
     #expect(report.statements.reduce(0) { $0 + $1.calls } == calls)
     #expect(report.kinds == kinds.merging([.app: 2]) { $1 })
   }
@@ -57,9 +57,9 @@ struct LogReaderTests {
     #expect(report.lines == 8)
     #expect(
       report.kinds == [.sql: 2, .app: 2, .blank: 1, .bind: 1, .metadata: 1])
-    #expect(report.unrecognised == 1)
-    #expect(report.unrecognisedLines.map(\.text) == ["nobody knows this"])
-    #expect(report.kinds.values.reduce(report.unrecognised, +) == report.lines)
+    #expect(report.unrecognized == 1)
+    #expect(report.unrecognizedLines.map(\.text) == ["nobody knows this"])
+    #expect(report.kinds.values.reduce(report.unrecognized, +) == report.lines)
   }
 
   /// A terminal breaks lines at its last column, in the middle of a name too.

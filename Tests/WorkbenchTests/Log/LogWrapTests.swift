@@ -101,7 +101,7 @@ struct LogWrapTests {
     } + report.storms.map { "\($0.name) \($0.count)" }
       + report.kinds.filter { ![.app, .continuation].contains($0.key) }
       .map { "\($0.key.rawValue) \($0.value)" }.sorted()
-      + ["\(report.unrecognised)", report.firstTime, report.lastTime]
+      + ["\(report.unrecognized)", report.firstTime, report.lastTime]
   }
 
   @Test(arguments: widths, forms.indices)
@@ -114,7 +114,7 @@ struct LogWrapTests {
       let mended = report(broken)
       #expect(mended.wrap != nil, "\(breaking)")
       #expect(mended.lines == broken.count)
-      #expect(mended.kinds.values.reduce(0, +) + mended.unrecognised == broken.count)
+      #expect(mended.kinds.values.reduce(0, +) + mended.unrecognized == broken.count)
       let (found, expected) = (facts(mended), facts(whole))
       for (one, other) in zip(found, expected) where one != other {
         Issue.record("\(breaking): \(one)\nexpected \(other)")

@@ -47,7 +47,7 @@ struct OwnLogTests {
     for line in lines.all { reader.take(ArraySlice(line.utf8)) }
     let report = reader.finish()
     #expect(report.lines == lines.all.count)
-    #expect(report.unrecognised == 0, "\(report.unrecognisedLines.map(\.text))")
+    #expect(report.unrecognized == 0, "\(report.unrecognizedLines.map(\.text))")
     #expect(report.kinds[.app] == nil)
     #expect(report.unmatchedTimes == 0 && report.tellsHits)
     #expect(report.sections.map(\.name) == result.variants.map(\.name))

@@ -21,12 +21,12 @@ struct IgnoredElement: CustomTestStringConvertible {
 
   private static let names = [
     IgnoredElement(
-      "a property of the parent declared anew",
+      "a property of the parent declared again",
       DocumentTags.entity("P", DocumentTags.attribute("n"))
         + DocumentTags.entity("A", DocumentTags.attribute("n", "Integer 16"), #"parentEntity="P""#),
       "A.n", isKept: false),
     IgnoredElement(
-      "a relationship of the parent declared anew",
+      "a relationship of the parent declared again",
       DocumentTags.entity("P", DocumentTags.relationship("b", "B", "a"))
         + DocumentTags.entity("A", DocumentTags.relationship("b", "B", "a"), #"parentEntity="P""#)
         + DocumentTags.entity("B", DocumentTags.relationship("a", "P", "b")), "A.b", isKept: false),
@@ -147,7 +147,7 @@ struct IgnoredElement: CustomTestStringConvertible {
           + #"<relationship name="x" toMany="YES" minCount="2" destinationEntity="Nowhere"/>"#),
       "A.w", "A.x"),
     IgnoredElement(
-      "a sub-entity of an entity whose relationship leads nowhere",
+      "a subentity of an entity whose relationship leads nowhere",
       DocumentTags.entity("P", DocumentTags.relationship("x", "Nowhere", nil, #"toMany="YES""#))
         + DocumentTags.entity("A", DocumentTags.relationship("z", "P"), #"parentEntity="P""#), "P.x"
     ),

@@ -40,17 +40,17 @@ import WorkbenchText
 
   @Test func twoTriesStandSideBySide() {
     let comparison = CostComparison(
-      .init(name: "try 1", costs: Self.costs([5_061, 10_060, 0, 5_060], 55)),
-      .init(name: "try 2", costs: Self.costs([2, 5_060, 5_060, 0], 18)))
+      .init(name: "run 1", costs: Self.costs([5_061, 10_060, 0, 5_060], 55)),
+      .init(name: "run 2", costs: Self.costs([2, 5_060, 5_060, 0], 18)))
     #expect(
       comparison.lines == [
-        "              try 1    try 2",
+        "              run 1    run 2",
         "  selects     5,061        2   - 5,059",
         "  rows       10,060    5,060   - 5,000",
         "  faults      5,060    5,060",
         "  misses      5,060        0   - 5,060      "
           + "same faults, none of them reached the database",
-        "  time        55 ms    18 ms   (this machine; never a gate)",
+        "  time        55 ms    18 ms   (this machine; informational)",
       ])
   }
 
@@ -121,7 +121,7 @@ import WorkbenchText
       "UPDATE ZMOOD SET ZDATE = ? WHERE ZLATITUDE = ?", ["`--SCAN ZMOOD"],
       "Reads every row to find those that it updates"
     ),
-    ("SELECT 1", [], "Searches no table."),
+    ("SELECT 1", [], "No table is searched."),
   ])
   func writingStatementsAreDescribedAsSuch(sql: String, lines: [String], beginning: String) {
     for count in [1, 5_000] {
@@ -137,7 +137,7 @@ import WorkbenchText
     let lines = ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
     #expect(
       PlanAssessment(lines: lines, count: 5_000).sentence
-        == "The best plan there is, and no index can help: one of these is cheap, 5,000 of them "
+        == "The plan is optimal (primary-key lookup), and no index can help. 5,000 of them "
         + "are the cost.")
     #expect(!PlanAssessment(lines: lines, count: 1).sentence.contains("cost"))
   }

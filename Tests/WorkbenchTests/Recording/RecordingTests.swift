@@ -9,7 +9,7 @@ import Testing
   /// The lesson's laws, by variant: selects, rows, faults, hits, misses.
   @Test(arguments: [
     ("fault storm", [5_061, 10_060, 5_060, 0, 5_060]), ("plain", [61, 5_060, 5_060, 5_000, 60]),
-    ("materialised", [61, 5_060, 60, 0, 60]), ("prefetched", [2, 5_060, 5_060, 5_060, 0]),
+    ("realized", [61, 5_060, 60, 0, 60]), ("prefetched", [2, 5_060, 5_060, 5_060, 0]),
     ("held", [2, 5_060, 0, 0, 0]), ("batched", [252, 10_060, 0, 0, 0]),
   ])
   func countsWhatHappened(name: String, expected: [Int]) throws {

@@ -59,8 +59,8 @@ struct FaultLesson {
         miss the row cache?
         """,
       covers: ["S6.01", "S6.03", "S6.04", "S6.33", "S8.14", "S8.18"].map {
-        CatalogueReference(id: $0, source: .book)
-      } + ["S15-8", "S15-10", "S15-12"].map { CatalogueReference(id: $0, source: .derived) },
+        CatalogReference(id: $0, source: .book)
+      } + ["S15-8", "S15-10", "S15-12"].map { CatalogReference(id: $0, source: .derived) },
       seed: 7, scale: 1,
       data: [
         EntityCount(name: "Continent", count: 6), EntityCount(name: "Country", count: countries),
@@ -88,7 +88,7 @@ struct FaultLesson {
         name: "plain", why: "The rows came with the fetch. Mood faults are row-cache hits now.",
         fetch: plain, laws: [("selects", "1 + Country", 1 + countries)]),
       Way(
-        name: "materialised", why: "No mood is a fault any more.", fetch: ready,
+        name: "realized", why: "No mood is a fault any more.", fetch: ready,
         set: ["moods.faults: no"], moodFaults: false,
         laws: [("selects", "1 + Country", 1 + countries)]),
       Way(

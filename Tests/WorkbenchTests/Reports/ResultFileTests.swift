@@ -43,12 +43,12 @@ struct ResultFileTests {
 
   /// The text that is changed, what it becomes, and where and what the error then says.
   @Test(arguments: [
-    ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "no whole number"),
+    ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "no integer"),
     ("\"chapter\": 15", "\"chapter\" 15", "", "a colon is missing"),
     ("\"chapter\": 15,", "\"chapter\": 15", "", "a comma or } is missing"),
     ("\"version\": 1", "\"version\": 9", "version", "version 9 of the result is not known"),
-    ("\"version\": 1", "\"w\": 1", "", "`version` is missing, so it is no result"),
-    ("faults.yml:15\"", "faults-15\"", "", "is no FILE:LINE"),
+    ("\"version\": 1", "\"w\": 1", "", "`version` is missing, so it isn't a result"),
+    ("faults.yml:15\"", "faults-15\"", "", "isn't a FILE:LINE"),
     (
       "\"relation\": \"equal\"", "\"relation\": \"equals\"", "variants[0].expectations[0].relation",
       ""

@@ -161,7 +161,7 @@ struct StoreRowsTests {
         }
         for (name, toMany) in entity.toMany {
           guard case .objects(let uris)? = values[name] else {
-            Issue.record("\(name) is no list")
+            Issue.record("\(name) isn't a list")
             continue
           }
           let stored = try connection.values(Self.members(of: toMany), [.integer(key)])

@@ -90,7 +90,7 @@ struct ContextStepTests {
       ],
       summaries: [
         1: "pinned to current", 2: "200 Mood", 3: "200 Mood deleted", 4: "200 Mood", 5: "0 Mood",
-        6: "pinned to main", 7: "200 Mood", 8: "not pinned any more", 9: "0 Mood",
+        6: "pinned to main", 7: "200 Mood", 8: "unpinned", 9: "0 Mood",
       ]),
     Story(
       name: "children save to their parent alone",

@@ -87,7 +87,7 @@ struct ScenarioRunnerTests {
       misses.differences[0].hasPrefix(
         "12 misses: 12 x fault Country (miss) from wrong.yml:6 touch moods; first at "))
     #expect(expectations[1].differences.count == 1)
-    #expect(expectations[4].differences == ["the context held 24 at once"])
+    #expect(expectations[4].differences == ["the context registered 24 at once"])
     #expect(
       expectations[5].expected == .names([])
         && expectations[5].found == .names(["fault-storm(Mood.country)"]))
@@ -125,7 +125,7 @@ struct ScenarioRunnerTests {
     #expect(differences[2].count == 2)
     #expect(differences[2][0].hasPrefix("4 INSERTs: 4 x insert Person from wrong.yml:11 save"))
     #expect(differences[2][1].hasPrefix("3 INSERTs: 3 x insert links of "), "\(differences[2])")
-    #expect(differences[3] == ["nothing of the kind happened"])
+    #expect(differences[3] == ["no such events were recorded"])
   }
 
   /// `limit`, `batch`, `times`, `every` and what `set` says grow with the rows; the program says their values.
@@ -172,7 +172,7 @@ struct ScenarioRunnerTests {
     #expect(problem.place.line == 4 && problem.place.column == 30)
   }
 
-  /// A partial index that holds what is asked for is read from end to end, and is no full scan.
+  /// A partial index that holds what is asked for is read from end to end, and isn't a full scan.
   @Test
   func aScanOfAPartialIndexReadsItsRowsAlone() throws {
     let result = try run(

@@ -171,9 +171,9 @@ struct SessionTests {
     ("touch moods date", "no result is named `moods`"),
     ("touch m country.iso3166Code", "Country has no property `iso3166Code`"),
     ("fetch Mood where \"contry.numericISO3166Code == 710\"", "Mood has no property `contry`"),
-    ("fetch Mood in other", "there is no context `other`"),
+    ("fetch Mood in other", "there's no context `other`"),
     ("insert Region", "`Region` is abstract and has no objects of its own"),
-    ("set m with latitude high", "`high` is no number, which `latitude` is"),
+    ("set m with latitude high", "`high` isn't a number, which `latitude` is"),
     ("set m with country m", "`country` points to Country, and `m` holds Mood"),
     ("fetch Mood as Country", "`Country` is the name of an entity"),
   ])

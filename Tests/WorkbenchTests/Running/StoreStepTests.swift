@@ -134,7 +134,7 @@ struct StoreStepTests {
       "rollback", "context sync policy overwrite", "pragma journal_mode to DELETE",
       "sql \"PRAGMA journal_mode\"", "count Mood in sync",
     ])
-    #expect(outcomes[2].summary == "opened anew with journal_mode = DELETE")
+    #expect(outcomes[2].summary == "reopened with journal_mode = DELETE")
     #expect(outcomes[3].summary == "1 row: \"delete\"")
     #expect(outcomes[4].summary == "200 Mood")
   }

@@ -53,14 +53,14 @@ struct ScenarioDiagnosticTests {
     Mistake(1, "nmae: Storm", 1, "nmae", "a scenario has no key `nmae`", "name"),
     Mistake(
       2, "chapter: fifteen", 10, "chapter",
-      "`chapter` needs a whole number up to \(Int.max), not `fifteen`"),
-    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this is no catalogue id"),
-    Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of catalogue ids"),
+      "`chapter` needs an integer up to \(Int.max), not `fifteen`"),
+    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this isn't a catalog id"),
+    Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of catalog ids"),
     Mistake(3, "source: boook", 9, "source", "unknown source mark `boook`", "book"),
-    Mistake(4, "model: Mody", 8, "model", "there is no model `Mody`", "Moody"),
+    Mistake(4, "model: Mody", 8, "model", "there's no model `Mody`", "Moody"),
     Mistake(6, "  sead: 7", 3, "data.sead", "the model has no entity `sead`", "seed"),
     Mistake(
-      6, "  seed: x", 9, "data.seed", "`seed` needs a whole number up to \(Int.max), not `x`"),
+      6, "  seed: x", 9, "data.seed", "`seed` needs an integer up to \(Int.max), not `x`"),
     Mistake(
       7, "  Contry: {count: 60}", 3, "data.Contry", "the model has no entity `Contry`", "Country"),
     Mistake(
@@ -71,7 +71,7 @@ struct ScenarioDiagnosticTests {
       "Country has no property `contintent`", "continent"),
     Mistake(
       7, "  Country: {continent: cycel, count: 2}", 24, "data.Country.continent",
-      "this is no generator: `cycel`", "cycle"),
+      "this isn't a generator: `cycel`", "cycle"),
     Mistake(
       7, "  Country: {moods: cycle, count: 2}", 13, "data.Country.moods",
       "`moods` is a to-many relationship", "Mood.country"),
@@ -85,18 +85,18 @@ struct ScenarioDiagnosticTests {
     Mistake(7, "  Country: 60", 12, "data.Country", "an entity's data is a map of keys and values"),
     Mistake(
       8, "  Mood: {count: 50 * scal}", 22, "data.Mood.count",
-      "`scal` is no entity whose rows could be counted", "scale"),
+      "`scal` isn't an entity, so it has no row count", "scale"),
     Mistake(
       7, "  Country: {count: Mood / 2}", 20, "data.Country.count",
-      "nothing above says how many rows `Mood` has"),
+      "no row count is defined yet for `Mood` has"),
     Mistake(
       15, "    expect: {selects: Country / 7}", 23, "selects",
-      "`Country / 7` has no value: its value 60/7 is not whole; put ceil() around the division"),
+      "`Country / 7` has no value: its value 60/7 isn't an integer; wrap the division in ceil()"),
     Mistake(
       15, "    expect: {selects: Country - 61}", 23, "selects",
       "`Country - 61` has no value: no count can be -1"),
     Mistake(1, "name: ''", 7, "name", "the scenario's name is empty"),
-    Mistake(1, "name: x\u{1}y", 8, "", "the file is no YAML: control characters are not allowed"),
+    Mistake(1, "name: x\u{1}y", 8, "", "invalid YAML: control characters are not allowed"),
     Mistake(
       7, "  Country: {count: 0 - 6}", 20, "data",
       "`0 - 6` has no value: Country cannot have -6 rows"),
@@ -126,13 +126,13 @@ struct ScenarioDiagnosticTests {
       "limit"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, limit: three}", 37, "steps[0]",
-      "`three` is no entity whose rows could be counted"),
+      "`three` isn't an entity, so it has no row count"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, limit: Mod / 10}", 37, "steps[0]",
-      "`Mod` is no entity whose rows could be counted", "Mood"),
+      "`Mod` isn't an entity, so it has no row count", "Mood"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, limit: Mood / 20}", 37, "steps.limit",
-      "`Mood / 20` has no value: its value 5/2 is not whole; put ceil() around the division"),
+      "`Mood / 20` has no value: its value 5/2 isn't an integer; wrap the division in ceil()"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, batch: Mood - Country}", 37, "steps.batch",
       "`Mood - Country` has no value: its value -10 is below 0"),
@@ -151,17 +151,17 @@ struct ScenarioDiagnosticTests {
       "`count` isn't a property of Mood", "country.moods.@count"),
     Mistake(
       11, "  - {touch: moods, read: [date.year]}", 27, "steps[1]",
-      "`date` is no relationship, so nothing can be read through it"),
+      "`date` is an attribute; a key path can't continue past it"),
     Mistake(
       11, "  - {touch: moods, save: moods, read: [date]}", 20, "steps[1].save",
       "a step has one verb; `touch` and `save` are two"),
     Mistake(
-      10, "  - {fetch: Mood, as: moods, in: sync}", 34, "steps[0]", "there is no context `sync`"),
+      10, "  - {fetch: Mood, as: moods, in: sync}", 34, "steps[0]", "there's no context `sync`"),
     Mistake(
       11, "  - {context: main, coordinator: x}", 34, "steps[1]",
       "`main` exists, and a context keeps its coordinator"),
     Mistake(
-      11, "  - {context: edit, parent: mian}", 29, "steps[1]", "there is no context `mian`", "main"),
+      11, "  - {context: edit, parent: mian}", 29, "steps[1]", "there's no context `mian`", "main"),
     Mistake(11, "  - {context: moods}", 15, "steps[1]", "`moods` is the name of a result"),
     Mistake(11, "  - {context: Mood}", 15, "steps[1]", "`Mood` is the name of an entity"),
     Mistake(
@@ -174,20 +174,20 @@ struct ScenarioDiagnosticTests {
       "`moods` holds objects, which say nothing of a save"),
     Mistake(11, "  - {undo: }", 6, "steps[1]", "`main` has no undo manager"),
     Mistake(
-      11, "  - {pin: , to: curent}", 17, "steps[1]", "there is no generation or context `curent`",
+      11, "  - {pin: , to: curent}", 17, "steps[1]", "there's no generation or context `curent`",
       "current"),
     Mistake(
       11, "  - {pragma: cache_size, to: 10}", 6, "steps[1]",
-      "the store is opened anew, and `moods` is still held"),
+      "the store is opened again, and `moods` is still held"),
     Mistake(
       11, "  - {walk: moods, through: [country, date]}", 38, "steps[1]",
       "`date` is an attribute, and there is nothing to go through"),
     Mistake(
       11, "  - {relate: moods, with: {country: moods}}", 28, "steps[1]",
-      "`country` is no to-many relationship"),
+      "`country` isn't a to-many relationship"),
     Mistake(
       11, "  - {batch-update: Mood, with: {country: moods}}", 33, "steps[1]",
-      "`country` is a relationship, and a batch request sets attributes alone"),
+      "`country` is a relationship; a batch request can set only attributes"),
     Mistake(
       11, "  - {batch-insert: Region}", 20, "steps[1]",
       "`Region` is abstract and has no objects of its own"),
@@ -240,7 +240,7 @@ struct ScenarioDiagnosticTests {
       "findings"),
     Mistake(
       15, "    expect: {misses(Contry): 60}", 21, "variants[0].expect.misses(Contry)",
-      "`Contry` is no entity, step or context", "Country"),
+      "`Contry` isn't an entity, step or context", "Country"),
     Mistake(
       15, "    expect: {faults(Country.mods): 60}", 29, "variants[0].expect.faults(Country.mods)",
       "Country has no property `mods`", "moods"),
@@ -249,13 +249,13 @@ struct ScenarioDiagnosticTests {
       "`peak` cannot be asked of `moods`"),
     Mistake(
       15, "    expect: {selects: 1 + Contry}", 27, "variants[0].expect.selects",
-      "`Contry` is no entity whose rows could be counted", "Country"),
+      "`Contry` isn't an entity, so it has no row count", "Country"),
     Mistake(
       15, "    expect: {selects: 1 +}", 26, "variants[0].expect.selects",
       "a number or a name is expected here, not the end"),
     Mistake(
       15, "    expect: {selects: }", 14, "variants[0].expect.selects",
-      "`selects` needs a law such as `1 + Mood`"),
+      "`selects` needs a formula, such as `1 + Mood`"),
     Mistake(
       15, "    expect: {findings: [fault-strom(Mood)]}", 25, "variants[0].expect.findings[0]",
       "unknown finding `fault-strom`", "fault-storm"),
@@ -266,7 +266,7 @@ struct ScenarioDiagnosticTests {
     Mistake(16, "    expect: {}", 5, "", "`expect` is written more than once in one map"),
     Mistake(
       16, "    why: \"no end", 10, "",
-      "the file is no YAML: while scanning a quoted scalar, found unexpected end of stream"),
+      "invalid YAML: while scanning a quoted scalar, found unexpected end of stream"),
   ]
 
   @Test(arguments: mistakes)
@@ -302,7 +302,7 @@ struct ScenarioDiagnosticTests {
         """))
   }
 
-  /// What follows from a mistake is no mistake of its own.
+  /// What follows from a mistake isn't a mistake of its own.
   @Test(arguments: [
     (10, "  - {fetch: Mood, batch: -5, as: moods}"), (10, "  - {fecth: Mood, as: moods}"),
     (7, "  Contry: {count: 60}"), (10, "  - {fetch: Mood, as: moods, in: sync}"),
@@ -350,7 +350,7 @@ struct ScenarioDiagnosticTests {
     lines[14] = "    expect: {slects: 1, hits: 1 +, source: nobody}"
     let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
     #expect(error.diagnostics.map(\.line) == [2, 10, 15, 15, 15])
-    #expect(error.description.hasSuffix("5 problems; nothing was run and nothing was written."))
+    #expect(error.description.hasSuffix("5 errors; nothing was run or written."))
   }
 
   @Test(arguments: [

@@ -92,7 +92,7 @@ struct SchemaValidator {
       let known = type.text.map { [$0] } ?? type.array.compactMap(\.text)
       demand(!value.types.isDisjoint(with: known), "is none of \(known)")
     }
-    if let choices = rules["enum"] { demand(choices.array.contains(value), "is no known word") }
+    if let choices = rules["enum"] { demand(choices.array.contains(value), "isn't a known word") }
     if let choices = rules["anyOf"]?.array {
       let found = choices.map { self.problems(of: value, by: $0, at: path) }
       if !found.contains(where: \.isEmpty) {

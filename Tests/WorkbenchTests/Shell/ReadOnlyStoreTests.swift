@@ -32,7 +32,7 @@ struct ReadOnlyStoreTests {
     let shell = try ShellSession(try moody())
     shell.type("fetch Mood as m")
     let failure = try #require(shell.type(line).failure)
-    #expect(failure.message.hasSuffix("changes data, and a store is only looked at"))
+    #expect(failure.message.hasSuffix("changes data, but the store is open read-only"))
     #expect(failure.nextStep?.contains("`open STORE write`") == true)
     #expect(shell.engine.current.steps.count == 1)
   }

@@ -88,13 +88,13 @@ struct ShellEngineTests {
     #expect(
       shell.type("explain 2").lines == [
         "  SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)",
-        "  The best plan there is, and no index can help: one of these is cheap, "
-          + "5,000 of them are the cost.",
+        "  The plan is optimal (primary-key lookup), and no index can help. "
+          + "The cost is running it 5,000 times.",
         "  95,000 VM steps (19 a run)",
       ])
     #expect(
       shell.type("reset").lines == [
-        "  cold again: new coordinator, empty row cache. Try 1 is kept for `diff`."
+        "  Started a cold run: new coordinator, empty row cache. Run 1 is kept for `diff`."
       ])
     #expect(
       shell.type("fetch Mood sort date- prefetch country as moods").lines == [
@@ -107,7 +107,7 @@ struct ShellEngineTests {
       ])
     #expect(
       shell.type("diff").lines.dropLast() == [
-        "              try 1    try 2",
+        "              run 1    run 2",
         "  selects     5,061        2   - 5,059",
         "  rows       10,060    5,060   - 5,000",
         "  faults      5,060    5,060",
@@ -154,8 +154,8 @@ struct ShellEngineTests {
       ("save scenario a.txt", "a.txt", "ends in .yml", "a.txt.yml"),
       ("save scenario /no/such/folder/a.yml", nil, "", ""),
       ("diff", nil, "only one try", "`reset` begins the next"),
-      ("open /no/such/store", "/no/such/store", "there is no file /no/such/store", "check"),
-      ("source no.txt", "no.txt", "there is no file no.txt", "check the path"),
+      ("open /no/such/store", "/no/such/store", "there's no file /no/such/store", "check"),
+      ("source no.txt", "no.txt", "there's no file no.txt", "check the path"),
       ("save scenario", nil, "no file is named", "save scenario FILE.yml"),
     ] as [(String, String?, String, String)])
   func aWrongLineSaysWhereAndWhatToDo(
@@ -186,7 +186,7 @@ struct ShellEngineTests {
     #expect(shell.type("entities").lines.contains("  Mood         43"))
     #expect(shell.type("reset").lines.first?.hasSuffix("What it saved is undone.") == true)
     #expect(shell.type("count Mood").lines.first?.hasPrefix("  40 Mood ") == true)
-    #expect(shell.type("reset", "reset").lines == ["  cold already: nothing has run in try 3"])
+    #expect(shell.type("reset", "reset").lines == ["  cold already: nothing has run in run 3"])
   }
 
   @Test func savedTriesHoldWhateverTheyDid() throws {
@@ -202,7 +202,7 @@ struct ShellEngineTests {
     let result = try ScenarioRunner(
       scenario: try ScenarioReader.read(file), outputDirectory: folder.url
     ).run()
-    #expect(result.variants.map(\.name) == ["try 1", "try 2", "try 3"])
+    #expect(result.variants.map(\.name) == ["run 1", "run 2", "run 3"])
     #expect(RunText.missed(result) == [])
     #expect(shell.type("save scenario \(file.path)").failure == nil, "its own file again")
     let foreign = folder.file("other.yml")
@@ -279,7 +279,7 @@ struct ShellEngineTests {
     let last = shell.type("last")
     #expect(last.failure != nil || last.lines.first?.contains("in memory") == true)
     let stats = shell.type("stats").lines
-    #expect(stats.first == "  try 1, 3 steps")
+    #expect(stats.first == "  run 1, 3 steps")
     #expect(stats.contains("  selects            41"))
     #expect(stats.contains("  misses             40"))
     #expect(
@@ -321,7 +321,7 @@ struct ShellEngineTests {
   @Test func aVeryLongWordIsNotToldWhole() throws {
     let shell = try ShellSession(small)
     let failure = try #require(shell.type(String(repeating: "x", count: 5_000)).failure)
-    #expect(failure.text().count < 800 && failure.text().contains("there is no command or verb"))
+    #expect(failure.text().count < 800 && failure.text().contains("there's no command or verb"))
   }
 
   /// What is typed before Tab, and what it may become.

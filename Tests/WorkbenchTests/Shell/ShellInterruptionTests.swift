@@ -73,7 +73,7 @@ struct ShellInterruptionTests {
     let before = shell.engine.current.costs.counters.objectFaultMisses
     #expect(shell.type("touch m date limit 1").failure == nil)
     let after = shell.engine.current.costs.counters.objectFaultMisses
-    #expect(after - before == 1, "it is read anew")
+    #expect(after - before == 1, "it is read again")
     #expect(shell.type("touch c moods.date limit 1").failure == nil)
     #expect(shell.type("fetch Mood as all").failure == nil)
     let unchanged = shell.type("save").lines.first

@@ -90,7 +90,7 @@ struct ShellStoresTests {
     let before = try Data(contentsOf: store)
     let workspace = try ShellWorkspace(opening: store.path, writing: .copy)
     let shell = try ShellSession(on: workspace)
-    #expect(shell.engine.banner().contains("a copy is worked on, the store stays as it is"))
+    #expect(shell.engine.banner().contains("working on a copy; the original store isn't modified"))
     #expect(shell.type(insert, "save").failure == nil)
     #expect(shell.type("count Country").lines.first?.contains("4 Country") == true)
     let kept = folder.file("kept.sqlite")
@@ -208,7 +208,7 @@ struct ShellStoresTests {
     #expect(shell.type("report \(name)").lines == ["  \(file.path): 2 tries"])
     #expect(shell.type("report \(name)").failure == nil, "its own file again")
     let text = try String(contentsOf: file, encoding: .utf8)
-    #expect(text.contains("made") && text.contains("try 2"))
+    #expect(text.contains("made") && text.contains("run 2"))
     if ending == "json" {
       let result = try ResultFile.read(at: file.path)
       #expect(result.variants.map { $0.metrics[.selects] } == [7, 1])
@@ -231,7 +231,7 @@ struct ShellStoresTests {
     let fault = isTrace ? "\"name\":\"fault Mood (miss)\"" : "\"kind\":\"objectFault\""
     // A trace draws a miss on two tracks.
     #expect(lines.count { $0.contains(fault) } == (isTrace ? 12 : 6))
-    #expect(lines.count { $0.contains("\"try 2\"") } == (isTrace ? 1 : 4))
+    #expect(lines.count { $0.contains("\"run 2\"") } == (isTrace ? 1 : 4))
     let objects = isTrace ? [lines.joined()] : lines.map(String.init)
     for object in objects {
       _ = try JSONSerialization.jsonObject(with: Data(object.utf8))

@@ -14,7 +14,7 @@ struct FuzzNumbers: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A whole number from 0.
+  /// An integer from 0.
   mutating func below(_ bound: Int) -> Int {
     Int.random(in: 0..<max(1, bound), using: &self)
   }

@@ -22,7 +22,7 @@ struct CheckGates: ParsableCommand {
   var instructions = true
 
   private static let names = [
-    "fetch, materialised", "fetch, faults over cached rows", "fetch, keys alone",
+    "fetch, realized", "fetch, faults over cached rows", "fetch, keys alone",
     "fault from the database", "fault from the row cache", "prefetch of a to-many",
     "insert and save", "generated property, Int", "generated property, String", "@Managed, Int",
     "@Managed, String", "value(forKey:)",

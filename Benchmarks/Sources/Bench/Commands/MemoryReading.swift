@@ -6,7 +6,7 @@ struct MemoryReading: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "memory", abstract: "Read the memory of one kind of object.")
 
-  @Argument(help: "fault, materialised, floor or grdb.")
+  @Argument(help: "fault, realized, floor or grdb.")
   var kind: String
 
   @Option(help: "Rows of the table.")

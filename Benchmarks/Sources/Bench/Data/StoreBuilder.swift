@@ -40,7 +40,7 @@ struct StoreBuilder {
     return url
   }
 
-  /// A store without rows in a file of that name, which is made anew.
+  /// A store without rows in a file of that name, which is made again.
   func emptyStore(_ name: String) throws -> URL {
     let url = folder.appendingPathComponent(name)
     for ending in ["", "-wal", "-shm"] {

@@ -5,11 +5,11 @@ import OpenCoreData
 struct FetchWorkloads {
   let bed: Bed
 
-  func materialised() throws -> Workload {
+  func realized() throws -> Workload {
     let request = Bed.allMoods()
     request.returnsObjectsAsFaults = false
     return Workload(
-      name: "fetch, materialised", unit: "row", operations: bed.rows, limit: 1.6,
+      name: "fetch, realized", unit: "row", operations: bed.rows, limit: 1.6,
       arms: [
         try floorRows(request), ours(request), GRDBArms(bed: bed).records(),
       ],

@@ -21,7 +21,7 @@ struct Growth {
   private func ratios(rows: Int, rounds: Int? = nil) throws -> [Result] {
     let bed = try Bed(rows: rows, builder: builder)
     return try [
-      FetchWorkloads(bed: bed).materialised(), FaultWorkloads(bed: bed).fromDatabase(),
+      FetchWorkloads(bed: bed).realized(), FaultWorkloads(bed: bed).fromDatabase(),
       InsertWorkload(builder: builder, count: rows / 2).make(),
     ]
     .map { try Rounds.run($0.withoutPeers, count: rounds ?? self.rounds) }

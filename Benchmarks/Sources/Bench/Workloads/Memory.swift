@@ -5,7 +5,7 @@ import OpenCoreData
 /// Bytes that objects take, each kind counted in a process of its own.
 enum Memory: String, CaseIterable {
   case fault
-  case materialised
+  case realized
   case floor
   case grdb
 
@@ -63,9 +63,9 @@ enum Memory: String, CaseIterable {
 
   private func hold(_ bed: Bed, _ body: () -> Void) throws {
     switch self {
-    case .fault, .materialised:
+    case .fault, .realized:
       let request = Bed.allMoods()
-      request.includesPropertyValues = self == .materialised
+      request.includesPropertyValues = self == .realized
       request.returnsObjectsAsFaults = self == .fault
       let context = bed.stack.context()
       try context.performAndWait {

@@ -7,7 +7,7 @@ struct Plan {
     let make: () throws -> Workload
   }
 
-  /// A row that is no time.
+  /// A row that isn't a time.
   struct Row {
     let name: String
     let make: () throws -> [Floor]
@@ -21,7 +21,7 @@ struct Plan {
     let recording = RecordingWorkloads(bed: bed)
     let insert = InsertWorkload(builder: bed.builder, count: bed.rows / 2)
     entries = [
-      Entry(name: "fetch, materialised", make: fetch.materialised),
+      Entry(name: "fetch, realized", make: fetch.realized),
       Entry(name: "fetch, faults over cached rows", make: fetch.faults),
       Entry(name: "fetch, keys alone", make: fetch.identities),
       Entry(name: "fetch, row cache warm", make: fetch.warm),
@@ -52,7 +52,7 @@ struct Plan {
           let limit: Double? =
             switch kind {
             case .fault: 80
-            case .materialised: 330
+            case .realized: 330
             case .floor, .grdb: nil
             }
           let tables = String(format: "%.0f", Double(reading.large) / Double(rows))

@@ -19,7 +19,7 @@ struct SQLAlchemyArms {
   /// The arms of the rows that SQLAlchemy has an equal for, by the rows' names.
   func arms(_ name: String, operations: Int) -> [Arm] {
     switch name {
-    case "fetch, materialised": [arm { ["fetch", url.path] }]
+    case "fetch, realized": [arm { ["fetch", url.path] }]
     case "fault from the database": [arm { ["lookups", url.path, "\(operations)"] }]
     case "prefetch of a to-many": [arm { ["prefetch", url.path] }]
     case "insert and save":

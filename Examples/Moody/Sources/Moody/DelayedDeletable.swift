@@ -16,7 +16,7 @@ extension DelayedDeletable {
 
   /// Marks the object, once; its first date stays.
   ///
-  /// A fault is marked without being read, and then anew.
+  /// A fault is marked without being read, and then again.
   public func markForLocalDeletion() {
     guard isFault || markedForDeletionDate == nil else { return }
     markedForDeletionDate = Date()

@@ -48,7 +48,7 @@ public final class ListDataSource<Object: FetchableEntity>: NSFetchedResultsCont
     controller.object(at: path)
   }
 
-  /// Shows something else: changes the request and fetches anew.
+  /// Shows something else: changes the request and fetches again.
   ///
   /// - Throws: as `performFetch`.
   public func reconfigure(_ configure: (NSFetchRequest<Object>) -> Void) throws {

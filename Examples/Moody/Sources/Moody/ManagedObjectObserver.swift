@@ -9,7 +9,7 @@ public final class ManagedObjectObserver {
   public enum ChangeType: Sendable {
     /// It was deleted, or the context forgot everything.
     case delete
-    /// It was changed, or read anew.
+    /// It was changed, or read again.
     case update
   }
 

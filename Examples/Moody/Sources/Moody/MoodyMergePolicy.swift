@@ -3,7 +3,7 @@ public import OpenCoreData
 /// Settles conflicts between the screen's context and the one that talks to a server.
 ///
 /// The server's values win in both. Beside that, the newest `updatedAt` stays, and the stored counts of
-/// conflicted regions are counted anew, since neither side's number is right. The book's chapter 11.
+/// conflicted regions are counted again, since neither side's number is right. The book's chapter 11.
 public final class MoodyMergePolicy: NSMergePolicy {
   /// Whose context it is.
   public enum Mode: Sendable {

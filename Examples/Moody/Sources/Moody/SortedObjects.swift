@@ -2,7 +2,7 @@ public import OpenCoreData
 
 /// The objects of an entity in the order of a language, kept in order as they change.
 ///
-/// SQLite sorts by bytes, which is no order for people, and sorting 4,000 names by a language costs a
+/// SQLite sorts by bytes, which isn't an order for people, and sorting 4,000 names by a language costs a
 /// third of a second. So the sorted array is kept, and touched only when it has to be: the book's
 /// chapter 13. Belongs to the context's queue; `follow` is given the context's notes.
 public final class SortedObjects<Object: NSManagedObject> {
@@ -37,7 +37,7 @@ public final class SortedObjects<Object: NSManagedObject> {
   }
 
   /// Takes objects over that were kept in order, as an ordered relationship does; nil when they were
-  /// sorted under another signature, so that they have to be sorted anew.
+  /// sorted under another signature, so that they have to be sorted again.
   ///
   /// Compares nothing and fires nothing. The book's chapter 13, "persisting the sorted array".
   ///

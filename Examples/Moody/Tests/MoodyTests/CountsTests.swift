@@ -60,7 +60,7 @@ struct CountsTests {
   }
 
   @Test(
-    "S11-13 two contexts add moods to one country: the policy counts anew",
+    "S11-13 two contexts add moods to one country: the policy counts again",
     arguments: StoreKind.allCases)
   func conflict(kind: StoreKind) throws {
     let stack = try MoodyStack(kind)
@@ -113,7 +113,7 @@ struct CountsTests {
       #expect(try context.fetch(Continent.visibleFetchRequest).isEmpty)
       context.refresh(france, mergeChanges: false)
       france.markForLocalDeletion()
-      #expect(try #require(france.markedForDeletionDate) > first, "a fault is marked anew")
+      #expect(try #require(france.markedForDeletionDate) > first, "a fault is marked again")
       context.rollback()
       context.refresh(france, mergeChanges: false)
       _ = france.markedForDeletionDate

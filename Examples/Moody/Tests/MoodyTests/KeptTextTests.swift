@@ -107,7 +107,7 @@ struct KeptTextTests {
       #expect(
         kept?.objects.compactMap { $0.value(forKey: "name") as? String }
           == ["Aachen", "Köln", "Öhringen", "Zwickau"])
-      // Another language, another order: it has to be made anew.
+      // Another language, another order: it has to be made again.
       let swedish = Locale(identifier: "sv_SE")
       #expect(
         SortedObjects(kept: towns, under: signature, by: "name", in: context, locale: swedish)

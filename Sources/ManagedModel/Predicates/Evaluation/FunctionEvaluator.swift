@@ -57,7 +57,7 @@ package enum FunctionEvaluator {
     }
   }
 
-  /// Whole numbers are returned as such; they are their own floor.
+  /// Integers are returned as such; they are their own floor.
   private static func rounded(_ value: PredicateValue, _ result: Double) -> PredicateValue {
     if let integer = value.exactInteger { return .integer(integer) }
     return Int64(exactly: result).map(PredicateValue.integer) ?? .double(result)

@@ -295,7 +295,7 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
       "\(left) cannot be compared with \(right) by \(sign)"
     case .wrongOperand(let operand, let sign): "\(sign) cannot be applied to \(operand)"
     case .badPattern(let pattern, let reason):
-      "“\(pattern)” is no regular expression: \(reason)"
+      "“\(pattern)” isn't a regular expression: \(reason)"
     case .tooManySteps(let pattern, let limit):
       "matching “\(pattern)” takes more than \(limit) steps on one string: avoid repetition inside of "
         + "repetition, such as (a+)+"

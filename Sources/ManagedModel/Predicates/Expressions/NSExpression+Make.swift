@@ -55,7 +55,7 @@ extension NSExpression {
     guard let function = PredicateFunction(rawValue: name) else {
       let near = NearestName.of(name, among: PredicateFunction.allCases.map(\.rawValue))
       let hint = near.map { ": did you mean \($0)?" } ?? ""
-      preconditionFailure("there is no function \(name) in NSExpression\(hint)")
+      preconditionFailure("there's no function \(name) in NSExpression\(hint)")
     }
     precondition(
       function.accepts(expressions.count),

@@ -268,7 +268,7 @@ extension NSExpression.Node {
     if case .keyPath(let path) = self { path.onlyKey } else { nil }
   }
 
-  /// The value of a constant that is no placeholder, and whether it is one.
+  /// The value of a constant that isn't a placeholder, and whether it is one.
   var constant: (value: PredicateValue, isConstant: Bool) {
     switch self {
     case .constant(.placeholder): (.null, false)

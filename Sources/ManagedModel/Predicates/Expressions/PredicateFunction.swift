@@ -25,9 +25,9 @@ package enum PredicateFunction: String, Sendable, CaseIterable {
   case ceiling = "ceiling:"
   case absolute = "abs:"
   case truncate = "trunc:"
-  /// A whole number from 0 to 2³¹ − 1, as C's `random()`.
+  /// An integer from 0 to 2³¹ − 1, as C's `random()`.
   case random = "random"
-  /// A whole number from 0 up to the argument, which is excluded.
+  /// An integer from 0 up to the argument, which is excluded.
   case randomBelow = "randomn:"
   /// Metres along the earth's surface.
   case distance = "distanceToLocation:fromLocation:"

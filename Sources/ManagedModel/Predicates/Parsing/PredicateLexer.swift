@@ -102,7 +102,8 @@ struct PredicateLexer {
     position += 1
     let name = identifier()
     if name.isEmpty {
-      throw error("\(sign) stands alone", at: position - 1, expected: "\(meaning) after \(sign)")
+      throw error(
+        "\(sign) appears without a name", at: position - 1, expected: "\(meaning) after \(sign)")
     }
     return name
   }
@@ -251,7 +252,7 @@ extension PredicateLexer {
       let scalar = Unicode.Scalar(code)
     else {
       throw error(
-        "the escape is no character", at: start, expected: "\(digits) hexadecimal digits")
+        "the escape isn't a character", at: start, expected: "\(digits) hexadecimal digits")
     }
     position = end
     return Array(String(Character(scalar)).utf8)

@@ -103,7 +103,7 @@ extension PredicateParser {
       case "w", "W": options.insert(.widthInsensitive)
       default:
         throw error(
-          "“\(letter)” is no option", at: token.start + offset,
+          "“\(letter)” isn't an option", at: token.start + offset,
           expected: "the letters c, d, n, l or w")
       }
     }
@@ -140,7 +140,7 @@ extension PredicateParser {
     guard let function = PredicateFunction.named(name, argumentCount: arguments.count) else {
       let names = PredicateFunction.allCases.map(\.formatName)
       throw error(
-        "there is no function \(name)", at: place.start,
+        "there's no function \(name)", at: place.start,
         suggestion: NearestName.of(name, among: names))
     }
     guard function.accepts(arguments.count) else {
@@ -190,7 +190,7 @@ extension PredicateParser {
     try expect(.comma, "after the context")
     let place = token
     guard case .constant(let flag) = try expression().node, flag.isNumber else {
-      throw error("countOnly is no Boolean", at: place.start, expected: "YES or NO")
+      throw error("countOnly isn't a Boolean", at: place.start, expected: "YES or NO")
     }
     try expect(.rightParenthesis, "to close FETCH")
     return NSExpression(
@@ -205,13 +205,13 @@ extension PredicateParser {
     try expect(.comma, "after the operand")
     let place = token
     guard case .constant(let name) = try expression().node else {
-      throw error("the method's name is no string", at: place.start, expected: "a quoted name")
+      throw error("the method's name isn't a string", at: place.start, expected: "a quoted name")
     }
     let selector: String
     switch name {
     case .string(let text), .placeholder(let text): selector = text
     default:
-      throw error("the method's name is no string", at: place.start, expected: "a quoted name")
+      throw error("the method's name isn't a string", at: place.start, expected: "a quoted name")
     }
     let arguments = take(.comma) ? try list(until: .rightParenthesis) : []
     if arguments.isEmpty { try expect(.rightParenthesis, "to close FUNCTION") }
@@ -245,7 +245,7 @@ extension PredicateParser {
     }
     if case .constant(let constant) = value.node, target.isFolded, !constant.isPlaceholder {
       guard let cast = target.cast(constant) else {
-        throw error("\(value) is no \(name)", at: place.start)
+        throw error("\(value) isn't a \(name)", at: place.start)
       }
       return NSExpression(.constant(cast))
     }

@@ -91,10 +91,10 @@ extension PredicateParser {
 
   // MARK: Numbers
 
-  /// Whole numbers are exact; a number with more digits than a `Double` holds becomes a decimal.
+  /// Integers are exact; a number with more digits than a `Double` holds becomes a decimal.
   mutating func number(_ text: String) throws(Failure) -> NSExpression {
     guard let value = Self.value(ofNumber: text) else {
-      throw error("“\(text)” is no number", expected: "digits such as 12, 1.5, 1e3 or 0x1F")
+      throw error("“\(text)” isn't a number", expected: "digits such as 12, 1.5, 1e3 or 0x1F")
     }
     return constant(value)
   }
@@ -286,7 +286,7 @@ extension PredicateParser {
       guard let found = CollectionOperator(rawValue: name) else {
         let names = CollectionOperator.allCases.map(\.rawValue)
         throw error(
-          "\(name) is no collection operator", expected: names.joined(separator: " "),
+          "\(name) isn't a collection operator", expected: names.joined(separator: " "),
           suggestion: NearestName.of(name, among: names))
       }
       advance()

@@ -183,7 +183,7 @@ struct PredicateParser {
     case .expression(let expression): return expression
     case .predicate:
       throw error(
-        "a condition stands where a value is needed", at: tokens[start].start,
+        "a condition appears where a value is needed", at: tokens[start].start,
         expected: "a key path, a constant or a function; TERNARY(condition, YES, NO) makes one")
     }
   }
@@ -224,9 +224,9 @@ struct PredicateParser {
     case .identifier(let word):
       let near = NearestName.of(word, among: words ?? PredicateKeyword.operatorWords)
       return error(
-        "“\(word)” cannot stand here", expected: expected, suggestion: near)
+        "“\(word)” can't appear here", expected: expected, suggestion: near)
     default:
-      return error("“\(tokenText)” cannot stand here", expected: expected)
+      return error("“\(tokenText)” can't appear here", expected: expected)
     }
   }
 
@@ -311,13 +311,13 @@ struct PlaceholderSource {
     let dot = UInt8(ascii: ".")
     let keys = keyPath.utf8.split(separator: dot, omittingEmptySubsequences: false)
     if keys.contains(where: \.isEmpty) {
-      throw Mismatch(message: "“\(keyPath)” is no key path", expected: "a key path as a string")
+      throw Mismatch(message: "“\(keyPath)” isn't a key path", expected: "a key path as a string")
     }
     for key in keys where key.first == UInt8(ascii: "@") {
       let name = String(Substring(key))
       if CollectionOperator(rawValue: name) != nil { continue }
       throw Mismatch(
-        message: "\(name) is no collection operator",
+        message: "\(name) isn't a collection operator",
         expected: CollectionOperator.allCases.map(\.rawValue).joined(separator: " "))
     }
     return keyPath
@@ -383,7 +383,7 @@ struct PlaceholderSource {
 }
 
 extension PredicateValue {
-  /// Whether it is a whole number beyond `Int64`.
+  /// Whether it is an integer beyond `Int64`.
   var isUnsigned: Bool {
     guard case .decimal(let value) = self else { return false }
     return UInt64("\(value)") != nil

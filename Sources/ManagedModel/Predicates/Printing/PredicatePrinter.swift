@@ -153,7 +153,7 @@ extension PredicatePrinter {
     return text + "\""
   }
 
-  /// Whole numbers without a fraction, as Apple prints them.
+  /// Integers without a fraction, as Apple prints them.
   private static func number(_ value: Double) -> String {
     if let whole = Int64(exactly: value), abs(value) < 0x1p53 { return String(whole) }
     return value.isFinite ? "\(value)" : "CAST(\"\(value)\", \"NSNumber\")"
@@ -267,7 +267,7 @@ extension PredicatePrinter {
     default: own = 10
     }
     var text = text(of: expression)
-    // A division of whole numbers is another one: 3.0 / 2 is not 3 / 2.
+    // A division of integers is another one: 3.0 / 2 is not 3 / 2.
     if case .constant(.double) = expression.node, Int64(text) != nil { text += ".0" }
     return own < precedence ? "(" + text + ")" : text
   }

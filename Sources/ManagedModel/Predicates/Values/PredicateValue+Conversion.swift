@@ -133,7 +133,7 @@ extension Optional: OptionalValue {
 extension PredicateValue {
   /// Applies one of the arithmetic functions.
   ///
-  /// Nil with a nil operand, for a division by zero and for bits of what is no integer. Whole
+  /// Nil with a nil operand, for a division by zero and for bits of what isn't an integer. Whole
   /// numbers stay whole, 3 / 2 is 1; past 64 bits they go on as decimals.
   static func arithmetic(
     _ function: PredicateFunction, _ left: Self, _ right: Self
@@ -162,7 +162,7 @@ extension PredicateValue {
   /// Seconds added to or subtracted from a date give a date; else a date counts as its seconds since
   /// the reference date, as in a store.
   ///
-  /// Nil if there is no date, or something that's neither a date nor a number.
+  /// Nil if there's no date, or something that's neither a date nor a number.
   private static func dates(
     _ function: PredicateFunction, _ left: Self, _ right: Self
   ) -> PredicateValue? {

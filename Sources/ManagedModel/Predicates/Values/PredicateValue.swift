@@ -25,7 +25,7 @@ package enum PredicateValue {
 }
 
 extension PredicateValue {
-  /// Whether there is no value.
+  /// Whether there's no value.
   package var isNull: Bool {
     if case .null = self { true } else { false }
   }

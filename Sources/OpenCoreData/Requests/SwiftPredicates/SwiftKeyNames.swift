@@ -26,7 +26,8 @@ struct SwiftKeyNames {
   func name(ofAny keyPath: AnyKeyPath, in owner: Any.Type) throws -> String {
     guard let type = owner as? NSManagedObject.Type, let entity = entity(of: type) else {
       throw NSError.fetch(
-        "\(owner) is no class of an entity of this model, so the key path \(keyPath) has no name.")
+        "\(owner) isn't a class of an entity of this model, so the key path \(keyPath) has no name."
+      )
     }
     let key = CacheKey(keyPath: keyPath, entity: entity.name ?? "")
     if let found = Self.cache.withLock({ $0[key] }) { return found }
@@ -39,7 +40,7 @@ struct SwiftKeyNames {
       return name
     }
     throw NSError.fetch(
-      "The key path \(keyPath) of \(owner) is no property of the entity '\(entity.name ?? "")'. Use "
+      "The key path \(keyPath) of \(owner) isn't a property of the entity '\(entity.name ?? "")'. Use "
         + "a property of the model, or of an object at the end of up to \(Self.longestPath - 1) to-one "
         + "relationships.")
   }

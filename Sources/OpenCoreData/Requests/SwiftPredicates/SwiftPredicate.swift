@@ -52,7 +52,7 @@ extension PredicateFormatInitializable {
   /// cannot translate.
   public init<Object: NSManagedObject>(_ predicate: Foundation.Predicate<Object>) {
     guard let made = SwiftPredicate(predicate) as? Self else {
-      preconditionFailure("a Swift predicate is no \(Self.self): make an NSPredicate of it")
+      preconditionFailure("a Swift predicate isn't a \(Self.self): make an NSPredicate of it")
     }
     self = made
   }
@@ -77,7 +77,7 @@ extension NSPredicate {
 extension NSFetchRequest where ResultType: NSManagedObject {
   /// Sorts by Swift's own descriptors: `[SortDescriptor(\Mood.date, order: .reverse)]`.
   ///
-  /// Their key paths become names when the request is executed; one that is no property of the
+  /// Their key paths become names when the request is executed; one that isn't a property of the
   /// entity is then an error. Texts are ordered by their bytes. Replaces `sortDescriptors`.
   public func setSortDescriptors(_ descriptors: [SortDescriptor<ResultType>]) {
     swiftSort = { entity in
@@ -134,7 +134,7 @@ extension NSSortDescriptor {
   }
 
   /// The descriptor with the name of its Swift key path in an entity; itself if it has a key.
-  /// - Throws: 134060 for a key path that is no property of the entity.
+  /// - Throws: 134060 for a key path that isn't a property of the entity.
   func named(in entity: NSEntityDescription) throws -> NSSortDescriptor {
     guard key == nil, let swiftKeyPath else { return self }
     let owner = type(of: swiftKeyPath).rootType

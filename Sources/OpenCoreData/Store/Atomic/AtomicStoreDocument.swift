@@ -86,8 +86,8 @@ final class AtomicStoreDocument: Sendable {
     if state.url == url, let stamp = FileStamp(path: url.path), stamp != state.stamp {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
-        "\(url.path) is not the file that was read: somebody else has written to it. "
-          + "Nothing is saved. Add the store anew.",
+        "\(url.path) is not the file that was read: it was modified by another process. "
+          + "Nothing was saved. Add the store again.",
         [NSAffectedStoresErrorKey: [store], NSFilePathErrorKey: url.path])
     }
     let values = store.metadata.filter { $0.key != StoreMetadata.uuidKey }
@@ -108,7 +108,7 @@ struct AtomicStoreFile {
 
   /// Reads the file, once.
   ///
-  /// - Throws: 134080 with a sentence when it cannot be read or is no store of its form.
+  /// - Throws: 134080 with a sentence when it cannot be read or isn't a store of its form.
   func read() throws -> (document: StoreDocument, stamp: FileStamp?) {
     // The stamp comes first: who writes in between is noticed by the next save.
     let stamp = FileStamp(path: url.path)
@@ -206,7 +206,7 @@ struct AtomicStoreFile {
       domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: url.path])
   }
 
-  /// Brings the new name to the disk; where a folder cannot be synchronised, the system does it later.
+  /// Brings the new name to the disk; where a folder cannot be synchronized, the system does it later.
   private func settle(_ folder: URL) {
     let descriptor = open(folder.path, O_RDONLY)
     guard descriptor >= 0 else { return }

@@ -91,7 +91,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
 
   /// Reads a document.
   ///
-  /// - Throws: the first place where it is no store.
+  /// - Throws: the first place where it isn't a store.
   static func parse(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
     // Names and values that are no UTF-8 would trap in the parser.
     guard String(validating: data, as: UTF8.self) != nil else {
@@ -104,7 +104,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     if let problem = reader.problem { throw problem }
     guard succeeded, !reader.document.uuid.isEmpty else {
       throw StoreDocument.Problem(
-        "it ends too early, or is no store: it has no databaseInfo with a UUID.")
+        "it ends too early, or isn't a store: it has no databaseInfo with a UUID.")
     }
     var document = reader.document
     document.metadata = try metadata(in: data)
@@ -170,7 +170,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     case ["database", "databaseInfo", "nextObjectID"]:
       let number = Int64(characters.trimmingCharacters(in: .whitespacesAndNewlines))
       guard let number, number > 0 else {
-        return fail("nextObjectID is no number above 0.", at: parser)
+        return fail("nextObjectID isn't a number above 0.", at: parser)
       }
       document.lastKey = number - 1
     case ["database", "object", "attribute"]: endAttribute(at: parser)
@@ -187,7 +187,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     var text = characters
     if attribute.isEncoded {
       guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-        return fail("the value of '\(attribute.name)' is no text in base 64.", at: parser)
+        return fail("the value of '\(attribute.name)' isn't a string in base 64.", at: parser)
       }
       text = String(decoding: data, as: UTF8.self)
     }

@@ -132,7 +132,7 @@ extension StoreDocument {
       list[Key.format] == .integer(1)
     else {
       throw Problem(
-        "it is no binary store of this framework, or is damaged. Binary stores of Apple's are not "
+        "it isn't a binary store of this framework, or is damaged. Binary stores of Apple's are not "
           + "read: their form is not public.")
     }
     guard case .string(let uuid)? = list[Key.uuid], !uuid.isEmpty,

@@ -14,7 +14,7 @@ enum CountPerRow: StepRule {
       guard storm.isOfNumbers(in: context) else { return nil }
       let name = storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject
       return storm.finding(
-        rule, count: count, what: "SELECTs, one a relationship, for numbers alone",
+        rule, count: count, what: "SELECTs, one for each relationship, only for a count",
         cure: SuggestedFix(
           swift: [
             "<attribute name=\"\(name)Count\" attributeType=\"Integer 64\" derived=\"YES\" "

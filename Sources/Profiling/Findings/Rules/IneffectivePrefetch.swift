@@ -27,6 +27,8 @@ enum IneffectivePrefetch: StepRule {
         now: "request.includesPropertyValues = false", fetch: fetch?.without("values"))
     }
     return SuggestedFix(
-      advice: "\(keyPath) was prefetched and let go before it was read: hold the fetched objects")
+      advice:
+        "\(keyPath) was prefetched and released before it was read: keep a strong reference to the fetched objects"
+    )
   }
 }

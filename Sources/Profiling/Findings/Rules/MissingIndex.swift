@@ -7,7 +7,7 @@ import StatementAnalysis
 ///
 /// It fires when statements of the work read a table or an index from end to end, or sorted in a
 /// temporary B-tree, and an index that was made on a copy of the store brought them down to a fifth of
-/// their VM steps or less and saved at least `leastGain` of them. What no index helps is no finding:
+/// their VM steps or less and saved at least `leastGain` of them. What no index helps isn't a finding:
 /// a list that is wanted whole has to be read whole.
 enum MissingIndex {
   static let rule = RuleName.missingIndex

@@ -30,7 +30,7 @@ enum RetainedObjectsRule: WorkRule {
     return [
       Finding(
         rule: rule, subject: entity, count: count, callSite: drop.recorded.location,
-        what: "objects that no result holds any more", cure: cure(shape))
+        what: "objects that no result references any longer", cure: cure(shape))
     ]
   }
 
@@ -70,7 +70,7 @@ enum RetainedObjectsRule: WorkRule {
         now: "context.undoManager = UndoManager()", swift: ["context.undoManager = nil"])
     }
     return SuggestedFix(swift: [
-      "for owner in owners { context.refresh(owner, mergeChanges: true) }  // before they are let go"
+      "for owner in owners { context.refresh(owner, mergeChanges: true) }  // before they are released"
     ])
   }
 }

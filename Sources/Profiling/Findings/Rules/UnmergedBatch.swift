@@ -6,7 +6,7 @@ import ScenarioLanguage
 ///
 /// It fires when a batch update or delete changed rows, a result that was there before surely has some of
 /// them, and a later step read what was changed, from memory, with neither a merge nor a reset between.
-/// A refresh is no cure by itself: its faults fire from the row cache, which nobody told either.
+/// A refresh isn't a cure by itself: its faults fire from the row cache, which nobody told either.
 enum UnmergedBatch: WorkRule {
   static let rule = RuleName.unmergedBatch
 

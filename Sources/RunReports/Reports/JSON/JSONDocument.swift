@@ -72,7 +72,7 @@ struct JSONDocument: Codable {
   var result: RunResult {
     RunResult(
       scenario: scenario, file: file, chapter: chapter, story: story,
-      covers: covers.map { CatalogueReference(id: $0.id, source: $0.source) }, seed: seed,
+      covers: covers.map { CatalogReference(id: $0.id, source: $0.source) }, seed: seed,
       scale: scale, data: data.map(\.entityCount), variants: variants.map(\.result),
       scales: (scales ?? []).map(\.run),
       environment: RunEnvironment(
@@ -165,7 +165,7 @@ struct JSONCounters: Codable {
     for key in container.allKeys {
       guard let field = JSONCounters.fields.first(where: { $0.name == key.stringValue }) else {
         throw DecodingError.dataCorruptedError(
-          forKey: key, in: container, debugDescription: "there is no counter \(key.stringValue)")
+          forKey: key, in: container, debugDescription: "there's no counter \(key.stringValue)")
       }
       counters[keyPath: field.path] = try container.decode(Int.self, forKey: key)
     }
@@ -196,7 +196,7 @@ struct JSONMetrics: Codable {
       let value = try container.decode(Int.self, forKey: key)
       guard let metric = ScopedMetric(word: key.stringValue) else {
         throw DecodingError.dataCorruptedError(
-          forKey: key, in: container, debugDescription: "there is no metric \(key.stringValue)")
+          forKey: key, in: container, debugDescription: "there's no metric \(key.stringValue)")
       }
       if metric.scope == .all { plain[metric.metric] = value } else { scoped[metric] = value }
     }

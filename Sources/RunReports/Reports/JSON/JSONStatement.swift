@@ -62,7 +62,7 @@ struct JSONLocation: Codable {
     let text = try container.decode(String.self)
     guard let colon = text.lastIndex(of: ":"), let line = Int(text[colon...].dropFirst()) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "`\(text)` is no FILE:LINE")
+        in: container, debugDescription: "`\(text)` isn't a FILE:LINE")
     }
     site = CallSite(file: String(text[..<colon]), line: line)
   }

@@ -173,7 +173,7 @@ struct JSONMarks<Mark: JSONMark>: Codable {
       }
       guard let mark = Mark(word: word) else {
         throw DecodingError.dataCorruptedError(
-          in: container, debugDescription: "`\(word)` is no \(Mark.form)")
+          in: container, debugDescription: "`\(word)` isn't a \(Mark.form)")
       }
       return mark
     }

@@ -87,10 +87,10 @@ package enum ResultFile {
     private func told(_ error: DecodingError) -> (String, [any CodingKey]) {
       switch error {
       case .keyNotFound(let key, let context):
-        let hint = key.stringValue == "version" ? ", so it is no result of cdprof's" : ""
+        let hint = key.stringValue == "version" ? ", so it isn't a result of cdprof's" : ""
         return ("the key `\(key.stringValue)` is missing" + hint, context.codingPath)
       case .typeMismatch(let type, let context):
-        return ("this is no \(word(for: type))", context.codingPath)
+        return ("this isn't a \(word(for: type))", context.codingPath)
       case .valueNotFound(let type, let context):
         return ("a \(word(for: type)) is missing", context.codingPath)
       case .dataCorrupted(let context):
@@ -103,7 +103,7 @@ package enum ResultFile {
     private func word(for type: any Any.Type) -> String {
       switch type {
       case is String.Type: "text"
-      case is any FixedWidthInteger.Type: "whole number"
+      case is any FixedWidthInteger.Type: "integer"
       case is Bool.Type: "true or false"
       case is [Any].Type: "list"
       default: "value of the kind that belongs here"

@@ -82,7 +82,7 @@ struct ExternalPrefixRule: DoctorRule {
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(attribute.name) "
           + "\(PluralForm.of(rows.count, "begins", "begin")) with neither of the bytes that say where a "
           + "value is",
-        nextStep: "compare them with a backup, and set them anew through the framework")
+        nextStep: "compare them with a backup, and set them again through the framework")
     }
   }
 }

@@ -33,7 +33,7 @@ struct HistoryRule: DoctorRule {
     }
   }
 
-  /// Transactions whose author, context, bundle or process is no known text.
+  /// Transactions whose author, context, bundle or process isn't a known text.
   private func strings(_ store: ExaminedStore) throws -> [DoctorFinding] {
     guard store.tables.contains(HistoryTables.strings) else { return [] }
     let rows = try store.connection.values(
@@ -87,7 +87,7 @@ struct HistoryRule: DoctorRule {
       .history, table: HistoryTables.changes, count: rows.count,
       examples: rows.keys.map { "Z_PK \($0)" }, message,
       nextStep:
-        "readers of the history should begin anew from the rows; delete the history before now"
+        "readers of the history should begin again from the rows; delete the history before now"
     )
   }
 }

@@ -39,7 +39,7 @@ struct DanglingKeyRule: DoctorRule {
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "key")) in \(entity.table).\(column) "
           + "\(PluralForm.of(rows.count, "leads", "lead")) to no \(destination.name)",
-        nextStep: "bring the destination back from a backup, or set the column to NULL")
+        nextStep: "restore the row from a backup, or set the column to NULL")
     ]
   }
 
@@ -122,7 +122,7 @@ struct KeyMaximumRule: DoctorRule {
   }
 }
 
-/// Rows whose `Z_ENT` is no entity of their table.
+/// Rows whose `Z_ENT` isn't an entity of their table.
 struct EntityNumberRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in

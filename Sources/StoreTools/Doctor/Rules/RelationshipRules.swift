@@ -30,7 +30,7 @@ struct OneSidedInverseRule: DoctorRule {
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "object")) in \(relationship.name) of \(entity.name) "
           + "\(PluralForm.of(rows.count, "does", "do")) not lead back",
-        nextStep: "set the relationship anew through the framework, which sets both sides")
+        nextStep: "set the relationship again through the framework, which sets both sides")
     }
   }
 
@@ -53,7 +53,7 @@ struct OneSidedInverseRule: DoctorRule {
         "\(NumberText.counted(rows.count, "object")) of \(entity.name) "
           + "\(PluralForm.of(rows.count, "has", "have")) in \(relationship.name) an object whose "
           + "\(inverse.name) is not that object",
-        nextStep: "set the relationship anew through the framework, which sets both sides")
+        nextStep: "set the relationship again through the framework, which sets both sides")
     }
   }
 }
@@ -92,7 +92,7 @@ struct OrderPlaceRule: DoctorRule {
     let doubled = try store.keys(
       "SELECT \(owner) \(members) AND \(column) IS NOT NULL "
         + "GROUP BY \(owner), \(column) HAVING COUNT(*) > 1")
-    let nextStep = "set \(name) of the objects anew through the framework, which gives new places"
+    let nextStep = "set \(name) of the objects again through the framework, which gives new places"
     let found = [
       (
         without,

@@ -58,7 +58,7 @@ struct DuplicateValuesRule: DoctorRule {
 
 /// Mandatory attributes and to-ones that are NULL, in rows of the entities that have them.
 ///
-/// A sub-entity's columns are NULL in the rows of its siblings. What a derived attribute should be is
+/// A subentity's columns are NULL in the rows of its siblings. What a derived attribute should be is
 /// another rule's, and elements of a composite attribute are demanded only where there is one.
 struct MissingValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
@@ -77,7 +77,7 @@ struct MissingValueRule: DoctorRule {
         .missingValue, entity: entity.name, property: property.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "row")) of \(entity.name) "
-          + "\(PluralForm.of(rows.count, "has", "have")) no \(property.name), which is mandatory",
+          + "\(PluralForm.of(rows.count, "has", "have")) no \(property.name), which is required",
         nextStep:
           "set it: until then no change of \(PluralForm.of(rows.count, "the row", "these rows")) "
           + "can be saved")
@@ -111,7 +111,7 @@ struct ValueTypeRule: DoctorRule {
     }
   }
 
-  /// Rows whose version is no number: a save finds another one there each time.
+  /// Rows whose version isn't a number: a save finds another one there each time.
   private func versions(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
       let rows = try store.keys(
@@ -121,7 +121,7 @@ struct ValueTypeRule: DoctorRule {
         .valueType, entity: root.name, table: root.table, count: rows.count,
         examples: store.uris(rows.keys, of: root.name),
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(PluralForm.of(rows.count, "has", "have")) a Z_OPT that is no number: each save of "
+          + "\(PluralForm.of(rows.count, "has", "have")) a Z_OPT that isn't a number: each save of "
           + "\(PluralForm.of(rows.count, "it", "them")) is a conflict",
         nextStep: "UPDATE \(root.table) SET Z_OPT = 1 WHERE typeof(Z_OPT) <> 'integer'")
     }

@@ -52,7 +52,7 @@ struct WideHierarchyRule: ModelRule {
       return finding(
         "The \(family.count) entities of the hierarchy share one table of \(columns) columns, of "
           + "which \(empty) % are NULL in a row on average, \(basis).",
-        "Give the sub-entities that share little no common parent, or move what is seldom set "
+        "Give the subentities that share little no common parent, or move what is seldom set "
           + "behind a to-one relationship.", root)
     }
   }

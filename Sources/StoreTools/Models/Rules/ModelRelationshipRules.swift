@@ -26,7 +26,7 @@ struct MissingInverseRule: ModelRule {
   }
 }
 
-/// Finds relationships that lead to no entity, or to rows that may be gone.
+/// Finds relationships that refer to no entity, or to rows that may be gone.
 ///
 /// Deleting an object leaves the keys of those that led to it when the relationship on its own side
 /// has the delete rule No Action.

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A throw-away folder with the catalogue and its script, to run the script on.
-struct CatalogueTree {
+/// A throw-away folder with the catalog and its script, to run the script on.
+struct CatalogTree {
   private let root: URL
 
   init() throws {
     root = FileManager.default.temporaryDirectory
-      .appending(path: "catalogue-\(UUID().uuidString)")
-    for path in ["Scripts/catalogue.sh", "Documentation/catalogue.txt"] {
+      .appending(path: "catalog-\(UUID().uuidString)")
+    for path in ["Scripts/catalog.sh", "Documentation/catalog.txt"] {
       try write(path, Repository.text(of: path))
     }
   }
@@ -31,13 +31,13 @@ struct CatalogueTree {
     root: URL, _ argument: String
   ) throws -> (status: Int32, output: String, errors: String) {
     let log = FileManager.default.temporaryDirectory
-      .appending(path: "catalogue-\(UUID().uuidString).err")
+      .appending(path: "catalog-\(UUID().uuidString).err")
     try Data().write(to: log)
     defer { try? FileManager.default.removeItem(at: log) }
     let process = Process()
     let pipe = Pipe()
     process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = [root.appending(path: "Scripts/catalogue.sh").path, argument]
+    process.arguments = [root.appending(path: "Scripts/catalog.sh").path, argument]
     process.standardOutput = pipe
     process.standardError = try FileHandle(forWritingTo: log)
     try process.run()

@@ -1,20 +1,20 @@
 #!/bin/sh
-# Which behaviours of Documentation/catalogue.txt a scenario or a test covers.
+# Which behaviors of Documentation/catalog.txt a scenario or a test covers.
 #
-#   catalogue.sh           `N of M covered`, then what is missing
-#   catalogue.sh --where   `N of M covered`, then each covered id and the first place that names it
+#   catalog.sh           `N of M covered`, then what is missing
+#   catalog.sh --where   `N of M covered`, then each covered id and the first place that names it
 #
 # A scenario covers the ids of its `covers:`. A test covers the ids at the front of its name,
 # `@Test("S6.01 a plain fetch …")`, or of the first text of a case in a table, `("S6.01", 5)`;
 # several ids are separated by commas or spaces. Comments, multi-line literals, arguments of calls,
 # what stands behind a label or `=`, and lines that say `.disabled(` or `covers:` do not count.
-# An id that the catalogue does not have is an error: exit status 1.
+# An id that the catalog does not have is an error: exit status 1.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
-list=Documentation/catalogue.txt
-[ -r "$list" ] || { echo "catalogue.sh: no $list" >&2; exit 1; }
+list=Documentation/catalog.txt
+[ -r "$list" ] || { echo "catalog.sh: no $list" >&2; exit 1; }
 
 named=$(mktemp)
 trap 'rm -f "$named"' EXIT
@@ -91,7 +91,7 @@ awk -v mode="${1:-}" '
     }
     next
   }
-  !($1 in words) { unknown[++strangers] = $2 ": no id " $1 " in the catalogue"; next }
+  !($1 in words) { unknown[++strangers] = $2 ": no id " $1 " in the catalog"; next }
   !($1 in place) { place[$1] = $2; covered++ }
   END {
     printf "%d of %d covered\n", covered, total

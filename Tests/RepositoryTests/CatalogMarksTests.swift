@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-@Suite("A scenario marks its ids as the catalogue does")
-struct CatalogueMarksTests {
-  @Test func marksOfScenariosAreThoseOfTheCatalogue() throws {
+@Suite("A scenario marks its ids as the catalog does")
+struct CatalogMarksTests {
+  @Test func marksOfScenariosAreThoseOfTheCatalog() throws {
     var marks: [String: String] = [:]
-    for line in try Repository.lines(of: "Documentation/catalogue.txt") {
+    for line in try Repository.lines(of: "Documentation/catalog.txt") {
       let words = line.split(separator: " ", omittingEmptySubsequences: true)
       if words.count > 1, words[0].hasPrefix("S") { marks[String(words[0])] = String(words[1]) }
     }
