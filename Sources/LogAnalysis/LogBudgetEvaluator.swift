@@ -235,7 +235,7 @@ package enum LogJudgementText {
         let law = result.law == result.expected.description ? "" : " (\(result.law))"
         lines.append(
           "✗ \(section.name) · \(result.metric)   expected \(result.expectedText)\(law)"
-            + "   found \(result.found)   \(result.location)")
+            + ", actual \(result.found)   \(result.location)")
         lines += result.differences.map { "    \($0)" }
       }
     }

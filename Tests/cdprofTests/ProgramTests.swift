@@ -134,7 +134,7 @@ struct ProgramTests {
     (touching, "selects: 1 + Country, findings: [fault-storm(Mood.country)]", [], 0, "✓ 1 of 1"),
     (
       touching, "selects: 2, findings: [fault-storm(Mood.country)]", [], 2,
-      "✗ plain · selects   expected 2   found 21   small.yml:11"
+      "✗ plain · selects   expected 2, actual 21   small.yml:11"
     ),
     (touching, "selects: 21", ["--quiet"], 2, "✗ plain · findings   expected none"),
     ("  - count Mood", "selects: Mood / 40", ["--scale", "3"], 2, "found 1"),

@@ -44,7 +44,7 @@ package enum JUnitReport {
       let open =
         head + "\"\(title)\" file=\"\(escaped(place.file))\" line=\"\(place.line)\" time=\"0\""
       guard !expectation.holds else { return open + "/>" }
-      let message = "expected \(expectation.expectedText), found \(expectation.foundText)"
+      let message = "expected \(expectation.expectedText), actual \(expectation.foundText)"
       let text = (["\(place): \(message)"] + expectation.differences).joined(separator: "\n")
       return """
         \(open)>

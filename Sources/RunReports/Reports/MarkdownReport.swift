@@ -7,7 +7,7 @@ package enum MarkdownReport {
   package static func text(_ result: RunResult) -> String {
     let table = ReportTable(result)
     let lesson = ReportSummary(result, lead: table.lead)
-    let most = lesson.most.map { " or **\(MarkdownText.plain($0))**" } ?? ""
+    let most = lesson.most.map { " and **\(MarkdownText.plain($0))**" } ?? ""
     let story = ReportStory(result.story).told
     var blocks = [
       "## \(result.holds ? "✓" : "✗") \(MarkdownText.plain(result.scenario)): \(result.verdict)"
@@ -34,7 +34,7 @@ package enum MarkdownReport {
     let misses = ReportMiss.all(of: result)
     guard !misses.isEmpty else { return [] }
     var rows = [
-      "| variant | metric | expected | found | line |", "| --- | --- | ---: | ---: | --- |",
+      "| variant | metric | expected | actual | line |", "| --- | --- | ---: | ---: | --- |",
     ]
     for miss in misses {
       for line in miss.lines {
@@ -56,7 +56,7 @@ package enum MarkdownReport {
 
   private static func lines(of table: ReportTable) -> [String] {
     let headings =
-      ["", "variant", table.leadHeading, "law"]
+      ["", "variant", table.leadHeading, "expected"]
       + table.headings.map { ($0.sign.map { "\($0) " } ?? "") + $0.text }
     let rule = ["---", "---", "---:", "---"] + table.headings.map { _ in "---:" }
     return [

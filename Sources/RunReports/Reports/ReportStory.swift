@@ -56,7 +56,7 @@ struct ReportSummary {
       most = nil
       after = "."
     } else {
-      before = "The same work costs"
+      before = "The same work takes between"
       most = NumberText.grouped(high)
       after = "." + ReportSummary.difference(result.variants)
     }

@@ -23,7 +23,7 @@ package enum RunText {
       let lines = miss.lines.map { line in
         let law = line.law.map { " (\($0))" } ?? ""
         return "✗ \(miss.variant) · \(line.metric)   expected \(line.expected)\(law)"
-          + "   found \(line.found)   \(line.location)"
+          + ", actual \(line.found)   \(line.location)"
       }
       return [""] + lines + miss.differences.map { "    \($0)" }
     }

@@ -26,16 +26,16 @@ import Testing
       page,
       contains: [
         "6 of 6 variants, 10 of 10 expectations",
-        "The same work costs <strong>2 SELECTs</strong> or <strong>5,061</strong>. "
+        "The same work takes between <strong>2 SELECTs</strong> and <strong>5,061</strong>. "
           + "Only the fetch request differs.",
         "A list shows the date", "Guess first", "how many of them miss the row cache?",
-        "1 + Mood + Country", "What happened", "Cache Misses", "5,000 × fault Mood (miss)",
+        "1 + Mood + Country", "Timeline", "Cache Misses", "5,000 × fault Mood (miss)",
         "fault-storm(Mood)", "the plan is perfect (primary key)", "delete that line",
         "tried: 5,061 → 61 SELECTs (plain)", "fault-storm(Mood.country)",
         "relationshipKeyPathsForPrefetching", "tried: 61 → 2 SELECTs (prefetched)",
         "Each variant", "request.includesPropertyValues = false", "Statements by shape",
         "The best plan there is", "CoreData: sql: SELECT", "first 200 of 5,060 object faults",
-        "$ cdprof shell Scenarios/faults.yml", "How to repeat", "3.40.1", "S6.01",
+        "$ cdprof shell Scenarios/faults.yml", "Reproduce this run", "3.40.1", "S6.01",
       ])
   }
 
@@ -46,7 +46,7 @@ import Testing
       contains: [
         "5 of 6 variants, 7 of 10 expectations", "prefetched", "hits", "Mood + Country", "5,0",
         "faults.yml:32", "the 60: fault Country (miss) from faults.yml:16 touch moods",
-        "likely: the prefetched rows were let go", "The same work costs",
+        "likely: the prefetched rows were let go", "The same work takes between",
       ].map { $0 == "5,0" ? "200" : $0 })
     #expect(!page.contains("class=\"verdict good\""))
   }

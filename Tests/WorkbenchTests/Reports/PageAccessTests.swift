@@ -105,14 +105,14 @@ struct PageAccessTests {
   @Test func scalesAreCurvesAndATable() throws {
     let page = try Self.page
     #expect(page.contains("11 of 12 expectations") || page.contains("at 2 scales"))
-    #expect(page.contains("<h2 id=\"growth\">How it grows</h2>"))
+    #expect(page.contains("<h2 id=\"growth\">Scaling</h2>"))
     #expect(page.contains("<title>SELECTs at scale 1, 10; the table below has the numbers</title>"))
     let rows = page.matches(of: /<tr><th scope="row">([^<]*)<\/th>(.*?)<td>([a-z ]*)<\/td><\/tr>/)
     let growth = rows.map { "\($0.1): \($0.3)" }
     #expect(growth.contains("plain: constant") && growth.contains("held: constant"))
     #expect(page.contains("7 × fault Mood") && page.contains("list()\nmain"))
     #expect(page.contains("2 ms (1 ms to 4 ms, 3 runs)"))
-    #expect(try !HTMLReport.page(FaultLesson(moods: 20).result()).contains("How it grows"))
+    #expect(try !HTMLReport.page(FaultLesson(moods: 20).result()).contains("Scaling"))
   }
 
   /// Values at scales 1, 10, 100 and what is said of them.

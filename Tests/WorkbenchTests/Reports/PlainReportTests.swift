@@ -14,7 +14,7 @@ struct PlainReportTests {
   @Test func markdownHasVerdictTableAndFindings() {
     let text = MarkdownReport.text(FaultLesson.full)
     #expect(text.hasPrefix("## ✓ Fault storm: 6 of 6 variants, 10 of 10 expectations\n"))
-    #expect(text.contains("The same work costs **2 SELECTs** or **5,061**."))
+    #expect(text.contains("The same work takes between **2 SELECTs** and **5,061**."))
     #expect(text.contains("| ✓ | plain ▲1 | **61** | `1 + Country` | 5,060 | 5,000 | 60 |"))
     #expect(text.contains("- ▲ **fault-storm(Mood)** 5,000 single-row SELECTs"))
     #expect(text.contains("tried: 61 → 2 SELECTs (prefetched)"))
@@ -39,7 +39,7 @@ struct PlainReportTests {
     #expect(text.contains("<testsuite name=\"&lt;&quot;&amp;\u{FFFD}\""))
     #expect(text.contains("tests=\"18\" failures=\"6\" errors=\"0\""))
     #expect(text.contains("<testcase classname=\"faults.yml.fault storm\" name=\"runs\""))
-    #expect(text.contains("message=\"expected 0, found 60\""))
+    #expect(text.contains("message=\"expected 0, actual 60\""))
     let parser = XMLParser(data: Data(text.utf8))
     #expect(parser.parse())
   }
