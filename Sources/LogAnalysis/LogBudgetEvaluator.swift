@@ -73,7 +73,7 @@ package struct LogBudgetEvaluator {
     guard metric.isAvailableInLogs(withHits: hits) else {
       return metric == .faults || metric == .hits
         ? "this log has no line for a fault that the row cache fills; expect `misses`"
-        : "no log says `\(metric.rawValue)`"
+        : "no log contains `\(metric.rawValue)`"
     }
     switch expectation.scoped.scope {
     case .all, .relationship: return nil
@@ -85,7 +85,7 @@ package struct LogBudgetEvaluator {
           + "`\(root ?? "another entity")` too"
       }
       return nil
-    default: return "a log knows neither steps nor contexts"
+    default: return "a log contains neither steps nor contexts"
     }
   }
 
@@ -97,7 +97,7 @@ package struct LogBudgetEvaluator {
     let (relation, expected) = try expectation.law.compared(in: budget.scope)
     return ExpectationResult(
       metric: expectation.metric.text, law: expectation.law.text, relation: relation,
-      expected: expected, found: value.map { .number($0) } ?? .text("not told"), holds: holds,
+      expected: expected, found: value.map { .number($0) } ?? .text("not logged"), holds: holds,
       source: expectation.source, location: CallSite(file: budget.path, line: expectation.line),
       differences: holds ? [] : differences)
   }
@@ -286,7 +286,7 @@ extension LogBudget {
         problems.append(
           LanguageProblem(
             reason, at: expectation.metric.place,
-            nextStep: "a log tells selects, rows, fetches, misses, saves and the like"))
+            nextStep: "a log shows selects, rows, fetches, misses, saves, and the like"))
       }
       do {
         _ = try expectation.law.bounds(in: scope)

@@ -29,7 +29,7 @@ package struct LogReader {
     throw InvalidInputError(
       kind: .unusable,
       message: lines.isBinary
-        ? "\(name) isn't a log: it holds binary data"
+        ? "\(name) isn't a log: it contains binary data"
         : "\(name) isn't a log of Core Data's SQL: none of its "
           + "\(NumberText.counted(report.lines, "line")) is Core Data's",
       nextStep: lines.isBinary ? "give a log as text, or compressed with gzip" : run)

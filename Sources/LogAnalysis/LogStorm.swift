@@ -43,7 +43,7 @@ package struct LogStorm: Sendable, Equatable {
       return "fetch the owners with relationshipKeyPathsForPrefetching = [\"\(name)\"]"
     case .faultStorm:
       return "fetch these objects before they are read: with their property values, by "
-        + "prefetching the relationship that leads to them, or by `self IN objects`"
+        + "prefetching the relationship that refers to them, or by `self IN objects`"
     case .fetchLoop:
       return "fetch once with an IN or OR predicate before the loop, or keep the result"
     }

@@ -29,9 +29,9 @@ package enum LogText {
     var head = ["\(report.file)   \(lines): \(parts.joined(separator: ", "))"]
     head.append(costs(report.costs, tellsHits: report.tellsHits))
     if let wrap = report.wrap {
-      let place = wrap.kind == .anywhere ? "behind" : "at the blanks before"
+      let place = wrap.kind == .anywhere ? "after" : "at the spaces before"
       head.append(
-        "  its lines were broken \(place) column \(wrap.column) and are put together again")
+        "  its lines were broken \(place) column \(wrap.column) and are joined again")
     }
     if report.saveTimes.count > 0 {
       head.append(

@@ -16,7 +16,7 @@ package struct GeneratedFolder {
 
     /// Says which files, and what to do.
     package var description: String {
-      paths.map { "\($0): the file was not written by cdprof generate, so it is left alone." }
+      paths.map { "\($0): the file was not written by cdprof generate, so it isn't replaced." }
         .joined(separator: "\n")
         + "\nMove it away, choose another folder, keep your classes with --style extension, "
         + "or replace the files with --force."

@@ -22,7 +22,7 @@ struct ModelPlan {
       if !SwiftNames.isIdentifier(name) || SwiftNames.types.contains(name) {
         errors.append(
           ModelError(
-            "No class can be called \(name) in Swift beside the types that its properties have.",
+            "No class can be called \(name) in Swift, because its properties use that type.",
             nextStep: "Choose another class name.", entity: entity.name, file: file))
       } else if let owner = owners[name] {
         // Below its owner an entity shares the class as it is; elsewhere its properties would differ.

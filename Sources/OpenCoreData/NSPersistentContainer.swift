@@ -90,7 +90,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         let file = folder.appendingPathComponent("\(name).\(suffix)")
         guard FileManager.default.fileExists(atPath: file.path) else { continue }
         guard let model = NSManagedObjectModel(contentsOf: file) else {
-          preconditionFailure("the model \(file.path) cannot be read; cdprof model says why")
+          preconditionFailure("the model \(file.path) can't be read; cdprof model shows why")
         }
         return model
       }

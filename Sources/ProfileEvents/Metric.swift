@@ -106,7 +106,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
         + "decides."
     case .calls:
       "Calls that SQLite made to functions and collations it does not have itself, such as the one "
-        + "behind `[cd]`. As for `scanned`, the plan decides."
+        + "for `[cd]`. As for `scanned`, the plan decides."
     case .vmsteps:
       "Instructions of SQLite's virtual machine that the counted statements took, a measure of the "
         + "processor's work. SQLite's version and the plan decide: expect bounds, not a number."

@@ -140,9 +140,9 @@ struct StatementTests {
   @Test(arguments: [
     ("SELECT v FROM t WHERE nope = 1", ResultCode.error, Int?(22), "no such column: nope"),
     ("SELECT 1 FRM t", .error, 13, "near \"t\": syntax error"),
-    ("", .misuse, nil, "the text holds no statement"),
-    ("-- nothing", .misuse, nil, "the text holds no statement"),
-    ("SELECT 1; SELECT 2", .misuse, 9, "the text holds more than one statement"),
+    ("", .misuse, nil, "the text contains no statement"),
+    ("-- nothing", .misuse, nil, "the text contains no statement"),
+    ("SELECT 1; SELECT 2", .misuse, 9, "the text contains more than one statement"),
   ])
   func whatCannotBePreparedSaysWhere(
     _ sql: String, code: ResultCode, offset: Int?, message: String

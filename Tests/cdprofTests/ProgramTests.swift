@@ -44,7 +44,7 @@ struct ProgramTests {
     (["predicate", "a == 1", "--entity", "Mood", "--model", "no.mom"], 66, "no.mom"),
     (["shell", "input"], 65, "input is empty"),
     (["model", "no.momd"], 66, "there's no file or folder no.momd"),
-    (["model", "tmp"], 65, "The folder holds no model."),
+    (["model", "tmp"], 65, "The folder contains no model."),
     (["model", "input"], 65, "input is empty"),
     (["model", "a", "--json", "--ddl"], 64, "Choose one of --json and --ddl."),
     (["model", "a", "--check", "--xml"], 64, "leave --xml out"),

@@ -51,7 +51,7 @@ final class ModelArchiveReader {
     let root = archive.root
     guard root.fields["NSEntities"] != nil else {
       throw ModelError(
-        "The archive holds \(root.className), not a model.",
+        "The archive contains \(root.className), not a model.",
         nextStep: "Name the .mom file of a model.")
     }
     try addEntities(root)

@@ -157,7 +157,7 @@ extension ModelComparison {
       isFilled = isFilled || attribute.typedDefaultValue != nil || attribute.isDerived
     case let relationship as NSRelationshipDescription:
       isFilled = isFilled || relationship.isToMany && relationship.minCount == 0
-      missing = "It must lead to an object, and rows that exist have none."
+      missing = "It is required, and existing rows have no destination."
     default: break
     }
     add(

@@ -151,7 +151,7 @@ extension ModelComparison {
     change(
       new, entity, "destination", old.destinationEntity?.name, new.destinationEntity?.name,
       isWider == true ? .lightweight : .custom,
-      isWider == true ? nil : "The keys that are stored would lead to rows of another entity.")
+      isWider == true ? nil : "The stored keys would refer to rows of another entity.")
   }
 }
 

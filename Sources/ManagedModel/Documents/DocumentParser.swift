@@ -21,7 +21,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
 
   /// Parses a document.
   ///
-  /// Fails with the first place where it is no well-formed XML.
+  /// Fails with the first place where it isn't well-formed XML.
   ///
   /// - Parameter bytes: Sound UTF-8: names and values of other bytes would trap in the parser.
   static func parse(_ bytes: [UInt8], text: DocumentText) throws(ModelErrors) -> DocumentElement {
@@ -68,7 +68,7 @@ final class DocumentParser: NSObject, XMLParserDelegate {
 
   func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
     let code = (error as NSError).code
-    fail("The document is no well-formed XML: \(Self.reason(code))", at: parser)
+    fail("The document isn't well-formed XML: \(Self.reason(code))", at: parser)
   }
 
   private func fail(_ message: String, at parser: XMLParser) {

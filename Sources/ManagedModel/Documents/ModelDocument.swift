@@ -79,7 +79,7 @@ extension NSManagedObjectModel {
       throw ModelErrors(
         ModelError(
           "The model is an optimized one (.omo), whose form is not public.",
-          nextStep: "Give the .mom file beside it.", file: file.path))
+          nextStep: "Use the .mom file next to it.", file: file.path))
     }
     let data = try BoundedFile.read(file, limit: ModelArchive.maximumSize)
     if file.pathExtension == "mom" || data.starts(with: Data("bplist".utf8)) {

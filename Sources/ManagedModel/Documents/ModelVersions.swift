@@ -120,10 +120,11 @@ struct ModelVersions {
     }
     if files.contains(where: { $0.hasSuffix(".omo") }) {
       return error(
-        "The folder holds optimized models (.omo) alone, whose form is not public.",
+        "The folder contains only optimized models (.omo), whose format isn't public.",
         "Give the .mom file of the version.", url)
     }
-    return error("The folder holds no model.", "Name a .xcdatamodel or .xcdatamodeld folder.", url)
+    return error(
+      "The folder contains no model.", "Name a .xcdatamodel or .xcdatamodeld folder.", url)
   }
 
   private static func error(_ message: String, _ nextStep: String, _ url: URL) -> ModelErrors {

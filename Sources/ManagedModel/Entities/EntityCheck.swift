@@ -80,7 +80,7 @@ struct EntityCheck {
   private mutating func check(_ attribute: NSAttributeDescription) {
     if attribute.attributeType == .undefinedAttributeType, !attribute.isTransient {
       warn(
-        "The attribute has no type, so that a store holds it as bytes.",
+        "The attribute has no type, so a store saves it as bytes.",
         "Give it a type or make it transient.", property: attribute)
     }
     if let value = attribute.defaultValue, attribute.typedDefaultValue == nil {
@@ -129,12 +129,12 @@ struct EntityCheck {
       warn(
         "The relationship may hold from \(relationship.minCount) to \(relationship.maxCount) "
           + "objects, which is impossible.",
-        "Make the least count no greater than the greatest; 0 stands for no limit.",
+        "Make the minimum count at most the maximum; 0 means no limit.",
         property: relationship)
     }
     guard let destination = relationship.destinationEntity else {
       return warn(
-        "The relationship has no destination.", "Name the entity it leads to.",
+        "The relationship has no destination.", "Name its destination entity.",
         property: relationship)
     }
     if destination.managedObjectModel !== model {
@@ -164,7 +164,7 @@ struct EntityCheck {
       !target.isKind(of: entity)
     {
       report(
-        "The inverse \(inverse) leads to \(target) and not back.",
+        "The inverse \(inverse) refers to \(target), but doesn't match.",
         "Make \(entity) the destination of \(inverse).", property: relationship)
     }
   }

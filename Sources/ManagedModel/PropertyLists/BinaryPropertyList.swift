@@ -103,7 +103,7 @@ struct BinaryPropertyListReader {
     _ bytes: [UInt8], limits: BinaryPropertyList.Limits
   ) throws(BinaryPropertyList.Failure) {
     guard bytes.count >= 8 + Self.trailerSize, bytes.starts(with: Array("bplist0".utf8)) else {
-      throw Failure(message: "The bytes are no binary property list.", offset: 0)
+      throw Failure(message: "The bytes aren't a binary property list.", offset: 0)
     }
     let trailer = bytes.count - Self.trailerSize
     func number(_ offset: Int) -> Int? {
@@ -267,7 +267,7 @@ struct BinaryPropertyListReader {
   private func reference(at offset: Int) throws(BinaryPropertyList.Failure) -> Int {
     let value = try number(at: offset, size: referenceSize)
     guard value < objectCount else {
-      throw Failure(message: "A reference leads outside the list.", offset: offset)
+      throw Failure(message: "A reference is outside of the list.", offset: offset)
     }
     return Int(value)
   }

@@ -267,7 +267,7 @@ extension NSManagedObjectContext {
   /// Gives a result the type the caller asked for.
   private func cast<T, U>(_ values: [U]) throws -> [T] {
     guard let values = values as? [T] else {
-      throw NSError.fetch("The result holds \(U.self), but the request was made for \(T.self).")
+      throw NSError.fetch("The result contains \(U.self), but the request was made for \(T.self).")
     }
     return values
   }

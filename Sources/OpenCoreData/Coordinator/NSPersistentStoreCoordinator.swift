@@ -251,7 +251,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     guard let store = holding.first(where: { !$0.isReadOnly }) ?? holding.first else {
       throw NSError.coreData(
         NSPersistentStoreSaveError,
-        "No store of the coordinator holds the entity '\(layout.entity.name ?? "")': "
+        "No store of the coordinator contains the entity '\(layout.entity.name ?? "")': "
           + "their configurations do not have it.")
     }
     return store

@@ -334,7 +334,7 @@ extension NSManagedObject {
     case let object as NSManagedObject: object.setValue(value, forKeyPath: String(rest))
     case nil: break
     default:
-      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' leads to no one object")
+      preconditionFailure("'\(key)' of '\(layout.entity.name ?? "")' isn't a to-one relationship")
     }
   }
 

@@ -219,7 +219,7 @@ extension NSManagedObject {
   ) -> NSManagedObject? {
     guard let value, !(value is NSNull) else { return nil }
     guard let object = value as? NSManagedObject else {
-      preconditionFailure("'\(relationship.name)' leads to an object, not to \(type(of: value))")
+      preconditionFailure("'\(relationship.name)' takes an object, not \(type(of: value))")
     }
     check(object, relationship)
     return object
@@ -239,7 +239,7 @@ extension NSManagedObject {
     case let set as NSSet: objects = set.allObjects.compactMap { $0 as? NSManagedObject }
     default:
       preconditionFailure(
-        "'\(relationship.name)' leads to a set of objects, not to \(type(of: value))")
+        "'\(relationship.name)' takes a set of objects, not \(type(of: value))")
     }
     for object in objects { check(object, relationship) }
     var seen: Set<NSManagedObject> = []
@@ -250,11 +250,11 @@ extension NSManagedObject {
   final func check(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) {
     precondition(
       object.context == nil || context == nil || object.context === context,
-      "'\(relationship.name)' cannot lead to an object of another context")
+      "'\(relationship.name)' can't refer to an object of another context")
     guard let destination = relationship.destinationEntity else { return }
     precondition(
       object.layout.entity.isKind(of: destination),
-      "'\(relationship.name)' of '\(layout.entity.name ?? "")' leads to objects of "
+      "'\(relationship.name)' of '\(layout.entity.name ?? "")' takes objects of "
         + "'\(destination.name ?? "")', not of '\(object.layout.entity.name ?? "")'")
   }
 }

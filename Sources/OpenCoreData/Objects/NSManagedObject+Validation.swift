@@ -120,7 +120,7 @@ extension NSManagedObject {
             NSValidationRelationshipDeniedDeleteError, object: self, key: relationship.name,
             value: nil,
             message: "Items cannot be deleted from \(relationship.name): "
-              + "it still leads to \(PluralForm.counted(remaining.count, "object"))."))
+              + "it still refers to \(PluralForm.counted(remaining.count, "object"))."))
       }
     }
     try NSError.throwValidation(failures)
@@ -136,7 +136,7 @@ extension NSManagedObject {
       failures.append(
         NSError.validation(
           NSManagedObjectValidationError, object: self, key: name, value: object,
-          message: "\(name) leads to an object that is not, or no longer, in a context."))
+          message: "\(name) refers to an object that isn't registered in a context."))
     }
     for slot in layout.slots where slot.kind.isToOne && values.isChanged(slot.index) {
       if case .object(let object) = values[slot.index] { check(object, slot.name) }

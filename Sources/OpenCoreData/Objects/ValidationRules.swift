@@ -155,7 +155,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
       number > 0 ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError,
       object: object, key: key, value: value,
       message:
-        "\(key) is \(number), but its type holds \(range.lowerBound) to \(range.upperBound).")
+        "\(key) is \(number), but its type's range is \(range.lowerBound) to \(range.upperBound).")
   }
 
   private func check(
@@ -167,14 +167,14 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     if count < rule.least {
       throw NSError.validation(
         NSValidationRelationshipLacksMinimumCountError, object: object, key: key, value: value,
-        message: "\(key) leads to \(PluralForm.counted(count, "object")), but needs at least "
+        message: "\(key) has \(PluralForm.counted(count, "object")), but needs at least "
           + "\(rule.least).")
     }
     if rule.most > 0, count > rule.most {
       throw NSError.validation(
         NSValidationRelationshipExceedsMaximumCountError, object: object, key: key, value: value,
         message:
-          "\(key) leads to \(PluralForm.counted(count, "object")), but takes \(rule.most) at "
+          "\(key) has \(PluralForm.counted(count, "object")), but allows \(rule.most) at "
           + "most.")
     }
   }

@@ -30,7 +30,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         + "sortDescriptors, to an empty array if the order doesn't matter")
     precondition(
       fetchRequest.resultType == .managedObjectResultType,
-      "a fetched results controller fetches objects: leave the request's resultType alone")
+      "a fetched results controller fetches objects: don't set the request's resultType")
     self.fetchRequest = fetchRequest
     results = FetchedResults(
       context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name)

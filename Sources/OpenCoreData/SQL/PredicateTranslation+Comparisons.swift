@@ -246,7 +246,7 @@ extension PredicateTranslation {
         rules.piece, "\(attribute) isn't a string, so it cannot be searched in the store.")
     case .toMany(let path):
       throw TranslationError(
-        rules.piece, "\(path.text) leads to many objects, so it needs ANY, ALL or @count.")
+        rules.piece, "\(path.text) is to-many, so it needs ANY, ALL, or @count.")
     default:
       throw TranslationError(rules.piece, "A text is needed on both sides.")
     }

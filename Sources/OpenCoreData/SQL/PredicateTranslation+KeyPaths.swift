@@ -110,7 +110,7 @@ extension PredicateTranslation {
   ) throws(TranslationError) -> SQLOperand {
     let isName = rest.first == .key("name")
     guard rest.isEmpty || (isName && rest.count == 1) else {
-      throw TranslationError(text, "Of an entity the store knows the name only.")
+      throw TranslationError(text, "The store contains only an entity's name.")
     }
     return .entity(SQLFragment(sql: " \(alias).\(SQLNames.entity)"), entity, isName: isName)
   }
@@ -214,9 +214,10 @@ extension PredicateTranslation {
         fragment: key, kind: .object(entity, number: try entityNumber(of: expression, entity)))
     case .toMany(let path) where path.rest.isEmpty && path.filter == nil:
       throw TranslationError(
-        path.text, "A dictionary holds no to-many relationship. Count it: \(path.text).@count.")
+        path.text,
+        "A dictionary can't contain a to-many relationship. Count it: \(path.text).@count.")
     case .entity:
-      throw TranslationError(expression.description, "A dictionary holds no entity.")
+      throw TranslationError(expression.description, "A dictionary can't contain an entity.")
     default:
       let (fragment, type) = try value(of: found, expression, at: site)
       return ColumnText(

@@ -104,7 +104,7 @@ extension PredicateTranslation {
         rules.piece, "An entity can be compared with entities, its name with texts only.")
     case .toMany(let path):
       throw TranslationError(
-        rules.piece, "\(path.text) leads to many objects, so it needs ANY, ALL or @count.")
+        rules.piece, "\(path.text) is to-many, so it needs ANY, ALL, or @count.")
     case .list:
       throw TranslationError(rules.piece, "A list is compared by IN or BETWEEN only.")
     }

@@ -149,7 +149,7 @@ struct SQLModelBuilder {
   ) throws(SchemaMismatch) -> SQLToMany {
     guard let destination = self.entity(of: relationship) else {
       preconditionFailure(
-        "The relationship \(relationship) leads to an entity that is not in the model.")
+        "The relationship \(relationship) has a destination that isn't in the model.")
     }
     let storage: SQLToMany.Storage
     if let inverse = relationship.inverseRelationship, inverse.isToMany {

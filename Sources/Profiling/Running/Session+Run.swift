@@ -10,7 +10,7 @@ extension Session {
     return StepCheck(model: model).problems(of: step, known: knownNames)
       + unknown.map { option in
         LanguageProblem(
-          "nothing says how many rows `\(option.valueText)` is about",
+          "the row count of `\(option.valueText)` isn't known",
           at: step.places.place(of: option.word), nextStep: "write a number")
       }
   }

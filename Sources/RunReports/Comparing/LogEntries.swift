@@ -39,7 +39,7 @@ struct LogEntries {
     var notes: [String] = []
     if before.tellsHits != after.tellsHits {
       let teller = before.tellsHits ? before.file : after.file
-      notes.append("faults and hits: \(teller) alone tells those that the row cache filled")
+      notes.append("faults and hits: \(teller) only tells those that the row cache fulfilled")
     }
     for report in [before, after] where report.unmatchedTimes > 0 {
       notes.append(

@@ -242,7 +242,7 @@ struct ReportPanel {
       let names = variant.tracks.filter(\.isDensity).map(\.name.rawValue)
       let width = NumberText.time(ReportLane.barWidth(length: length))
       return names.joined(separator: " and ") + (names.count == 1 ? " is" : " are")
-        + " a density strip: a full bar stands for \(NumberText.grouped(tallest)) in \(width)"
+        + " event density: a full bar is \(NumberText.grouped(tallest)) in \(width)"
     }
     bands = variant.steps.map { step in
       Band(

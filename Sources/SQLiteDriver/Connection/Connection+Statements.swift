@@ -77,12 +77,12 @@ extension Connection {
     let bytes = Array(sql.utf8)
     let (handle, end) = try prepare(bytes, from: 0, flags: flags)
     guard let handle else {
-      throw SQLiteError(code: .misuse, message: "the text holds no statement", sql: sql)
+      throw SQLiteError(code: .misuse, message: "the text contains no statement", sql: sql)
     }
     let statement = Statement(handle: handle, sql: sql, connection: self)
     if end < bytes.count, let second = try prepare(bytes, from: end, flags: flags).handle {
       sqlite3_finalize(second)
-      let message = "the text holds more than one statement"
+      let message = "the text contains more than one statement"
       throw SQLiteError(code: .misuse, message: message, sql: sql, offset: end)
     }
     return statement

@@ -48,7 +48,7 @@ extension StoreFileProblem: CustomStringConvertible {
     case .notADatabase(let path):
       "\(path) is not a SQLite database, or it is encrypted"
     case .documentStore(let path):
-      "\(path) is a store of the XML kind, and stores of SQLite alone are read"
+      "\(path) is an XML store; only SQLite stores can be read"
     case .truncated(let path, let expected, let found):
       "\(path) is truncated: \(found) of \(expected) bytes are left"
     case .corrupt(let path, let reason):

@@ -70,9 +70,9 @@ extension Verb {
   package var whyNotExported: String? {
     switch self {
     case .sql: "it runs past the framework, which has no call for it"
-    case .index: "the framework makes indexes with the file alone; declare it in the model"
-    case .analyze: "the framework gathers statistics when it opens a store alone"
-    case .pragma: "the framework takes pragmas when it opens a store alone"
+    case .index: "the framework creates indexes only with the file; declare it in the model"
+    case .analyze: "the framework gathers statistics only when it opens a store"
+    case .pragma: "the framework takes pragmas only when it opens a store"
     case .undo: "which changes are one group is the run loop's choice on Apple's systems"
     default: nil
     }

@@ -216,7 +216,7 @@ package enum PlanRequirement: Sendable, Hashable, CustomStringConvertible {
     case ("avoids", "temp b-tree"): self = .avoidsTempBTree
     default:
       throw LanguageProblem(
-        "`\(word.text)` says nothing of a plan", at: word.place,
+        "`\(word.text)` isn't a plan requirement", at: word.place,
         didYouMean: NearestName.of(word.text, among: PlanRequirement.forms),
         nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
     }

@@ -184,7 +184,7 @@ extension StepCheck {
     if let relationship = path.last as? NSRelationshipDescription {
       let attributes = relationship.destinationEntity?.attributesByName.keys.sorted() ?? []
       throw LanguageProblem(
-        "`\(key.keyPath)` leads to objects, which have no order", at: place,
+        "`\(key.keyPath)` refers to objects, which have no order", at: place,
         nextStep: "sort by one of: "
           + ModelNames.list(attributes.map { "\(key.keyPath).\($0)" }))
     }
@@ -359,7 +359,7 @@ struct DictionaryCheck {
     let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
     guard !path.passesToMany, !endsToMany else {
       throw LanguageProblem(
-        "`\(keyPath)` has many values, and a dictionary holds one", at: place,
+        "`\(keyPath)` has many values, and a dictionary contains one", at: place,
         nextStep: "name an attribute or a to-one relationship, or fetch the other entity")
     }
   }

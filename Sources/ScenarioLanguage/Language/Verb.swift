@@ -165,7 +165,7 @@ extension Verb {
     case .fetch: "run a fetch request; `as NAME` keeps its result under a name"
     case .count: "count rows without loading them"
     case .touch: "read key paths of each object of a result, in order"
-    case .walk: "go through a result, or what a relationship leads to, and read nothing"
+    case .walk: "iterate over a result, or the destinations of a relationship, and read nothing"
     case .insert: "insert objects"
     case .set: "set properties of each object of a result"
     case .relate: "add to or remove from a to-many relationship"

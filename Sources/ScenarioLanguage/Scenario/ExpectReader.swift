@@ -63,7 +63,7 @@ struct ExpectReader {
     guard let law = parts.first(where: { $0.key.text == "law" }) else {
       document.report(
         LanguageProblem(
-          "`\(entry.key.text)` has no law", at: entry.key.place,
+          "`\(entry.key.text)` has no formula", at: entry.key.place,
           nextStep: "write `{law: \(example), source: book}`"), at: entry.keyPath)
       return nil
     }
@@ -156,7 +156,7 @@ struct ScopeResolver {
     guard isAllowed else {
       throw LanguageProblem(
         "`\(metric.rawValue)` cannot be asked of `\(word.text)`", at: word.place,
-        nextStep: "in its brackets stands \(ScopeResolver.words(metric.scopes))")
+        nextStep: "its parentheses contain \(ScopeResolver.words(metric.scopes))")
     }
     return ScopedMetric(metric, scope)
   }
@@ -168,7 +168,7 @@ struct ScopeResolver {
       "no step is named `\(word.text)`", at: word.place,
       didYouMean: NearestName.of(word.text, among: stepNames),
       nextStep: stepNames.isEmpty
-        ? "write `plan` alone" : "the names are: \(ModelNames.list(stepNames))")
+        ? "write `plan` without a name" : "the names are: \(ModelNames.list(stepNames))")
   }
 
   /// Checks that a finding's rule exists and that its subject is an entity or a relationship.

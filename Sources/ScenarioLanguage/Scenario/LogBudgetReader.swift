@@ -68,7 +68,7 @@ package enum LogBudgetReader {
       if entries["model"] == nil {
         document.report(
           LanguageProblem(
-            "nothing says which model the log's app has", at: SourceRange(line: 1, column: 1),
+            "the model of the log's app isn't known", at: SourceRange(line: 1, column: 1),
             nextStep: "write `model: NAME`, or give --model or --store"), at: "model")
       }
       return nil
@@ -141,7 +141,7 @@ package enum LogBudgetReader {
         document.report(
           LanguageProblem(
             name.map { "two sections are named `\($0)`" } ?? "the section has no name", at: place,
-            nextStep: "write the name that stands behind `cdprof: begin` in the log"), at: keyPath)
+            nextStep: "write the name that follows `cdprof: begin` in the log"), at: keyPath)
       }
       let reader = ExpectReader(
         document: document, scopes: ScopeResolver(names: names, stepNames: []),

@@ -38,7 +38,7 @@ struct ModelLookup {
       document.report(
         LanguageProblem(
           "the scenario has no `model`", at: SourceRange(line: 1, column: 1),
-          nextStep: "write `model: NAME`, with NAME.xcdatamodel under Models/ beside this file"),
+          nextStep: "write `model: NAME`, with NAME.xcdatamodel in Models/ next to this file"),
         at: "model")
       return nil
     }

@@ -165,7 +165,7 @@ struct ScenarioAssembly {
   }
 
   private func covers(of entry: YAMLEntry, source: SourceMark) -> [CatalogReference] {
-    (document.list(of: entry, what: "catalog ids") ?? []).compactMap { node, keyPath in
+    (document.list(of: entry, what: "behavior IDs") ?? []).compactMap { node, keyPath in
       var mark = source
       var word = document.word(of: node)
       if let pair = node.mapping?.first, node.mapping?.count == 1,
@@ -178,7 +178,7 @@ struct ScenarioAssembly {
       guard let word, CatalogReference.isID(word.text) else {
         document.report(
           LanguageProblem(
-            "this isn't a catalog id", at: word?.place ?? document.place(of: node),
+            "this isn't a behavior ID", at: word?.place ?? document.place(of: node),
             nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
         )
         return nil

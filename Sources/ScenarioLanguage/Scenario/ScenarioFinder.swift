@@ -79,7 +79,7 @@ package struct ScenarioChoice: Sendable {
     if let only, fitting.isEmpty {
       throw empty(
         "no scenario fits `\(only)`", only, among: all.map(\.fileName) + all.map(\.name),
-        "write a part of a file's path, of a scenario's name, or a catalog id")
+        "write a part of a file's path, of a scenario's name, or a behavior ID")
     }
     guard !variants.isEmpty else { return fitting }
     let names = fitting.flatMap { $0.variants.map(\.name) }

@@ -126,7 +126,7 @@ extension YAMLDocument {
       let begin = problem.contains("end of stream") ? context?.mark : nil
       return LanguageProblem(
         "invalid YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
-        nextStep: "look at this line and the one above it: indentation, quotes, brackets, `: `; "
+        nextStep: "look at this line and the one above it: indentation, quotes, parentheses, `: `; "
           + "inside of { } a value with a comma or a bracket needs quotes, \"one of [a, b]\"")
     case .duplicatedKeysInMapping(let duplicates, let context):
       let key = duplicates.first ?? ""

@@ -38,11 +38,11 @@ extension ScenarioSchema {
     properties += verb.allOptions.map { ($0.rawValue, value(of: $0)) }
     if let named = verb.named {
       let sentence =
-        named == .result ? "The name that holds its result." : "The name of the index."
+        named == .result ? "The name of its result." : "The name of the index."
       properties.append(("as", described("name", sentence)))
     }
     properties.append(("fails", described("number", "The error code it must fail with.")))
-    properties.append(("expect", described("expect", "What this step alone must cost.")))
+    properties.append(("expect", described("expect", "What this step must cost.")))
     let needs = verb.needs
     var step: [(String, SchemaNode)] = [
       ("description", .text("\(verb.summary): \(verb.usage)")), ("type", "object"),
@@ -72,7 +72,7 @@ extension ScenarioSchema {
           "description": "The name of a pragma that concerns only the store.", "type": "string",
           "enum": .array(Connection.allowedPragmas.map(SchemaNode.text)),
         ]
-      case .none: ["description": "Nothing stands behind it.", "type": "null"]
+      case .none: ["description": "It takes no value.", "type": "null"]
       }
     return subject
   }

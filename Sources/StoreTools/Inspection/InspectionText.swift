@@ -61,7 +61,7 @@ package enum InspectionText {
     return [
       "", reason,
       "Entities and rows are exact. Names of properties are guesses, as columns are in capitals;",
-      "so is where relationships lead. Many-to-many ones are seen, one-to-many ones are not.",
+      "and so are destinations. Many-to-many relationships are recognized, one-to-many ones aren't.",
     ]
   }
 

@@ -113,11 +113,11 @@ import Testing
     Case(
       "an attribute without a type",
       document(#"<attribute name="age"/>"#),
-      "5:22: Animal.age: The attribute has no type, so that a store holds it as bytes. "
+      "5:22: Animal.age: The attribute has no type, so a store saves it as bytes. "
         + "Give it a type or make it transient."),
     Case(
       "no XML", "<model>\n  <entity></model>",
-      "2:19: The document is no well-formed XML: the closing tag does not match the opening one. "
+      "2:19: The document isn't well-formed XML: the closing tag does not match the opening one. "
         + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
     Case(
       "nothing", "",
@@ -140,7 +140,7 @@ import Testing
     Case(
       "entities that are made of each other",
       "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",
-      "2:17: The document is no well-formed XML: an entity is made of itself, or of too many others. "
+      "2:17: The document isn't well-formed XML: an entity is made of itself, or of too many others. "
         + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
   ]
 

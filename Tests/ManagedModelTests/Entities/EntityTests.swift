@@ -103,11 +103,11 @@ import Testing
         "Animal: The uniqueness constraint names nmae, which the entity does not have. "
           + "Did you mean name?",
         "Person.name: The parent Animal has a property name already. Rename one of them.",
-        "Person.lost: The relationship has no destination. Name the entity it leads to.",
+        "Person.lost: The relationship has no destination. Name its destination entity.",
         "Person.away: The relationship may hold from 3 to 2 objects, which is impossible. "
-          + "Make the least count no greater than the greatest; 0 stands for no limit.",
+          + "Make the minimum count at most the maximum; 0 means no limit.",
         "Person.away: The destination Stranger is not in the model. Add it to the model.",
-        "Person.name: The attribute has no type, so that a store holds it as bytes. "
+        "Person.name: The attribute has no type, so a store saves it as bytes. "
           + "Give it a type or make it transient.",
       ])
     let areWarnings = model.validate().map(\.isWarning)

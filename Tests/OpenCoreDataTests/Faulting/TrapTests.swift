@@ -34,7 +34,7 @@ struct TrapTests {
       let country = first.performAndWait { Country(context: first) }
       second.performAndWait { Mood(context: second).country = country }
     }
-    #expect(foreign.message.contains("'country' cannot lead to an object of another context"))
+    #expect(foreign.message.contains("'country' can't refer to an object of another context"))
   }
 
   @Test("S-A06 looking for an entity says which link is missing: coordinator, or name in the model")

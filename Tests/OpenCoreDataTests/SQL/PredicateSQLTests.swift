@@ -241,7 +241,7 @@ import Testing
     ("author.items.@sum.title > 1", "Item.title isn't a number"),
     ("median:(pages, weight) > 1", "The function median: has no SQL."),
     ("entity > 'Book'", "An entity can be compared with entities"),
-    ("entity.managedObjectClassName == 'Book'", "Of an entity the store knows the name only."),
+    ("entity.managedObjectClassName == 'Book'", "The store contains only an entity's name."),
     ("uppercase:(pages) == 'A'", "pages: This isn't a string"),
     ("SELF isKindOfClass: 'Book'", "Only memory can compare by a method"),
   ])

@@ -94,7 +94,8 @@ struct LogComparisonTests {
     let own = "cdprof: annotation: this log has row-cache hits and save times\n" + Self.log(1)
     let comparison = comparison(own, Self.log(1))
     #expect(!comparison.variants[0].counts.contains { $0.metric.metric == .hits })
-    #expect(comparison.notes.first?.contains("alone tells those that the row cache filled") == true)
+    #expect(
+      comparison.notes.first?.contains("only tells those that the row cache fulfilled") == true)
     let both = self.comparison(own, own)
     #expect(both.variants[0].counts.contains { $0.metric.metric == .hits })
     #expect(both.notes.isEmpty)

@@ -174,7 +174,7 @@ struct LogBudgetTests {
 
   /// What is wrong with a budget is told before a log is read.
   @Test(arguments: [
-    ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "no log says `peak`"),
+    ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "no log contains `peak`"),
     (
       "model: Moody\nsections: [{name: a, expect: {selects(Country): 1}}]",
       "has the rows of `Region` too"

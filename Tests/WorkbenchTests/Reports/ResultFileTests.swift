@@ -84,6 +84,6 @@ struct ResultFileTests {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       _ = try ResultFile.read(Data(text.utf8), path: "r.json")
     }
-    #expect(error.description.contains("this is no JSON: "))
+    #expect(error.description.contains("invalid JSON: "))
   }
 }

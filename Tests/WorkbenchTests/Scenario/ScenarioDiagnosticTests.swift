@@ -54,7 +54,7 @@ struct ScenarioDiagnosticTests {
     Mistake(
       2, "chapter: fifteen", 10, "chapter",
       "`chapter` needs an integer up to \(Int.max), not `fifteen`"),
-    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this isn't a catalog id"),
+    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this isn't a behavior ID"),
     Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of catalog ids"),
     Mistake(3, "source: boook", 9, "source", "unknown source mark `boook`", "book"),
     Mistake(4, "model: Mody", 8, "model", "there's no model `Mody`", "Moody"),
@@ -105,7 +105,7 @@ struct ScenarioDiagnosticTests {
       "`50 / 0` has no value: it divides by 0"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, sort: country}", 36, "steps[0]",
-      "`country` leads to objects, which have no order"),
+      "`country` refers to objects, which have no order"),
     Mistake(
       11, "  - {touch: moods, read: [date, '']}", 33, "steps[1].read", "a word is missing here"),
     Mistake(
@@ -199,7 +199,7 @@ struct ScenarioDiagnosticTests {
       "`distinct` is for dictionaries, and the fetch brings objects"),
     Mistake(
       10, "  - {fetch: Country, as: moods, result: dictionaries, columns: [count(moods)]}", 71,
-      "steps[0]", "`moods` has many values, and a dictionary holds one"),
+      "steps[0]", "`moods` has many values, and a dictionary contains one"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, result: dictionaries, columns: [max(dat)]}", 66, "steps[0]",
       "Mood has no property `dat`", "date"),
@@ -208,10 +208,10 @@ struct ScenarioDiagnosticTests {
       "no step is named `mods`", "moods"),
     Mistake(
       15, "    expect: {plan(moods): avoids scans}", 27, "variants[0].expect.plan(moods)",
-      "`avoids scans` says nothing of a plan", "avoids scan"),
+      "`avoids scans` isn't a plan requirement", "avoids scan"),
     Mistake(
       15, "    expect: {plan(moods): [uses]}", 28, "variants[0].expect.plan(moods)[0]",
-      "`uses` says nothing of a plan"),
+      "`uses` isn't a plan requirement"),
     Mistake(
       15, "    expect: {plan(moods): [avoids scan, uses byDateIndx]}", 46, "plan(moods)",
       "no index is named `byDateIndx`, neither in the model nor by a step", "byDateIndex"),

@@ -302,7 +302,8 @@ package enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCo
     case .tooDeep(let depth, let limit):
       "it's nested \(depth) levels deep, and the limit is \(limit): join many conditions with one "
         + "NSCompoundPredicate"
-    case .unknownMethod(let name, let type): "FUNCTION knows no method \(name) of \(type)"
+    case .unknownMethod(let name, let type):
+      "FUNCTION doesn't support the method \(name) of \(type)"
     case .failed(let what, let reason): "\(what) failed: \(reason)"
     case .unsupported(let what): "\(what) cannot be evaluated here"
     }

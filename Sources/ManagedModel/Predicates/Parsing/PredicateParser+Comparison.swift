@@ -240,7 +240,8 @@ extension PredicateParser {
     guard let target = CastTarget(rawValue: name) else {
       let names = CastTarget.allCases.map(\.rawValue)
       throw error(
-        "CAST knows no type “\(name)”", at: place.start, expected: names.joined(separator: " "),
+        "CAST doesn't support the type “\(name)”", at: place.start,
+        expected: names.joined(separator: " "),
         suggestion: NearestName.of(name, among: names))
     }
     if case .constant(let constant) = value.node, target.isFolded, !constant.isPlaceholder {

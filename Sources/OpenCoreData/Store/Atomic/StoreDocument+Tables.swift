@@ -134,8 +134,8 @@ extension StoreDocument.Object {
         continue
       }
       throw StoreDocument.Problem(
-        "'\(relationship.name)' of the object \(key) leads to the object \(destination), "
-          + "which is no '\(entity.name ?? "")' but a '\(found.name ?? "")'.")
+        "'\(relationship.name)' of the object \(key) refers to the object \(destination), "
+          + "which isn't a '\(entity.name ?? "")' but a '\(found.name ?? "")'.")
     }
   }
 

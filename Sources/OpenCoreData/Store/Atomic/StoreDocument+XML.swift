@@ -197,7 +197,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
   }
 
   func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
-    fail("it is no well-formed XML.", at: parser)
+    fail("it isn't well-formed XML.", at: parser)
   }
 
   private func fail(_ message: String, at parser: XMLParser) {

@@ -15,7 +15,7 @@ package enum ResultFile {
     let text = Text(bytes: [UInt8](data), path: path)
     if let fault = JSONScanner.fault(in: text.bytes) {
       throw text.problem(
-        "this is no JSON: \(fault.message)", at: fault.offset, keyPath: "",
+        "invalid JSON: \(fault.message)", at: fault.offset, keyPath: "",
         nextStep: "give a file that `cdprof run --report json` wrote, whole")
     }
     let decoder = JSONDecoder()
@@ -146,7 +146,7 @@ struct JSONScanner {
       try scanner.value()
       scanner.skipBlanks()
       return scanner.position == bytes.count
-        ? nil : Fault(message: "nothing may stand behind the end", offset: scanner.position)
+        ? nil : Fault(message: "nothing may follow the end", offset: scanner.position)
     } catch {
       return error
     }

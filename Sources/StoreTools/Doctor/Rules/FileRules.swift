@@ -34,7 +34,7 @@ struct EntityListRule: DoctorRule {
         finding(
           entries,
           "\(name) is listed \(entries.count) times in Z_PRIMARYKEY: which number its "
-            + "rows have is not told", "delete the rows that no Z_ENT of the table names")
+            + "rows have is unknown", "delete the rows whose Z_ENT isn't an entity of the table")
       }
   }
 
@@ -100,7 +100,7 @@ enum IntegrityCheck {
     DoctorFinding(
       .integrity, count: lines.count, examples: lines,
       "SQLite finds the file damaged: \(NumberText.counted(lines.count, "fault"))",
-      nextStep: "work on a copy: `sqlite3 FILE .recover` saves what can be read; an index alone is "
+      nextStep: "work on a copy: `sqlite3 FILE .recover` saves what can be read; an index is "
         + "mended by REINDEX")
   }
 }

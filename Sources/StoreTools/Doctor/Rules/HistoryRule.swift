@@ -22,7 +22,7 @@ struct HistoryRule: DoctorRule {
       ("ZENTITY IS NULL OR ZENTITY NOT IN (\(known))", "of an entity that the store does not have"),
       (
         "ZCHANGETYPE IS NULL OR ZCHANGETYPE NOT IN (0, 1, 2)",
-        "that are no insert, update or delete"
+        "that aren't an insert, update, or delete"
       ),
     ]
     return try checks.compactMap { condition, words in
@@ -68,8 +68,8 @@ struct HistoryRule: DoctorRule {
       let gone = try store.keys(
         "SELECT k FROM (\(last)) WHERE kind IN (0, 1) AND k NOT IN (SELECT Z_PK FROM \(table))")
       return [
-        (alive, "the history says deleted, and which are there"),
-        (gone, "the history says inserted or updated, and which are not there"),
+        (alive, "the history lists as deleted, but which exist"),
+        (gone, "the history lists as inserted or updated, but which don't exist"),
       ].compactMap { rows, words -> DoctorFinding? in
         guard rows.count > 0 else { return nil }
         var found = finding(

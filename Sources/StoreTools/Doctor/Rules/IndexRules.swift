@@ -56,7 +56,7 @@ struct MissingIndexRule: DoctorRule {
         .indexMissing, table: range.table, count: rows.count,
         examples: rows.keys.map { "Z_PK \($0)" },
         "the R-tree \(range.name) lacks \(NumberText.counted(rows.count, "row")) of \(range.table)",
-        nextStep: "save each of them once, which its triggers hear of")
+        nextStep: "save each of them once, which runs the triggers")
     }
   }
 }

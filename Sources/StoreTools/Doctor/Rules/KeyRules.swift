@@ -38,7 +38,7 @@ struct DanglingKeyRule: DoctorRule {
         .danglingKey, entity: entity.name, property: name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "key")) in \(entity.table).\(column) "
-          + "\(PluralForm.of(rows.count, "leads", "lead")) to no \(destination.name)",
+          + "\(PluralForm.of(rows.count, "refers", "refer")) to a \(destination.name) that doesn't exist",
         nextStep: "restore the row from a backup, or set the column to NULL")
     ]
   }
@@ -102,7 +102,7 @@ struct KeyMaximumRule: DoctorRule {
       .keyMaximum, entity: name, table: table, count: 1, examples: ["Z_MAX \(maximum)"],
       "Z_MAX of \(name) is \(maximum): no keys are left for new objects",
       nextStep: isFull
-        ? "give the rows with the largest keys others, and to what leads to them as well"
+        ? "give the rows with the largest keys other keys, and update what refers to them"
         : "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
   }
 
@@ -117,7 +117,7 @@ struct KeyMaximumRule: DoctorRule {
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
           + "\(PluralForm.of(rows.count, "has", "have")) a key below 1: fetches fail at "
           + PluralForm.of(rows.count, "it", "them"),
-        nextStep: "give each a key above Z_MAX, and to what leads to it as well")
+        nextStep: "give each a key above Z_MAX, and update what refers to it")
     }
   }
 }

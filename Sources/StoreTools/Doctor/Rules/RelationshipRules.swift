@@ -29,7 +29,7 @@ struct OneSidedInverseRule: DoctorRule {
         .oneSidedInverse, entity: entity.name, property: relationship.name, table: table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "object")) in \(relationship.name) of \(entity.name) "
-          + "\(PluralForm.of(rows.count, "does", "do")) not lead back",
+          + "\(PluralForm.of(rows.count, "doesn't", "don't")) match its inverse",
         nextStep: "set the relationship again through the framework, which sets both sides")
     }
   }

@@ -48,7 +48,7 @@ struct DuplicateValuesRule: DoctorRule {
           .duplicateValues, entity: entity.name, property: names.joined(separator: ", "),
           table: entity.table, count: rows.count, examples: store.uris(rows.keys, of: entity.name),
           "\(NumberText.counted(rows.count, "value")) of \(names.joined(separator: ", ")) "
-            + "\(PluralForm.of(rows.count, "is", "are")) there more than once, and \(entity.name) says that "
+            + "\(PluralForm.of(rows.count, "exists", "exist")) more than once, and \(entity.name) requires that "
             + "each is unique",
           nextStep: "delete or change the objects that are too many, through the framework")
       }

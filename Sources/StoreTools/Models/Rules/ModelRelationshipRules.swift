@@ -15,11 +15,11 @@ struct MissingInverseRule: ModelRule {
         let effect =
           relationship.isToMany
           ? "a \(destination) can be in one object's \(relationship.name) only, and when it is "
-            + "deleted nobody is told"
-          : "when the \(destination) is deleted, its key stays and leads to a row that is gone"
+            + "deleted, no object is notified"
+          : "when the \(destination) is deleted, its key stays and is dangling"
         return finding(
           "The relationship has no inverse: \(effect).",
-          "Add a relationship to \(destination) that leads back, and set both as inverses.",
+          "Add a relationship to \(destination) with the opposite direction, and set both as inverses.",
           entity, relationship.name)
       }
     }
@@ -44,7 +44,7 @@ struct DanglingDestinationRule: ModelRule {
         else { continue }
         findings.append(
           finding(
-            "Deleting a \(target) leaves \(relationship.name) leading to a row that is gone: "
+            "Deleting a \(target) leaves \(relationship.name) dangling: "
               + "the delete rule of \(inverse) is No Action.",
             "Give \(inverse) the rule Nullify, Cascade or Deny.", entity, relationship.name))
       }

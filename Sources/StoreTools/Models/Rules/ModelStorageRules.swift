@@ -133,7 +133,8 @@ struct LargeInlineBinaryRule: ModelRule {
         guard !attribute.isTransient, !attribute.allowsExternalBinaryDataStorage else { return nil }
         let isBinary = attribute.attributeType == .binaryDataAttributeType
         guard isBinary || attribute.attributeType == .transformableAttributeType else { return nil }
-        let step = "Allow external storage, or move it behind a to-one relationship."
+        let step =
+          "Allow external storage, or move it to an entity of its own, with a to-one relationship."
         guard checked.store != nil else {
           return isBinary && !isCarrier(entity)
             ? finding(
