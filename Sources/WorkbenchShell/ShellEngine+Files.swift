@@ -66,7 +66,7 @@ extension ShellEngine {
     try OutputFile.write(try format.data(result), to: file, force: true)
     written.insert(path)
     return ShellAnswer(
-      "  \(word.text): \(NumberText.counted(result.variants.count, "try", "tries"))")
+      "  \(word.text): \(NumberText.counted(result.variants.count, "run"))")
   }
 
   /// Copies the store as it is to a new file.

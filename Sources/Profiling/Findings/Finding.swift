@@ -140,7 +140,7 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
 
 /// Which finding explains that a number is not the expected one.
 enum LikelyCause {
-  /// `likely: fault-storm(Mood.country), 60 of the 59 too many …; fix: …`; nil where none explains it.
+  /// `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected count); fix: …`; nil where none explains it.
   ///
   /// A finding explains a surplus when its events are counted by the metric and are at least half of
   /// what is too many.
@@ -151,7 +151,7 @@ enum LikelyCause {
     guard let finding = fitting.max(by: { $0.count < $1.count }) else { return nil }
     let place = finding.callSite.map { " at \($0)" } ?? ""
     return "likely: \(finding.name)\(place), \(finding.counted)"
-      + " where \(NumberText.grouped(surplus)) \(PluralForm.of(surplus, "is", "are")) too many; fix: \(finding.cure.text)"
+      + " (\(NumberText.grouped(surplus)) over the expected count); fix: \(finding.cure.text)"
   }
 
   /// Whether the events of a rule are counted by a metric.

@@ -63,7 +63,7 @@ package struct CountExpression: Sendable, Hashable {
   package func value(in scope: CountExpressionScope) throws(CountExpressionError) -> Int {
     let value = try value(of: root, in: scope)
     guard let whole = value.whole else {
-      throw error("its value \(value.text) isn't an integer; wrap the division in ceil()")
+      throw error("the result \(value.text) isn't an integer; wrap the division in ceil()")
     }
     guard whole.magnitude <= InputLimits.value else {
       throw error(

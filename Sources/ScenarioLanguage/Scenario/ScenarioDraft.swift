@@ -46,7 +46,7 @@ package struct ScenarioDraft: Sendable {
     lines += shared.steps.map { "  - \($0.yaml)" }
     lines.append("variants:")
     for (index, one) in tries.enumerated() {
-      lines.append("  - name: try \(index + 1)")
+      lines.append("  - name: run \(index + 1)")
       lines.append("    why: As typed.")
       if !shared.first[index].isEmpty {
         lines.append("    first:")

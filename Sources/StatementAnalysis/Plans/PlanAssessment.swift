@@ -184,8 +184,8 @@ package struct PlanAssessment: Sendable, Equatable {
       count == 1 ? "the row is found by primary key" : "each row is found by primary key"
     case .unsearched: "the plan searches no table"
     case .keyLookup where count >= StatementShape.fewestRepeats:
-      "the plan is perfect (primary key), the number is the cost"
-    case .keyLookup: "the plan is perfect (primary key)"
+      "the plan is optimal (primary-key lookup); the cost is the number"
+    case .keyLookup: "the plan is optimal (primary-key lookup)"
     case .indexSearch: "the plan uses \(index ?? "an index")"
     case .partialIndex: "the plan reads every entry of \(index ?? "a partial index")"
     case .entityIndex: "the plan reads every row of the entity"

@@ -136,7 +136,7 @@ import Testing
         ]),
       ]))
     let error = #expect(throws: ModelError.self) { try ModelArchive.read(bytes: other) }
-    #expect(error?.message == "The archive holds NSDate, not a model.")
+    #expect(error?.message == "The archive contains NSDate, not a model.")
     #expect(throws: ModelError.self) { try ModelArchive.read(bytes: [1, 2, 3]) }
   }
 }

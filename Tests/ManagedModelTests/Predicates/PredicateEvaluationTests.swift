@@ -269,7 +269,7 @@ struct PredicateEvaluationTests {
     ("age == $x", "the variable $x has no value"), ("age == %@", "placeholder %@"),
     ("name.foo == 1", "String has no value for the key “foo”"), ("3 IN age", "a number"),
     ("age BETWEEN {1}", "two bounds"), ("name + 1 == 2", "+ cannot be applied to a string"),
-    ("FUNCTION(name, 'foo') == 1", "no method foo"), ("ANYKEY == 1", "ANYKEY"),
+    ("FUNCTION(name, 'foo') == 1", "the method foo"), ("ANYKEY == 1", "ANYKEY"),
     ("age.@count == 1", "@count cannot be applied to a number"),
     ("SUBQUERY(age, $x, $x > 1).@count > 0", "SUBQUERY cannot be applied"),
   ])

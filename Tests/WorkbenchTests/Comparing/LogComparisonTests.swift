@@ -55,7 +55,7 @@ struct LogComparisonTests {
     let text = ComparisonText.lines(comparison)
     #expect(text.contains("statements: 4 shapes, 1 alike"))
     #expect(text.contains { $0.hasPrefix("  2 → 5 calls, 2 → 5 rows   SELECT 0, t0.Z_PK") })
-    #expect(text.contains("  gone, 1 call, 5 → 0 rows   \(Self.tags)"))
+    #expect(text.contains("  removed, 1 call, 5 → 0 rows   \(Self.tags)"))
     #expect(text.contains { $0.hasPrefix("  new, 1 call") })
     // A move from one statement to another isn't a growth, and a change.
     let failures = try ComparisonGate("change").failures(of: comparison)

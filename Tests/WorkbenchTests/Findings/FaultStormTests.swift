@@ -21,9 +21,9 @@ import Testing
     #expect(
       storm.findings.map(\.line) == [
         "  ! fault-storm(Mood)           5,000 single-row SELECTs from this line"
-          + "   try: fetch Mood sort date- as moods",
+          + "   fix: fetch Mood sort date- as moods",
         "  ! fault-storm(Mood.country)      60 single-row SELECTs from this line"
-          + "   try: fetch Mood sort date- prefetch country as moods",
+          + "   fix: fetch Mood sort date- prefetch country as moods",
       ])
     #expect(storm.findings.map(\.callSite) == [EventScript.touch, EventScript.touch])
     #expect(storm.findings.map(\.cure.now) == ["request.includesPropertyValues = false", nil])
@@ -95,7 +95,7 @@ import Testing
 
   /// Advice that is followed already must not be given again.
   @Test(arguments: [
-    (FaultLesson.plain.adding("country", to: "prefetch"), "Country", "let go before it was read"),
+    (FaultLesson.plain.adding("country", to: "prefetch"), "Country", "released before it was read"),
     (FaultLesson.plain.adding("no", to: "faults"), "Mood", "self IN"),
     (FaultLesson.plain, "Mood", "request.returnsObjectsAsFaults = false"),
   ])

@@ -114,7 +114,7 @@ struct ScenarioFindingTests {
     #expect(likely.count == (isExplained ? 1 : 0))
     if isExplained {
       #expect(likely[0].hasPrefix("likely: fault-storm(Mood.country) at found.yml:"))
-      #expect(likely[0].contains("cure: request.relationshipKeyPathsForPrefetching"))
+      #expect(likely[0].contains("fix: request.relationshipKeyPathsForPrefetching"))
     }
   }
 }

@@ -123,7 +123,7 @@ struct StoreInspectorTests {
     case folder = "is a folder"
     case empty = "is empty"
     case text = "is not a SQLite database, or it is encrypted"
-    case cutOff = "is cut off"
+    case cutOff = "is truncated"
     case foreign = "no Core Data store: it has no table Z_METADATA"
     case noMetadata = "its table Z_METADATA has no row"
     case noPlist = "the property list in Z_METADATA cannot be read"

@@ -183,7 +183,7 @@ struct LogBudgetTests {
     ("model: Moody\nsections: []", "there's no section"),
     ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
-    ("sections: [{name: a}]", "nothing says which model"),
+    ("sections: [{name: a}]", "the model of the log's app"),
   ])
   func mistakesAreTold(text: String, message: String) {
     let error = #expect(throws: ScenarioDiagnostics.self) { try budget(text) }

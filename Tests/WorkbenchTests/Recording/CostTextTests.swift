@@ -137,8 +137,8 @@ import WorkbenchText
     let lines = ["`--SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)"]
     #expect(
       PlanAssessment(lines: lines, count: 5_000).sentence
-        == "The plan is optimal (primary-key lookup), and no index can help. 5,000 of them "
-        + "are the cost.")
+        == "The plan is optimal (primary-key lookup), and no index can help. "
+        + "The cost is running it 5,000 times.")
     #expect(!PlanAssessment(lines: lines, count: 1).sentence.contains("cost"))
   }
 

@@ -30,11 +30,11 @@ import Testing
           + "Only the fetch request differs.",
         "A list shows the date", "Guess first", "how many of them miss the row cache?",
         "1 + Mood + Country", "Timeline", "Cache Misses", "5,000 × fault Mood (miss)",
-        "fault-storm(Mood)", "the plan is perfect (primary key)", "delete that line",
+        "fault-storm(Mood)", "the plan is optimal (primary-key lookup)", "delete that line",
         "tried: 5,061 → 61 SELECTs (plain)", "fault-storm(Mood.country)",
         "relationshipKeyPathsForPrefetching", "tried: 61 → 2 SELECTs (prefetched)",
-        "Each variant", "request.includesPropertyValues = false", "Statements by shape",
-        "The best plan there is", "CoreData: sql: SELECT", "first 200 of 5,060 object faults",
+        "Each variant", "request.includesPropertyValues = false", "Statements",
+        "The plan is optimal", "CoreData: sql: SELECT", "first 200 of 5,060 object faults",
         "$ cdprof shell Scenarios/faults.yml", "Reproduce this run", "3.40.1", "S6.01",
       ])
   }
@@ -54,10 +54,17 @@ import Testing
   /// The sentence is about the statements that spread most, then rows, then what is left.
   @Test(
     arguments: [
-      ([[.selects: 2, .rows: 9], [.selects: 61, .rows: 900]], "costs 2 SELECTs or 61."),
-      ([[.selects: 2, .inserts: 1], [.selects: 3, .inserts: 500]], "costs 1 INSERT or 500."),
-      ([[.selects: 2, .rows: 20], [.selects: 2, .rows: 5_000]], "costs 20 rows or 5,000."),
-      ([[.selects: 2, .misses: 0], [.selects: 2, .misses: 60]], "costs 0 misses or 60."),
+      ([[.selects: 2, .rows: 9], [.selects: 61, .rows: 900]], "takes between 2 SELECTs and 61."),
+      (
+        [[.selects: 2, .inserts: 1], [.selects: 3, .inserts: 500]],
+        "takes between 1 INSERT and 500."
+      ),
+      (
+        [[.selects: 2, .rows: 20], [.selects: 2, .rows: 5_000]], "takes between 20 rows and 5,000."
+      ),
+      (
+        [[.selects: 2, .misses: 0], [.selects: 2, .misses: 60]], "takes between 0 misses and 60."
+      ),
       ([[.selects: 2], [.selects: 2]], "Every variant costs 2 SELECTs."),
       ([[.selects: 1]], "This work costs 1 SELECT."), ([], "Every variant costs 0 SELECTs."),
     ] as [([[Metric: Int]], String)])
@@ -126,7 +133,7 @@ import Testing
     #expect(events > 100_000)
     let page = try HTMLReport.page(result)
     #expect(page.utf8.count < 1_000_000)
-    #expect(page.contains("is a density strip") && page.contains("are a density strip"))
+    #expect(page.contains("is event density") && page.contains("are event density"))
 
     var many = result
     many.variants = Array(repeating: result.variants[0], count: 40)

@@ -43,7 +43,7 @@ struct ResultFileTests {
 
   /// The text that is changed, what it becomes, and where and what the error then says.
   @Test(arguments: [
-    ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "no integer"),
+    ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "isn't an integer"),
     ("\"chapter\": 15", "\"chapter\" 15", "", "a colon is missing"),
     ("\"chapter\": 15,", "\"chapter\": 15", "", "a comma or } is missing"),
     ("\"version\": 1", "\"version\": 9", "version", "version 9 of the result is not known"),

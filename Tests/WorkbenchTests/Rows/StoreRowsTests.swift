@@ -83,7 +83,7 @@ struct StoreRowsTests {
     #expect(shown == sound - 2)
     let refusal = #expect(throws: InvalidInputError.self) { try rows.check() }
     #expect(refusal?.kind == .unusable)
-    #expect(refusal?.message.contains("of entity 77") == true)
+    #expect(refusal?.message.contains("entity ID 77") == true)
     #expect(refusal?.message.contains("has the Z_PK -5") == true)
 
     let engine = try ShellEngine(workspace: ShellWorkspace(opening: store.url.path)) { _ in }
@@ -91,7 +91,7 @@ struct StoreRowsTests {
     for _ in 0..<2 {
       let answer = engine.answer(to: "fetch Party as parties")
       #expect(answer.lines.contains { $0.contains("\(sound - 2)") }, "\(answer.lines)")
-      #expect(answer.failure?.message.contains("of entity 77") == true)
+      #expect(answer.failure?.message.contains("entity ID 77") == true)
     }
     #expect(engine.answer(to: "fetch Tag").failure == nil)
     let inspection = try StoreInspector.inspect(store.url)
@@ -116,7 +116,7 @@ struct StoreRowsTests {
     try rows.forEach { _ in count += 1 }
     #expect(count == 2)
     let refusal = #expect(throws: InvalidInputError.self) { try rows.check() }
-    #expect(refusal?.kind == .unusable && refusal?.message.contains("entity 77") == true)
+    #expect(refusal?.kind == .unusable && refusal?.message.contains("entity ID 77") == true)
   }
 
   @Test func whatIsMissingInTheFileIsNamed() throws {
@@ -133,7 +133,7 @@ struct StoreRowsTests {
     try Data(#"<?xml version="1.0"?> <!DOCTYPE database SYSTEM "CoreData.dtd"><database/>"#.utf8)
       .write(to: document)
     let other = #expect(throws: InvalidInputError.self) { try InvalidInputError.check(document) }
-    #expect(other?.message.contains("of the XML kind") == true)
+    #expect(other?.message.contains("is an XML store") == true)
   }
 
   private func compare(_ url: URL) throws {

@@ -67,7 +67,7 @@ struct ContextStepTests {
       summaries: [
         4: "saved: 2 updated", 5: "merged saved", 7: "nothing to save",
         8: "nothing was saved, nothing to merge", 9: "changed: 2 Mood updated",
-        10: "merged changed by IDs", 13: "saved: 2 updated", 14: "sync let go",
+        10: "merged changed by IDs", 13: "saved: 2 updated", 14: "sync released",
       ]),
     Story(
       name: "undo and redo go by steps",

@@ -55,7 +55,7 @@ struct ScenarioDiagnosticTests {
       2, "chapter: fifteen", 10, "chapter",
       "`chapter` needs an integer up to \(Int.max), not `fifteen`"),
     Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this isn't a behavior ID"),
-    Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of catalog ids"),
+    Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of behavior IDs"),
     Mistake(3, "source: boook", 9, "source", "unknown source mark `boook`", "book"),
     Mistake(4, "model: Mody", 8, "model", "there's no model `Mody`", "Moody"),
     Mistake(6, "  sead: 7", 3, "data.sead", "the model has no entity `sead`", "seed"),
@@ -88,10 +88,10 @@ struct ScenarioDiagnosticTests {
       "`scal` isn't an entity, so it has no row count", "scale"),
     Mistake(
       7, "  Country: {count: Mood / 2}", 20, "data.Country.count",
-      "no row count is defined yet for `Mood` has"),
+      "the row count of `Mood` isn't defined yet"),
     Mistake(
       15, "    expect: {selects: Country / 7}", 23, "selects",
-      "`Country / 7` has no value: its value 60/7 isn't an integer; wrap the division in ceil()"),
+      "`Country / 7` has no value: the result 60/7 isn't an integer; wrap the division in ceil()"),
     Mistake(
       15, "    expect: {selects: Country - 61}", 23, "selects",
       "`Country - 61` has no value: no count can be -1"),
@@ -132,7 +132,7 @@ struct ScenarioDiagnosticTests {
       "`Mod` isn't an entity, so it has no row count", "Mood"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, limit: Mood / 20}", 37, "steps.limit",
-      "`Mood / 20` has no value: its value 5/2 isn't an integer; wrap the division in ceil()"),
+      "`Mood / 20` has no value: the result 5/2 isn't an integer; wrap the division in ceil()"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, batch: Mood - Country}", 37, "steps.batch",
       "`Mood - Country` has no value: its value -10 is below 0"),
@@ -178,7 +178,7 @@ struct ScenarioDiagnosticTests {
       "current"),
     Mistake(
       11, "  - {pragma: cache_size, to: 10}", 6, "steps[1]",
-      "the store is opened again, and `moods` is still held"),
+      "the store can't be reopened while result `moods` exists"),
     Mistake(
       11, "  - {walk: moods, through: [country, date]}", 38, "steps[1]",
       "`date` is an attribute, and there is nothing to go through"),

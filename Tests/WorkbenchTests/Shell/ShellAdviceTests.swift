@@ -48,7 +48,7 @@ struct ShellAdviceTests {
 
   @Test(arguments: [
     ("advise", "no statement has run yet", nil), ("advise 1", "nothing has run in this try", nil),
-    ("advise now", "nothing has run", nil), ("advise 1 2", "too much for `advise`", "2"),
+    ("advise now", "nothing has run", nil), ("advise 1 2", "too many arguments for `advise`", "2"),
   ])
   func nothingIsProposedForNothing(line: String, message: String, marked: String?) throws {
     let failure = try #require(try ShellSession(store.url).type(line).failure)

@@ -53,7 +53,7 @@ struct ShellEngineTests {
     let wrong = shell.type("fetch Mood limit Contry").failure
     #expect(wrong?.message.contains("did you mean `Country`") == true, "\(wrong as Any)")
     let broken = shell.type("fetch Mood limit Mood / 3").failure
-    #expect(broken?.message.contains("put ceil() around the division") == true)
+    #expect(broken?.message.contains("wrap the division in ceil()") == true)
     #expect(
       shell.engine.vocabulary.candidates(for: "fetch Mood limit Cou") == .words(["Country"]))
   }
@@ -74,9 +74,9 @@ struct ShellEngineTests {
         "  read 2 key paths of 5,000 objects      5,060 SELECTs   5,060 rows   "
           + "5,060 faults: 0 hits, 5,060 misses",
         "  ! fault-storm(Mood)           5,000 single-row SELECTs from this line   "
-          + "try: fetch Mood sort date- as moods",
+          + "fix: fetch Mood sort date- as moods",
         "  ! fault-storm(Mood.country)      60 single-row SELECTs from this line   "
-          + "try: fetch Mood sort date- prefetch country as moods",
+          + "fix: fetch Mood sort date- prefetch country as moods",
       ])
     #expect(
       shell.type("last").lines == [
@@ -150,7 +150,7 @@ struct ShellEngineTests {
       ("sql 5", "5", "go from 0 to 4", "sql 1"),
       ("help fetsch", "fetsch", "did you mean `fetch`", "`help`"),
       ("entities Moods", "Moods", "did you mean `Mood`", ""),
-      ("reset now", "now", "stands alone", "write `reset`"),
+      ("reset now", "now", "takes no arguments", "write `reset`"),
       ("save scenario a.txt", "a.txt", "ends in .yml", "a.txt.yml"),
       ("save scenario /no/such/folder/a.yml", nil, "", ""),
       ("diff", nil, "only one try", "`reset` begins the next"),
@@ -286,8 +286,8 @@ struct ShellEngineTests {
       shell.type("findings").lines == [
         "  ! fault-storm(Mood): 40 single-row SELECTs from line 2",
         "      now   request.includesPropertyValues = false",
-        "      cure  delete request.includesPropertyValues = false",
-        "      try   fetch Mood as m",
+        "      fix   delete request.includesPropertyValues = false",
+        "      step  fetch Mood as m",
       ])
     #expect(shell.type("entities Mood").lines.contains("  country            to one Country"))
     #expect(shell.type("", "# a comment").lines.isEmpty)

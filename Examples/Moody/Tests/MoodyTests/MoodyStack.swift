@@ -1,6 +1,5 @@
 import Moody
 import OpenCoreData
-import Synchronization
 
 /// The kinds of stores that the sample is tested on.
 enum StoreKind: CaseIterable, Sendable {
@@ -83,31 +82,20 @@ extension NSManagedObjectContext {
   }
 }
 
-/// The notifications that a context posts when it has saved.
-final class SaveNotifications: Sendable {
-  private let notes = Mutex<[Notification]>([])
-  private let token: Mutex<(any NSObjectProtocol)?> = Mutex(nil)
+/// The last notification that a context posted when it had saved.
+final class SaveNotifications: @unchecked Sendable {
+  // posted on the context's queue, while the test waits for it
+  private(set) var last: Notification?
+  private var token: (any NSObjectProtocol)?
 
   init(of context: NSManagedObjectContext) {
-    let observer = NotificationCenter.default.addObserver(
+    token = NotificationCenter.default.addObserver(
       forName: .NSManagedObjectContextDidSave, object: context, queue: nil
-    ) { [weak self] note in
-      nonisolated(unsafe) let note = note
-      self?.notes.withLock { $0.append(note) }
-    }
-    nonisolated(unsafe) let kept = observer
-    token.withLock { $0 = kept }
-  }
-
-  var last: Notification? {
-    notes.withLock { notes in
-      nonisolated(unsafe) let last = notes.last
-      return last
-    }
+    ) { [weak self] in self?.last = $0 }
   }
 
   deinit {
-    token.withLock { $0 }.map(NotificationCenter.default.removeObserver)
+    token.map(NotificationCenter.default.removeObserver)
   }
 }
 

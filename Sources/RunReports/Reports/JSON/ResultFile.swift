@@ -90,7 +90,7 @@ package enum ResultFile {
         let hint = key.stringValue == "version" ? ", so it isn't a result of cdprof's" : ""
         return ("the key `\(key.stringValue)` is missing" + hint, context.codingPath)
       case .typeMismatch(let type, let context):
-        return ("this isn't a \(word(for: type))", context.codingPath)
+        return ("this isn't \(word(for: type))", context.codingPath)
       case .valueNotFound(let type, let context):
         return ("a \(word(for: type)) is missing", context.codingPath)
       case .dataCorrupted(let context):
@@ -102,11 +102,11 @@ package enum ResultFile {
 
     private func word(for type: any Any.Type) -> String {
       switch type {
-      case is String.Type: "text"
-      case is any FixedWidthInteger.Type: "integer"
+      case is String.Type: "a string"
+      case is any FixedWidthInteger.Type: "an integer"
       case is Bool.Type: "true or false"
-      case is [Any].Type: "list"
-      default: "value of the kind that belongs here"
+      case is [Any].Type: "a list"
+      default: "the kind of value that belongs here"
       }
     }
   }
