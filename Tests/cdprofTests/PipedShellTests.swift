@@ -32,7 +32,7 @@ struct PipedShellTests {
       "moods: 5,000 Mood, all faults              1 SELECT    5,000 rows       0 faults",
       "5,060 SELECTs   5,060 rows   5,060 faults: 0 hits, 5,060 misses",
       "#2  5,000 x  fault Mood     miss", "#3     60 x  fault Country  miss",
-      "SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)", "cold again",
+      "SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)", "Started a cold run",
       "    2 SELECTs   5,060 rows       0 faults",
       "    0 SELECTs       0 rows   5,060 faults: 5,060 hits, 0 misses",
       "selects     5,061        2   - 5,059",
@@ -71,7 +71,7 @@ struct PipedShellTests {
     let before = try Data(contentsOf: store)
     let looked = try program.run(["shell", "out/faults.sqlite"], input: lines)
     #expect(looked.status == 65)
-    #expect(looked.errors.contains("a store is only looked at"))
+    #expect(looked.errors.contains("the store is open read-only"))
     let copied = try program.run(["shell", "out/faults.sqlite", "--write"], input: lines)
     #expect(copied.status == 0 && copied.output.contains("4,999 Mood"))
     #expect(try Data(contentsOf: store) == before)

@@ -26,9 +26,9 @@ struct ProgramTests {
     (["run", PackageFiles.faults, "--variant", "plian"], 64, "did you mean `plain`?"),
     (["run", PackageFiles.faults, "--only", "nothing"], 64, "no scenario fits `nothing`"),
     (["run", "a.yml", "--sql", "5"], 64, "--sql is 1 to 4, not 5."),
-    (["run", "a.yml", "--sql", "1", "--jobs", "2"], 64, "leave --jobs out"),
+    (["run", "a.yml", "--sql", "1", "--jobs", "2"], 64, "because the logs would interleave"),
     (["report", "no.json"], 66, "there's no file no.json"),
-    (["report", "input"], 65, "input:1:1: this is no JSON"),
+    (["report", "input"], 65, "input:1:1: invalid JSON"),
     (["report", "a", "--report", "html,md"], 64, "add --out DIR"),
     (["compare", "a", "b", "--fail-on", "slects"], 64, "did you mean `selects`?"),
     (["compare", "no.json", "b"], 66, "there's no file no.json"),
@@ -51,7 +51,7 @@ struct ProgramTests {
     (["diff", "a"], 64, "Missing expected argument"),
     (["diff", "a", "b"], 66, "there's no file or folder a"),
     (["log"], 64, "Missing expected argument"),
-    (["log", "input", "--scale", "2"], 64, "--scale is for the laws of --expect"),
+    (["log", "input", "--scale", "2"], 64, "--scale requires --expect"),
     (["log", "input", "--expect", "a", "--scale", "0"], 64, "--scale is 1 or more"),
     (["export", "a.yml", "--swift", "--scale", "0"], 64, "--scale is 1 or more"),
     (["run", PackageFiles.faults, "--only", "faults", "--out", "/proc/none"], 1, "cannot be made"),
@@ -137,7 +137,7 @@ struct ProgramTests {
       "✗ plain · selects   expected 2, actual 21   small.yml:11"
     ),
     (touching, "selects: 21", ["--quiet"], 2, "✗ plain · findings   expected none"),
-    ("  - count Mood", "selects: Mood / 40", ["--scale", "3"], 2, "found 1"),
+    ("  - count Mood", "selects: Mood / 40", ["--scale", "3"], 2, "actual 1"),
     ("  - insert Mood\n  - save", "saves: 0", [], 1, "colors is a required value"),
     ("  - fetch Moood", "selects: 1", [], 65, "did you mean `Mood`?"),
     ("  - fetch Mood", "selcts: 1", [], 65, "did you mean `selects`?"),
@@ -178,7 +178,7 @@ struct ProgramTests {
     let outcome = try program.run(
       ["run", "all", "--scale", "1,2", "--jobs", "2", "--repeat", "2", "--report", "json"])
     #expect(outcome.status == 0, "\(outcome.errors)")
-    #expect(outcome.output.hasSuffix("2 of 2 scenarios held\n"))
+    #expect(outcome.output.hasSuffix("2 of 2 scenarios passed\n"))
     #expect(outcome.output.contains(/scale 1 +scale 2\n +plain +21 +21/))
     let made = program.folder.file("Reports/06/one.json")
     let json = try JSONSerialization.jsonObject(with: try Data(contentsOf: made))

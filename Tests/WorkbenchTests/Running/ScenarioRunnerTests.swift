@@ -168,7 +168,7 @@ struct ScenarioRunnerTests {
     _ = try run(text, scale: 4)
     let error = try #require(throws: ScenarioDiagnostics.self) { try run(text, scale: 3) }
     let problem = try #require(error.diagnostics.first).problem
-    #expect(problem.message.hasPrefix("`Mood / scale` has no value at scale 3: its value 40/3"))
+    #expect(problem.message.hasPrefix("`Mood / scale` has no value at scale 3: the result 40/3"))
     #expect(problem.place.line == 4 && problem.place.column == 30)
   }
 

@@ -205,7 +205,7 @@ struct ShellStoresTests {
     shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
     let file = folder.file("tries.\(ending)")
     let name = LineWords.plain(file.path)
-    #expect(shell.type("report \(name)").lines == ["  \(file.path): 2 tries"])
+    #expect(shell.type("report \(name)").lines == ["  \(file.path): 2 runs"])
     #expect(shell.type("report \(name)").failure == nil, "its own file again")
     let text = try String(contentsOf: file, encoding: .utf8)
     #expect(text.contains("made") && text.contains("run 2"))
@@ -225,7 +225,7 @@ struct ShellStoresTests {
     shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
     let file = folder.file("tries.\(ending)")
     #expect(
-      shell.type("report \(LineWords.plain(file.path))").lines == ["  \(file.path): 2 tries"])
+      shell.type("report \(LineWords.plain(file.path))").lines == ["  \(file.path): 2 runs"])
     let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
     let isTrace = ending == "trace.json"
     let fault = isTrace ? "\"name\":\"fault Mood (miss)\"" : "\"kind\":\"objectFault\""
