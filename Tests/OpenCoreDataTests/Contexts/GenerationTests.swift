@@ -201,7 +201,7 @@ struct GenerationTests {
         _ = fault.label
       }
     }
-    #expect(refused.message.contains("does not exist any more"))
+    #expect(refused.message.contains("its row no longer exists"))
   }
 
   @Test("A fetch that fails leaves the generation as it is", arguments: StoreKind.allCases)

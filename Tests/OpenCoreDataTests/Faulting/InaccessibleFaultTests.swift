@@ -76,6 +76,8 @@ struct InaccessibleFaultTests {
       withExtendedLifetime(stack) {}
     }
     let words = String(decoding: result.standardErrorContent, as: UTF8.self)
-    #expect(words.contains("the row of ") && words.contains("does not exist any more"))
+    #expect(
+      words.contains("could not fulfill a fault for ") && words.contains("its row no longer exists")
+    )
   }
 }

@@ -179,7 +179,7 @@ struct StoreDocumentTests {
       ("idrefs=\"z105 z103\"", "idrefs=\"z105 tag\"", "a relationship needs a name and idrefs"),
       ("attribute name=\"age\"", "attribute", "an attribute needs a name"),
       ("<nextObjectID>106", "<nextObjectID>many", "nextObjectID isn't a number"),
-      ("</object>", "</objekt>", "no well-formed XML"),
+      ("</object>", "</objekt>", "isn't well-formed XML"),
     ])
   func places(part: String, instead: String, message: String) throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())
@@ -277,7 +277,7 @@ struct StoreDocumentTests {
     for (type, bytes, text) in [
       (.xml, try Data(contentsOf: stack.storeURL), "not written in UTF-8"),
       (.xml, Data("<plist/>".utf8), "isn't a store"),
-      (.binary, Data(Self.apples.utf8), "no binary store of this framework"),
+      (.binary, Data(Self.apples.utf8), "isn't a binary store of this framework"),
       (.binary, Data(), "it is empty"), (.xml, Data(), "it is empty"),
     ] as [(NSPersistentStore.StoreType, Data, String)] {
       let url = stack.folder.appendingPathComponent("Other")

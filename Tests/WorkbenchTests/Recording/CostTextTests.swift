@@ -129,7 +129,7 @@ import WorkbenchText
       #expect(!phrase.contains("perfect"), "\(phrase)")
       let sentence = PlanAssessment(sql: sql, lines: lines, count: count).sentence
       #expect(sentence.hasPrefix(beginning), "\(sentence)")
-      #expect(!sentence.contains("best plan"))
+      #expect(!sentence.contains("plan is optimal"))
     }
   }
 

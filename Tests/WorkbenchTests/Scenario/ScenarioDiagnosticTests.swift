@@ -281,7 +281,7 @@ struct ScenarioDiagnosticTests {
     #expect(diagnostic.keyPath == mistake.keyPath)
     #expect(diagnostic.problem.suggestion == mistake.suggestion)
     #expect(!diagnostic.nextStep.isEmpty)
-    if diagnostic.problem.message.hasPrefix("the file is no YAML") == false, mistake.line < 16 {
+    if diagnostic.problem.message.hasPrefix("invalid YAML") == false, mistake.line < 16 {
       #expect(diagnostic.line == mistake.line)
     }
   }
