@@ -182,7 +182,7 @@ struct DeletionTests {
       }
     }
     #expect(
-      wrongEntity.message.contains("'songs' of 'List' leads to objects of 'Song', not of 'Tag'"))
+      wrongEntity.message.contains("'songs' of 'List' takes objects of 'Song', not of 'Tag'"))
   }
 
   @Test(

@@ -178,7 +178,7 @@ struct ValidationTests {
       #expect(context.saveError()?.code == many)
       garage.setValue(Array(cars.prefix(1)), forKey: "cars")
       let one = context.saveError()?.localizedDescription
-      #expect(one == "cars leads to 1 object, but needs at least 3.")
+      #expect(one == "cars has 1 object, but needs at least 3.")
       garage.setValue(Array(cars.prefix(3)), forKey: "cars")
       try context.save()
     }

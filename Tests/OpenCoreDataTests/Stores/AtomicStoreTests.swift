@@ -160,7 +160,7 @@ struct AtomicStoreTests {
     try add(["one"], to: one)
     let error = try #require(throws: NSError.self) { try add(["other"], to: other) }
     #expect(error.code == NSPersistentStoreSaveError)
-    #expect(error.localizedDescription.contains("somebody else has written to it"))
+    #expect(error.localizedDescription.contains("it was modified by another process"))
     #expect(try names(stack.coldContext()) == ["one"])
     // A file that is gone takes nobody's objects along.
     try FileManager.default.removeItem(at: stack.storeURL)
