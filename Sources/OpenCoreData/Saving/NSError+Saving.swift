@@ -9,8 +9,8 @@ extension NSError {
   ) -> NSError {
     coreData(
       NSPersistentStoreSaveError,
-      "'\(relationship)' of \(object.objectID) refers to \(other.objectID): "
-        + "related objects must be in the same store. Call assign(_:to:) before saving.",
+      "'\(relationship)' of \(object.objectID) refers to \(other.objectID) in another store. Related "
+        + "objects must be in the same store; call assign(_:to:) before saving.",
       [
         NSAffectedObjectsErrorKey: [object, other],
         NSAffectedStoresErrorKey: [object, other].compactMap { $0.context?.store(for: $0) },

@@ -228,7 +228,7 @@ import Testing
     ("titel == 'x'", "titel: Sheet has no property titel. Did you mean title?"),
     ("mood == 'x'", "mood: Sheet.mood is transient: the store has no column for it."),
     ("title.length == 3", "title.length: Sheet.title is an attribute"),
-    ("tags.name == 'x'", "needs ANY, ALL or @count"),
+    ("tags.name == 'x'", "needs ANY, ALL, or @count"),
     ("author == 'x'", "An object or an object ID is needed to compare with Author."),
     ("pages == 'x'", "The text \"x\" cannot be compared with Sheet.pages."),
     ("scan CONTAINS 'x'", "Item.scan isn't a string"),

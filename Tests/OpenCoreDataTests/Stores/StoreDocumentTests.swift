@@ -197,11 +197,11 @@ struct StoreDocumentTests {
     arguments: [
       ("type=\"AUTHOR\" id", "type=\"WRITER\" id", "no entity 'WRITER'"),
       ("name=\"age\"", "name=\"years\"", "no attribute 'years'"),
-      (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' isn't an int16"),
+      (">42<", ">forty-two<", "'age' of the object 102 of 'AUTHOR' isn't of type int16"),
       ("name=\"mentor\"", "name=\"boss\"", "no relationship 'boss'"),
       ("id=\"z103\"", "id=\"z105\"", "two objects have it"),
-      ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "is no 'Author' but a 'Tag'"),
-      ("idrefs=\"z105 z103\"", "idrefs=\"z105 z102\"", "is no 'Tag' but a 'Author'"),
+      ("AUTHOR\" idrefs=\"z102\"", "AUTHOR\" idrefs=\"z103\"", "isn't a 'Author' but a 'Tag'"),
+      ("idrefs=\"z105 z103\"", "idrefs=\"z105 z102\"", "isn't a 'Tag' but a 'Author'"),
     ])
   func misfits(part: String, instead: String, message: String) throws {
     let stack = try TestStack(.xml, model: SchemaModels.library())

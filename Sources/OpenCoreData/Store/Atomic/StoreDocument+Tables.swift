@@ -93,7 +93,7 @@ extension StoreDocument.Object {
       }
       guard let value = slot.kind.stored(attribute.value) else {
         throw StoreDocument.Problem(
-          "'\(attribute.name)' of the object \(key) of '\(entity)' isn't a \(slot.kind.documentType)."
+          "'\(attribute.name)' of the object \(key) of '\(entity)' isn't of type \(slot.kind.documentType)."
         )
       }
       builder.set(value, at: slot)
