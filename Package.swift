@@ -98,12 +98,52 @@ let package = Package(
     .testTarget(
       name: "OpenCoreDataTests",
       dependencies: ["OpenCoreData", "CoreDataCosts", "SQLiteDriver", "ProfileEvents"]),
-    .testTarget(
-      name: "WorkbenchTests",
+    // What the tests of the workbench share: stores, scenarios, logs, recorded events.
+    .target(
+      name: "WorkbenchFixtures",
       dependencies: [
-        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools", "Profiling",
-        "LogAnalysis", "RunReports", "WorkbenchShell", "OpenCoreData", "ModelCode",
-        "ProfileEvents", "SQLiteDriver", .product(name: "Yams", package: "Yams"),
+        "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling", "LogAnalysis",
+        "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+      ], path: "Tests/WorkbenchFixtures"),
+    .testTarget(
+      name: "StatementAnalysisTests",
+      dependencies: ["WorkbenchFixtures", "StatementAnalysis", "OpenCoreData", "SQLiteDriver"]),
+    .testTarget(
+      name: "ScenarioLanguageTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "OpenCoreData", "ProfileEvents",
+        .product(name: "Yams", package: "Yams"),
+      ]),
+    .testTarget(
+      name: "StoreToolsTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "ScenarioLanguage", "StoreTools", "OpenCoreData",
+        "ModelCode", "SQLiteDriver",
+      ]),
+    .testTarget(
+      name: "ProfilingTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling",
+        "OpenCoreData", "ProfileEvents",
+      ]),
+    .testTarget(
+      name: "LogAnalysisTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage",
+        "LogAnalysis", "OpenCoreData", "SQLiteDriver", "ProfileEvents",
+      ]),
+    .testTarget(
+      name: "RunReportsTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "Profiling",
+        "LogAnalysis", "RunReports", "OpenCoreData", "ProfileEvents",
+      ]),
+    .testTarget(
+      name: "WorkbenchShellTests",
+      dependencies: [
+        "WorkbenchFixtures", "WorkbenchText", "StatementAnalysis", "ScenarioLanguage", "StoreTools",
+        "Profiling", "RunReports", "WorkbenchShell", "OpenCoreData", "SQLiteDriver",
+        "ProfileEvents",
       ]),
     .testTarget(
       name: "cdprofTests", dependencies: ["cdprof", "OpenCoreData", "ManagedModel", "SQLiteDriver"]),

@@ -1,3 +1,5 @@
+import StatementAnalysis
+
 /// How a log was broken at a column by the terminal, the console or the page that it was copied from.
 package struct LogWrap: Sendable, Equatable {
   /// Where lines were broken.

@@ -1,5 +1,6 @@
 import ProfileEvents
 import ScenarioLanguage
+import StatementAnalysis
 
 /// A statement as a log has it: whole, wrapped over lines, or cut.
 package struct SQLText {

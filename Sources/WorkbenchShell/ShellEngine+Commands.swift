@@ -124,7 +124,7 @@ extension ShellEngine {
       let place = current.results.firstIndex(where: { result in
         result.groups.contains { $0.number == group.number }
       }), let step = current.steps.first(where: { $0.text == current.results[place].text }),
-      case .predicate(let format)? = step.option(.predicate),
+      let format = step.format(of: .predicate),
       let explanation = try? PredicateExplanation(
         format, entity: step.subject, model: session.model)
     else { return [] }

@@ -60,7 +60,9 @@ extension ShellEngine {
     }
     let path = try newFile(word)
     let tries = desk.tries + (desk.current.isEmpty ? [] : [try desk.finished()])
-    let result = desk.workspace.result(of: tries.compactMap(\.result))
+    let over = tries.compactMap { one in one.result.map { (one, $0) } }
+    let result = desk.workspace.result(
+      of: FixVerification.noting(in: over.map(\.1), steps: over.map(\.0.steps)))
     // `newFile(_:)` has checked what is there.
     let file = URL(fileURLWithPath: word.text)
     try OutputFile.write(try format.data(result), to: file, force: true)

@@ -59,7 +59,7 @@ struct ShellRun {
     results.append(
       StepResult(
         text: step.text, name: step.name, location: step.location, summary: summary, costs: costs,
-        offset: recorded.begin - start, fetch: step.fetchText, groups: Array(groups[lastGroups])))
+        offset: recorded.begin - start, fetch: step.fetch, groups: Array(groups[lastGroups])))
   }
 
   /// Adds what the rules found in a step.

@@ -29,18 +29,15 @@ struct Compare: Executable {
       What fails, with commas: more (a cost has grown), change (a count differs), findings (a new \
       one fires), missing (a variant is gone), none, or metrics that may not grow. \
       more,findings,missing if not given.
-      """, valueName: "words"), completion: .words(ComparisonGate.words))
-  var failOn: String?
+      """, valueName: "words"), completion: .words(ComparisonGate.words),
+    transform: { try ComparisonGate($0) })
+  var failOn: ComparisonGate?
 
   @ArgumentParser.Flag(help: "Print JSON.")
   var json = false
 
-  func validate() throws {
-    _ = try gate()
-  }
-
   func execute(_ console: Console) throws -> ExitStatus {
-    let gate = try gate()
+    let gate = failOn ?? .standard
     let comparison = try ComparedInput.comparison(before, after)
     let failures = gate.failures(of: comparison)
     if json {
@@ -50,14 +47,5 @@ struct Compare: Executable {
       console.say(failures.isEmpty ? [] : [""] + failures.map { "✗ \($0)" })
     }
     return failures.isEmpty ? .success : .expectationMissed
-  }
-
-  private func gate() throws -> ComparisonGate {
-    guard let failOn else { return .standard }
-    do {
-      return try ComparisonGate(failOn)
-    } catch {
-      throw ValidationError(error.description)
-    }
   }
 }

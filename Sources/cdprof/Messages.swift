@@ -27,23 +27,6 @@ enum Messages {
       + "the commands are: \(commands.joined(separator: ", ")); see `cdprof help`"
   }
 
-  /// The formats that are named with commas, each once, in the order of writing.
-  ///
-  /// - Throws: a `ValidationError` for a word that is none.
-  static func formats(_ words: String) throws -> [ReportFormat] {
-    try words.split(separator: ",", omittingEmptySubsequences: false).reduce(into: []) {
-      formats, part in
-      let word = part.trimmingCharacters(in: .whitespaces)
-      guard let format = ReportFormat(rawValue: word) else {
-        let near = NearestName.of(word, among: ReportFormat.allCases.map(\.rawValue))
-        throw ValidationError(
-          "unknown report format `\(word)`\(near.map { "; did you mean `\($0)`?" } ?? "")\n"
-            + "write one or more of: \(ReportFormat.words)")
-      }
-      if !formats.contains(format) { formats.append(format) }
-    }
-  }
-
   static func sameName(_ name: String, _ first: String, _ second: String) -> String {
     "\(first) and \(second) would both write \(name).html; run them into two folders with --out"
   }

@@ -20,8 +20,9 @@ struct Report: Executable {
   @Option(
     help: ArgumentHelp(
       "The formats, with commas: \(ReportFormat.words).", valueName: "formats"),
-    completion: .words(ReportFormat.allCases.map(\.rawValue)))
-  var report = ReportFormat.text.rawValue
+    completion: .words(ReportFormat.allCases.map(\.rawValue)),
+    transform: { try ReportFormats($0) })
+  var report = ReportFormats([.text])
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out: String?
@@ -30,14 +31,13 @@ struct Report: Executable {
   var force = false
 
   func validate() throws {
-    let formats = try Messages.formats(report)
-    if out == nil, formats.count > 1 || files.count > 1 {
+    if out == nil, report.formats.count > 1 || files.count > 1 {
       throw ValidationError("Several reports need a folder: add --out DIR.")
     }
   }
 
   func execute(_ console: Console) throws -> ExitStatus {
-    let formats = try Messages.formats(report)
+    let formats = report.formats
     // Everything is read before anything is written.
     let results = try files.map { ($0, try ResultFile.read(at: $0)) }
     guard let out else {

@@ -22,8 +22,9 @@ struct Run: Executable {
 
   @Option(
     help: ArgumentHelp("Write reports, with commas: \(ReportFormat.words).", valueName: "formats"),
-    completion: .words(ReportFormat.allCases.map(\.rawValue)))
-  var report: String?
+    completion: .words(ReportFormat.allCases.map(\.rawValue)),
+    transform: { try ReportFormats($0) })
+  var report = ReportFormats([])
 
   @Option(help: ArgumentHelp("The folder to write to.", valueName: "dir"), completion: .directory)
   var out = "Reports"
@@ -63,8 +64,9 @@ struct Run: Executable {
   @Option(
     help: ArgumentHelp(
       "Exit with status 3 if any of these rules fires, even if the scenario expects it; `any` selects all rules.",
-      valueName: "rules"), completion: .words(FindingGate.words))
-  var failOn: String?
+      valueName: "rules"), completion: .words(FindingGate.words),
+    transform: { try FindingGate($0) })
+  var failOn: FindingGate?
 
   @Option(
     name: .customLong("sql"),
@@ -101,8 +103,6 @@ struct Run: Executable {
       throw ValidationError(
         "--sql can't be combined with --jobs because the logs would interleave.")
     }
-    _ = try formats()
-    _ = try failOn.map { try FindingGate($0) }
     var paths: [String: String] = [:]
     for file in files {
       // What is not there is told when it is read.
@@ -159,10 +159,5 @@ struct Run: Executable {
     let failure = Failure(error)
     console.complain(failure.text)
     return failure.status
-  }
-
-  /// The formats that were asked for, each once, in the order of writing.
-  func formats() throws -> [ReportFormat] {
-    try report.map(Messages.formats) ?? []
   }
 }

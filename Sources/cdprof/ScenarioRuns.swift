@@ -34,7 +34,7 @@ struct ScenarioRuns: Sendable {
     scales = command.scale.scales
     seed = command.seed
     repeats = command.repeats
-    formats = (try? command.formats()) ?? []
+    formats = command.report.formats
     sqlLevel = command.sqlLevel
     showsBinds = command.showBinds
     force = command.force
@@ -60,7 +60,6 @@ struct ScenarioRuns: Sendable {
   static func status(
     of runs: [ScenarioRuns], _ command: Run, _ console: Console
   ) throws -> ExitStatus {
-    let gate = try command.failOn.map { try FindingGate($0) }
     // The progress of one, unless its SQL log is where progress would be.
     let showsProgress = command.jobs == 1 && command.sqlLevel == 0
     let isAlone = command.jobs == 1
@@ -80,7 +79,7 @@ struct ScenarioRuns: Sendable {
       if !isAlone, !command.quiet {
         console.progress(NumberText.counted(told, of: runs.count, "scenario"))
       }
-      let one = tell(outcome, gate, command, console)
+      let one = tell(outcome, command, console)
       if one == .success { held += 1 }
       status = status.worse(one)
     }
@@ -93,7 +92,7 @@ struct ScenarioRuns: Sendable {
   }
 
   private static func tell(
-    _ outcome: Outcome, _ gate: FindingGate?, _ command: Run, _ console: Console
+    _ outcome: Outcome, _ command: Run, _ console: Console
   ) -> ExitStatus {
     var status = ExitStatus.success
     console.endProgress()
@@ -102,7 +101,7 @@ struct ScenarioRuns: Sendable {
         command.quiet ? Array(RunText.missed(result).dropFirst()) : RunText.lines(result))
       if command.plans, !command.quiet { console.say(RunText.plans(result)) }
       if !result.holds { status = status.worse(.expectationMissed) }
-      if let stopped = gate?.stopped(by: result), !stopped.isEmpty {
+      if let stopped = command.failOn?.stopped(by: result), !stopped.isEmpty {
         console.note(Messages.stopped(stopped, in: result.scenario))
         status = status.worse(.findings)
       }

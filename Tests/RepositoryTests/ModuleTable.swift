@@ -47,6 +47,8 @@ struct ModuleTable {
     var targets: [String: Set<String>] = [:]
     for (index, start) in starts.enumerated() where start.1 != "testTarget" {
       let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : text.endIndex
+      // What only tests use isn't in the table.
+      if text[start.range.upperBound..<end].contains("path: \"Tests/") { continue }
       let names = text[start.range.upperBound..<end].firstMatch(of: /dependencies: \[([^\]]*)\]/)
       targets[String(start.2)] = Set(
         names.map { $0.1.replacing(/package: "[^"]*"/, with: "") }

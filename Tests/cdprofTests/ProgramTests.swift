@@ -221,7 +221,7 @@ struct ProgramTests {
       of: #"inverseName="moods" inverseEntity="Country""#, with: "")
     let copy = try program.folder.write(sick, to: "contents")
     let check = try program.run(["model", copy, "--check", "--json"])
-    #expect(check.status == 3 && check.output.contains(#""rule" : "doubtful-part""#))
+    #expect(check.status == 3 && check.output.contains(#""rule" : "ignored-element""#))
     let shown = try program.run(["model", copy])
     #expect(shown.status == 0 && !shown.output.isEmpty)
     #expect(shown.errors.hasPrefix("warning: \(copy):"))

@@ -80,14 +80,14 @@ package struct SuggestedFix: Sendable, Equatable {
   /// What to do, in words, where no code can say it; empty otherwise.
   package var advice: String
   /// The fetch as it should be; nil when no fetch step can say it.
-  package var fetch: FetchText?
+  package var fetch: Step?
   /// An option that the step behind the finding no longer needs; nil when that step stays as it is.
   ///
   /// It serves to find the cured work among the variants, and is in no report.
   package var spares: OptionWord?
 
   package init(
-    now: String? = nil, swift: [String] = [], advice: String = "", fetch: FetchText? = nil,
+    now: String? = nil, swift: [String] = [], advice: String = "", fetch: Step? = nil,
     spares: OptionWord? = nil
   ) {
     self.now = now
@@ -98,7 +98,7 @@ package struct SuggestedFix: Sendable, Equatable {
   }
 
   /// The step to type instead, as one shell line.
-  package var step: String? { fetch?.description }
+  package var step: String? { fetch?.text }
 
   /// The cure on one line: code where there is some, words otherwise.
   package var text: String {

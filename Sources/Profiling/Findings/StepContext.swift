@@ -47,7 +47,7 @@ package struct StepContext: Sendable {
   }
 
   /// The fetch that brought the objects the step reads; nil when a fetch did not bring them.
-  package var fetch: FetchText?
+  package var fetch: Step?
   /// The objects the step was given.
   ///
   /// An entity can also be reached from itself (`manager`), so that its name alone does not tell;
@@ -68,7 +68,7 @@ package struct StepContext: Sendable {
   package var counted: Set<String> = []
 
   package init(
-    fetch: FetchText? = nil, held: Set<ObjectReference> = [], reachedThrough: [String: Path] = [:],
+    fetch: Step? = nil, held: Set<ObjectReference> = [], reachedThrough: [String: Path] = [:],
     routes: [Route] = []
   ) {
     self.fetch = fetch

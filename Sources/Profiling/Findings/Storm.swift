@@ -79,9 +79,11 @@ struct Storm: Hashable {
   }
 
   /// Whether the fetch behind the step asked for it ahead of time.
-  func isPrefetched(by fetch: FetchText?) -> Bool {
+  func isPrefetched(by fetch: Step?) -> Bool {
     guard let keyPath, let fetch else { return false }
-    return fetch.values(of: "prefetch").contains { $0 == keyPath || $0.hasPrefix("\(keyPath).") }
+    return (fetch.keyPaths(of: .prefetch) ?? []).contains {
+      $0 == keyPath || $0.hasPrefix("\(keyPath).")
+    }
   }
 
   /// Whether the step read the length of these lists and nothing else of them.
@@ -110,11 +112,11 @@ struct Storm: Hashable {
   }
 
   /// One SELECT more brings everything that is reached through a key path.
-  static func prefetchCure(_ keyPath: String, _ fetch: FetchText?) -> SuggestedFix {
-    let list = ((fetch?.values(of: "prefetch") ?? []) + [keyPath]).map { "\"\($0)\"" }
+  static func prefetchCure(_ keyPath: String, _ fetch: Step?) -> SuggestedFix {
+    let list = ((fetch?.keyPaths(of: .prefetch) ?? []) + [keyPath]).map { "\"\($0)\"" }
       .joined(separator: ", ")
     return SuggestedFix(
       swift: ["request.relationshipKeyPathsForPrefetching = [\(list)]"],
-      fetch: fetch?.without("values").adding(keyPath, to: "prefetch"))
+      fetch: fetch?.without(.values).prefetching(keyPath))
   }
 }

@@ -134,14 +134,14 @@ package struct StepResult: Sendable, Equatable {
   package var costs: Costs
   /// Nanoseconds from the beginning of the variant.
   package var offset: UInt64
-  /// The request in words; nil when the step isn't a fetch.
-  package var fetch: FetchText?
+  /// The step without what is expected of it; nil when the step isn't a fetch.
+  package var fetch: Step?
   /// What the step caused, alike events together.
   package var groups: [EventGroup]
 
   package init(
     text: String, name: String? = nil, location: CallSite, summary: String, costs: Costs,
-    offset: UInt64 = 0, fetch: FetchText? = nil, groups: [EventGroup] = []
+    offset: UInt64 = 0, fetch: Step? = nil, groups: [EventGroup] = []
   ) {
     self.text = text
     self.name = name

@@ -136,7 +136,7 @@ extension EventGroup {
   /// Whether its rows are those of a join table, whose name begins with an entity's number.
   fileprivate var changesLinks: Bool {
     guard let sql, ["insert", "update", "delete"].contains(word),
-      let table = StatementTables.all(in: sql).first?.table
+      let table = SQLOutline(sql).tables.first?.table
     else { return false }
     return table.hasPrefix("Z_") && table.dropFirst(2).first?.isNumber == true
   }

@@ -97,7 +97,8 @@ package struct ScenarioRunner {
     return RunResult(
       scenario: scenario.name, file: scenario.path, chapter: scenario.chapter,
       story: scenario.story, covers: scenario.covers, seed: seed, scale: scale,
-      data: contents.counts, variants: variants, environment: .current, command: command)
+      data: contents.counts, variants: FixVerification.noting(in: variants, steps: steps),
+      environment: .current, command: command)
   }
 
   /// Leaves the data beside the reports; a store that was copied from there stays as it is.

@@ -18,7 +18,7 @@ extension Session {
   func batchUpdate(_ step: Step, _ input: StepInput) throws -> String {
     let request = NSBatchUpdateRequest(entityName: step.subject)
     request.predicate = try step.request(for: NSManagedObject.self).predicate
-    if case .subentities(let flag)? = step.option(.subentities) {
+    if let flag = step.flag(of: .subentities) {
       request.includesSubentities = flag
     }
     request.propertiesToUpdate = values(of: step)

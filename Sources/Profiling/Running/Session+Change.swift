@@ -97,8 +97,7 @@ extension Session {
 
   /// Takes groups of changes back, or makes them again.
   func undo(_ step: Step, in context: NSManagedObjectContext) -> String {
-    var redoes = false
-    if case .redo(let flag)? = step.option(.redo) { redoes = flag }
+    let redoes = step.flag(of: .redo) ?? false
     let times = step.number(of: .times) ?? 1
     for _ in 0..<times {
       if redoes { context.redo() } else { context.undo() }

@@ -15,8 +15,7 @@ extension Session {
   /// Cost: none for the notification of a save; by IDs, one SELECT an entity of registered objects.
   func merge(_ step: Step, into context: NSManagedObjectContext) -> String {
     guard let result = held[step.subject] else { return "" }
-    var isRemote = false
-    if case .remote(let flag)? = step.option(.remote) { isRemote = flag }
+    let isRemote = step.flag(of: .remote) ?? false
     switch result.content {
     case .save(nil): return "nothing was saved, nothing to merge"
     case .save(let notification?):
@@ -52,8 +51,7 @@ extension Session {
 
   /// Pins a context to a state of the store, or lets it go.
   func pin(_ step: Step, _ context: NSManagedObjectContext) throws -> String {
-    var word = "current"
-    if case .to(let text)? = step.option(.to) { word = text }
+    let word = step.text(of: .to) ?? "current"
     switch word {
     case "current": try context.setQueryGenerationFrom(.current)
     case "none":

@@ -27,7 +27,7 @@ extension Session {
       }
     }
     let result = HeldResult(
-      content: content, entity: step.subject, context: input.contextName, fetch: step.fetchText)
+      content: content, entity: step.subject, context: input.contextName, fetch: step.fetch)
     if let name = step.name { hold(result, as: name) }
     return "\(step.name.map { "\($0): " } ?? "")\(result.summary)"
       + (step.name == nil ? ", released" : "")

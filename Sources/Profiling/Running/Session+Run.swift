@@ -10,7 +10,7 @@ extension Session {
     return StepCheck(model: model).problems(of: step, known: knownNames)
       + unknown.map { option in
         LanguageProblem(
-          "the row count of `\(option.valueText)` isn't known",
+          "the row count of `\(option.value.text)` isn't known",
           at: step.places.place(of: option.word), nextStep: "write a number")
       }
   }
@@ -108,7 +108,7 @@ extension Session {
   }
 
   /// What the rules must know of a step: the fetch behind its subject, and how it reaches other entities.
-  private func stepContext(of step: Step, fetch: FetchText?) -> StepContext {
+  private func stepContext(of step: Step, fetch: Step?) -> StepContext {
     guard let result = held[step.subject], let entity = model.entitiesByName[result.entity] else {
       return StepContext(fetch: fetch)
     }
@@ -120,7 +120,7 @@ extension Session {
       fetch: fetch, held: isAmbiguous ? references(of: result) : [], reachedThrough: reached,
       routes: routes)
     context.sorting = sorting
-    if case .array(true)? = step.option(.array) { context.makesArray = true }
+    if step.flag(of: .array) == true { context.makesArray = true }
     let counted = step.reads.compactMap(Step.countedPath)
     context.counted = Set(counted).filter { path in
       !step.reads.contains {
@@ -154,7 +154,7 @@ extension Session {
   /// For each key path that a step reads, or sorts in memory by, its relationships in their order.
   private func ways(of step: Step) -> [[Way]] {
     var keyPaths = step.reads
-    if case .sort(let keys)? = step.option(.sort) { keyPaths += keys.map(\.keyPath) }
+    if let keys = step.sortKeys(of: .sort) { keyPaths += keys.map(\.keyPath) }
     guard let entity = held[step.subject].flatMap({ model.entitiesByName[$0.entity] }) else {
       return keyPaths.map { _ in [] }
     }

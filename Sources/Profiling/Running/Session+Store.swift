@@ -28,7 +28,7 @@ extension Session {
   /// Makes an index of the store, or drops one.
   func changeIndex(_ step: Step) throws -> String {
     let connection = try rawConnection()
-    if case .remove(let name)? = step.option(.remove) {
+    if let name = step.name(of: .remove) {
       let stored = NSManagedObjectModel.storeIndexName(name, ofEntity: step.subject)
       let known = try connection.run(
         "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN (\(quoted(name)), "
@@ -63,7 +63,7 @@ extension Session {
 
   /// Opens the store again with a pragma.
   func setPragma(_ step: Step) throws -> String {
-    guard case .to(let value)? = step.option(.to) else { return "" }
+    guard let value = step.text(of: .to) else { return "" }
     for named in stack.contexts {
       guard !named.context.performAndWait({ named.context.hasChanges }) else {
         throw StepInput.error(
@@ -76,9 +76,9 @@ extension Session {
   }
 
   private func storeIndex(_ step: Step) throws -> SchemaIndex? {
-    guard case .keys(let keys)? = step.option(.keys), let name = step.name else { return nil }
+    guard let keys = step.sortKeys(of: .keys), let name = step.name else { return nil }
     var predicate: NSPredicate?
-    if case .predicate(let format)? = step.option(.predicate) {
+    if let format = step.format(of: .predicate) {
       predicate = try NSPredicate.parse(format, arguments: [])
     }
     return model.storeIndex(

@@ -13,8 +13,8 @@ extension Session {
     let every = max(1, step.number(of: .every) ?? 1)
     let indexes = stride(from: range.lowerBound, to: range.upperBound, by: every)
     var objects = input.objects
-    if case .array(true)? = step.option(.array) { objects = array(of: objects, input.context) }
-    if case .sort(let keys)? = step.option(.sort) {
+    if step.flag(of: .array) == true { objects = array(of: objects, input.context) }
+    if let keys = step.sortKeys(of: .sort) {
       objects = try sorted(objects, by: keys, step, input)
     }
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }

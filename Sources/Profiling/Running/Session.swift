@@ -116,8 +116,7 @@ package final class Session {
 extension Session {
   /// Turns each object of a result back into a fault.
   func refresh(_ step: Step, _ input: StepInput) throws -> String {
-    var keepsChanges = true
-    if case .keep(let flag)? = step.option(.keep) { keepsChanges = flag }
+    let keepsChanges = step.flag(of: .keep) ?? true
     let range = step.part(of: input.objects.count)
     try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()

@@ -2,46 +2,36 @@ import OpenCoreData
 import ScenarioLanguage
 
 extension Step {
-  /// The fetch in words, for findings and their cures; nil for other steps.
-  package var fetchText: FetchText? {
-    guard verb == .fetch else { return nil }
-    return FetchText(
-      entity: subject,
-      options: options.map { FetchText.Option($0.word.rawValue, $0.valueTexts) }, name: name)
-  }
-
   /// The request of a fetch or count step.
   ///
   /// - Throws: `PredicateSyntaxError` when its predicate cannot be read.
   func request<Result>(for type: Result.Type) throws -> NSFetchRequest<Result> {
     let request = NSFetchRequest<Result>(entityName: subject)
-    for option in options {
-      switch option {
-      case .predicate(let format): request.predicate = try NSPredicate.parse(format, arguments: [])
-      case .sort(let keys):
-        request.sortDescriptors = keys.map(\.descriptor)
-      case .limit(let number): request.fetchLimit = number.value ?? 0
-      case .offset(let number): request.fetchOffset = number.value ?? 0
-      case .batch(let number): request.fetchBatchSize = number.value ?? 0
-      case .prefetch(let keyPaths): request.relationshipKeyPathsForPrefetching = keyPaths
-      case .values(let flag): request.includesPropertyValues = flag
-      case .faults(let flag): request.returnsObjectsAsFaults = flag
-      case .pending(let flag): request.includesPendingChanges = flag
-      case .subentities(let flag): request.includesSubentities = flag
-      case .result(.ids): request.resultType = .managedObjectIDResultType
-      case .result(.dictionaries): request.resultType = .dictionaryResultType
-      case .columns(let columns): request.propertiesToFetch = columns.map(\.property)
-      case .group(let keyPaths): request.propertiesToGroupBy = keyPaths
-      case .having(let format):
-        request.havingPredicate = try NSPredicate.parse(format, arguments: [])
-      case .distinct(let flag): request.returnsDistinctResults = flag
-      // Objects are the default, a count has no request's result type here, and no request has the rest.
-      case .result(.objects), .result(.count), .times, .assignments, .keep, .removals, .every,
-        .array, .redo, .parent, .queue, .coordinator, .policy, .merges, .staleness, .undoable,
-        .retains, .remote, .keys, .remove, .to, .context:
-        break
-      }
+    if let format = format(of: .predicate) {
+      request.predicate = try NSPredicate.parse(format, arguments: [])
     }
+    if let keys = sortKeys(of: .sort) { request.sortDescriptors = keys.map(\.descriptor) }
+    request.fetchLimit = number(of: .limit) ?? 0
+    request.fetchOffset = number(of: .offset) ?? 0
+    request.fetchBatchSize = number(of: .batch) ?? 0
+    request.relationshipKeyPathsForPrefetching = keyPaths(of: .prefetch)
+    request.includesPropertyValues = flag(of: .values) ?? true
+    request.returnsObjectsAsFaults = flag(of: .faults) ?? true
+    request.includesPendingChanges = flag(of: .pending) ?? true
+    request.includesSubentities = flag(of: .subentities) ?? true
+    request.resultType =
+      switch resultKind {
+      case .ids: .managedObjectIDResultType
+      case .dictionaries: .dictionaryResultType
+      // A count is executed by `count(for:)`.
+      case .objects, .count: .managedObjectResultType
+      }
+    request.propertiesToFetch = columns(of: .columns)?.map(\.property)
+    request.propertiesToGroupBy = keyPaths(of: .group)
+    if let format = format(of: .having) {
+      request.havingPredicate = try NSPredicate.parse(format, arguments: [])
+    }
+    request.returnsDistinctResults = flag(of: .distinct) ?? false
     return request
   }
 
@@ -51,18 +41,6 @@ extension Step {
     // As with a request, a limit of 0 is none.
     let limit = number(of: .limit) ?? 0
     return start..<(limit == 0 ? count : min(count, start + min(limit, count)))
-  }
-}
-
-extension StepOption {
-  /// The value's parts: several for lists, one otherwise.
-  fileprivate var valueTexts: [String] {
-    switch self {
-    case .sort(let keys): keys.map { LineWords.plain($0.description) }
-    case .prefetch(let keyPaths), .group(let keyPaths): keyPaths.map(LineWords.plain)
-    case .columns(let columns): columns.map { LineWords.plain($0.description) }
-    default: [valueText]
-    }
   }
 }
 

@@ -140,7 +140,7 @@ struct HeldResult {
   /// The name of the context it belongs to.
   var context: String
   /// The fetch that brought it; nil for what no fetch brought.
-  var fetch: FetchText?
+  var fetch: Step?
 
   var shape: HeldShape {
     let kind: HeldShape.Kind =

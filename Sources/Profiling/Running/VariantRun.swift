@@ -45,7 +45,7 @@ struct VariantRun {
       StepResult(
         text: outcome.step.text, name: outcome.step.name, location: outcome.step.location,
         summary: outcome.summary, costs: outcome.costs,
-        offset: outcome.recorded.begin - recording.begin, fetch: outcome.step.fetchText,
+        offset: outcome.recorded.begin - recording.begin, fetch: outcome.step.fetch,
         groups: recording.groups(of: outcome.recorded))
     }
     result.scopedMetrics = scopedMetrics(of: recording)

@@ -103,10 +103,10 @@ extension ExportedVariant {
       (result, key) = ("NSBatchInsertResult", "NSInsertedObjectsKey")
     case .batchUpdate:
       lines = ["let request = NSBatchUpdateRequest(entityName: \(name))"]
-      if case .predicate(let format)? = step.option(.predicate) {
+      if let format = step.format(of: .predicate) {
         lines.append("request.predicate = NSPredicate(format: \(SwiftNames.literal(format)))")
       }
-      if case .subentities(let flag)? = step.option(.subentities) {
+      if let flag = step.flag(of: .subentities) {
         lines.append("request.includesSubentities = \(flag)")
       }
       lines += [

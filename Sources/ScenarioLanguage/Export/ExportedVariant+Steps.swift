@@ -45,8 +45,7 @@ extension ExportedVariant {
     case .relate: return relate(step, context)
     case .delete: return work(on: step, context) { ["\(context).delete(object)"] }
     case .refresh:
-      var keeps = true
-      if case .keep(let flag)? = step.option(.keep) { keeps = flag }
+      let keeps = step.flag(of: .keep) ?? true
       return work(on: step, context) { ["\(context).refresh(object, mergeChanges: \(keeps))"] }
     case .save:
       guard let name = step.name else {
@@ -105,12 +104,12 @@ extension ExportedVariant {
     let elements = elements(of: step.subject, in: known.context(of: step))
     var body = Body(lines: elements.unwrapping)
     var list = elements.list
-    if step.verb == .walk, case .array(true)? = step.option(.array) {
+    if step.verb == .walk, step.flag(of: .array) == true {
       body.lines.append("let list = \(list).map { $0 }")
       list = "list"
     }
     var isIDs = elements.isIDs
-    if step.verb == .walk, case .sort(let keys)? = step.option(.sort) {
+    if step.verb == .walk, let keys = step.sortKeys(of: .sort) {
       if isIDs { list += ".map { \(context).object(with: $0) }" }
       isIDs = false
       let keys = keys.map {

@@ -179,12 +179,16 @@ extension ExportedVariant {
   }
 
   private func setting(_ option: StepOption, of context: String) -> String? {
-    switch option {
-    case .policy(let policy): "\(context).mergePolicy = NSMergePolicy.\(policy.swiftName)"
-    case .merges(let flag): "\(context).automaticallyMergesChangesFromParent = \(flag)"
-    case .staleness(let seconds): "\(context).stalenessInterval = \(seconds)"
-    case .undoable(let flag): "\(context).undoManager = \(flag ? "UndoManager()" : "nil")"
-    case .retains(let flag): "\(context).retainsRegisteredObjects = \(flag)"
+    switch (option.word, option.value) {
+    case (.policy, .choice(let word)):
+      MergePolicyName(rawValue: word).map {
+        "\(context).mergePolicy = NSMergePolicy.\($0.swiftName)"
+      }
+    case (.merges, .flag(let flag)): "\(context).automaticallyMergesChangesFromParent = \(flag)"
+    case (.staleness, .seconds(let seconds)): "\(context).stalenessInterval = \(seconds)"
+    case (.undoable, .flag(let flag)):
+      "\(context).undoManager = \(flag ? "UndoManager()" : "nil")"
+    case (.retains, .flag(let flag)): "\(context).retainsRegisteredObjects = \(flag)"
     default: nil
     }
   }
@@ -202,8 +206,7 @@ extension ExportedVariant {
           + "into: [\(context)]) }")
       return
     }
-    var isRemote = false
-    if case .remote(let flag)? = step.option(.remote) { isRemote = flag }
+    let isRemote = step.flag(of: .remote) ?? false
     lines.block("step(\(context))") { lines in
       lines.line("guard let \(name) else { return }")
       if isRemote {
@@ -218,8 +221,7 @@ extension ExportedVariant {
 
   /// Pins a context to a state of the store, or lets it go.
   func pin(_ step: Step, _ context: String) -> [String] {
-    var word = "current"
-    if case .to(let text)? = step.option(.to) { word = text }
+    let word = step.text(of: .to) ?? "current"
     switch word {
     case "current": return ["try \(context).setQueryGenerationFrom(.current)"]
     case "none": return ["try \(context).setQueryGenerationFrom(nil)"]

@@ -45,6 +45,15 @@ package struct CountExpression: Sendable, Hashable {
     place = word.place
   }
 
+  /// The expression that is a number.
+  init(_ number: Int) {
+    root = .number(number)
+    names = []
+    usesScale = false
+    text = String(number)
+    place = SourceRange(line: 1, column: 1)
+  }
+
   package static func == (first: CountExpression, second: CountExpression) -> Bool {
     first.root == second.root
   }

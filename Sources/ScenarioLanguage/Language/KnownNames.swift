@@ -18,7 +18,7 @@ package struct KnownNames: Sendable, Equatable {
   ///
   /// A merge runs in the main context unless another is named.
   package func context(of step: Step) -> String {
-    if case .context(let name)? = step.option(.context) { return name }
+    if let name = step.name(of: .context) { return name }
     guard step.verb.subject == .result, step.verb != .merge else { return ContextShape.main }
     return results[step.subject]?.context ?? ContextShape.main
   }
@@ -155,21 +155,17 @@ package struct ContextShape: Sendable, Equatable {
   /// - Parameter known: what the context was; nil for a new one.
   package init(_ step: Step, known: ContextShape?, among contexts: [String: ContextShape]) {
     self = known ?? ContextShape()
-    for option in step.options {
-      switch option {
-      case .parent(let name):
-        parent = name
-        coordinator = contexts[name]?.coordinator ?? coordinator
-      case .queue(let queue): self.queue = queue
-      case .coordinator(let name): coordinator = name
-      case .policy(let policy): self.policy = policy
-      case .merges(let flag): mergesAutomatically = flag
-      case .staleness(let seconds): staleness = seconds
-      case .undoable(let flag): isUndoable = flag
-      case .retains(let flag): retainsObjects = flag
-      default: break
-      }
+    if let name = step.name(of: .parent) {
+      parent = name
+      coordinator = contexts[name]?.coordinator ?? coordinator
     }
+    queue = step.choice(of: .queue) ?? queue
+    coordinator = step.name(of: .coordinator) ?? coordinator
+    policy = step.choice(of: .policy) ?? policy
+    mergesAutomatically = step.flag(of: .merges) ?? mergesAutomatically
+    staleness = step.seconds(of: .staleness) ?? staleness
+    isUndoable = step.flag(of: .undoable) ?? isUndoable
+    retainsObjects = step.flag(of: .retains) ?? retainsObjects
   }
 }
 
@@ -183,7 +179,7 @@ package struct ContextCheck {
 
   /// - Throws: a problem at the first name that isn't a context, or at what the context cannot do.
   func check(_ step: Step) throws(LanguageProblem) {
-    if case .context(let name)? = step.option(.context) {
+    if let name = step.name(of: .context) {
       try check(name, at: step.places.place(of: .context))
     }
     switch step.verb {
@@ -218,7 +214,7 @@ package struct ContextCheck {
           at: step.places.place(of: word), nextStep: "make another context with it")
       }
     }
-    guard case .parent(let parent)? = step.option(.parent) else { return }
+    guard let parent = step.name(of: .parent) else { return }
     try check(parent, at: step.places.place(of: .parent))
     guard step.option(.coordinator) == nil else {
       throw LanguageProblem(
@@ -242,7 +238,7 @@ package struct ContextCheck {
   }
 
   private func checkPin(_ step: Step) throws(LanguageProblem) {
-    guard case .to(let word)? = step.option(.to), !ContextCheck.generations.contains(word),
+    guard let word = step.text(of: .to), !ContextCheck.generations.contains(word),
       known.contexts[word] == nil
     else { return }
     let choices = ContextCheck.generations + known.contexts.keys.sorted()

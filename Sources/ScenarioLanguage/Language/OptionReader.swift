@@ -8,35 +8,41 @@ struct OptionReader {
 
   /// The option, and the words of its value.
   func option(_ word: OptionWord) throws(LanguageProblem) -> (StepOption, [Word]) {
+    let (value, words) = try value(of: word)
+    return (StepOption(word, value), words)
+  }
+
+  private func value(of word: OptionWord) throws(LanguageProblem) -> (OptionValue, [Word]) {
     switch word.kind {
-    case .predicate(let make):
+    case .predicate:
       let format = try single("a predicate")
-      return (make(format.text), [format])
-    case .sortKeys(let make):
+      return (.predicate(format.text), [format])
+    case .sortKeys:
       let words = try list("keys")
-      return (make(try words.mapWords(sortKey)), words)
-    case .keyPaths(let make):
+      return (.sortKeys(try words.mapWords(sortKey)), words)
+    case .keyPaths:
       let words = try list("key paths")
-      return (make(words.map(\.text)), words)
-    case .columns(let make):
+      return (.keyPaths(words.map(\.text)), words)
+    case .columns:
       let words = try list("key paths")
       let columns = try words.mapWords { word throws(LanguageProblem) in try FetchColumn(word) }
-      return (make(columns), words)
-    case .number(let make): return (make(try expression()), try list("a number"))
-    case .seconds(let make): return (make(try seconds()), try list("seconds"))
-    case .flag(let make): return (make(try flag()), try list("yes or no"))
-    case .choice(let choices, let make):
-      return try chosen(among: choices, make)
-    case .assignments(let make):
+      return (.columns(columns), words)
+    case .number: return (.number(try expression()), try list("a number"))
+    case .seconds: return (.seconds(try seconds()), try list("seconds"))
+    case .flag: return (.flag(try flag()), try list("yes or no"))
+    case .choice:
+      let chosen = try chosen(among: word.choices)
+      return (.choice(chosen.text), [chosen])
+    case .assignments:
       let pairs = try pairs()
       let assignments = pairs.map { Assignment(key: $0.key.text, value: $0.value.text) }
-      return (make(assignments), pairs.flatMap { [$0.key, $0.value] })
-    case .name(let make):
+      return (.assignments(assignments), pairs.flatMap { [$0.key, $0.value] })
+    case .name:
       let name = try name()
-      return (make(name.text), [name])
-    case .text(let make):
+      return (.name(name.text), [name])
+    case .text:
       let text = try single("a value")
-      return (make(text.text), [text])
+      return (.text(text.text), [text])
     }
   }
 
@@ -112,19 +118,17 @@ struct OptionReader {
     return flag
   }
 
-  /// The option that one of a few words makes.
-  private func chosen(
-    among choices: [String], _ make: (String) -> StepOption?
-  ) throws(LanguageProblem) -> (StepOption, [Word]) {
+  /// One of a few words.
+  private func chosen(among choices: [String]) throws(LanguageProblem) -> Word {
     let list = ModelNames.list(choices)
     let word = try single("one of \(list)")
-    guard let option = make(word.text) else {
+    guard choices.contains(word.text) else {
       throw LanguageProblem(
         "`\(key.text)` cannot be `\(word.text)`", at: word.place,
         didYouMean: NearestName.of(word.text, among: choices),
         nextStep: "write one of: \(list)")
     }
-    return (option, [word])
+    return word
   }
 
   private func sortKey(_ word: Word) throws(LanguageProblem) -> SortKey {

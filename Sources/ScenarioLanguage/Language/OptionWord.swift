@@ -41,193 +41,177 @@ package enum OptionWord: String, CaseIterable, Sendable {
   case to
   case context = "in"
 
-  /// What kind of value follows the word, and the option that the word makes of it.
+  /// What kind of value follows the word; `OptionValue` has a case for each.
   package enum Kind: Sendable {
-    case predicate(@Sendable (String) -> StepOption)
-    case sortKeys(@Sendable ([SortKey]) -> StepOption)
-    case number(@Sendable (StepNumber) -> StepOption)
+    case predicate
+    case sortKeys
+    case number
     /// A number that may be negative or have a fraction.
-    case seconds(@Sendable (Double) -> StepOption)
-    case keyPaths(@Sendable ([String]) -> StepOption)
+    case seconds
+    case keyPaths
     /// Key paths, and functions of them.
-    case columns(@Sendable ([FetchColumn]) -> StepOption)
-    case flag(@Sendable (Bool) -> StepOption)
-    /// One of a few words; the closure returns nil for any other.
-    case choice([String], @Sendable (String) -> StepOption?)
-    case assignments(@Sendable ([Assignment]) -> StepOption)
-    case name(@Sendable (String) -> StepOption)
+    case columns
+    case flag
+    /// One of a few words.
+    case choice
+    case assignments
+    case name
     /// Whatever SQLite takes.
-    case text(@Sendable (String) -> StepOption)
-
-    /// A choice among the cases of an enumeration.
-    static func choice<Choice: RawRepresentable<String> & CaseIterable & SendableMetatype>(
-      _ option: @escaping @Sendable (Choice) -> StepOption
-    ) -> Kind {
-      .choice(Choice.allCases.map(\.rawValue)) { Choice(rawValue: $0).map(option) }
-    }
+    case text
   }
 
   /// The kind of its value.
-  package var kind: Kind {
-    switch self {
-    case .predicate: .predicate { .predicate($0) }
-    case .sort: .sortKeys { .sort($0) }
-    case .limit: .number { .limit($0) }
-    case .offset: .number { .offset($0) }
-    case .batch: .number { .batch($0) }
-    case .prefetch: .keyPaths { .prefetch($0) }
-    case .values: .flag { .values($0) }
-    case .faults: .flag { .faults($0) }
-    case .pending: .flag { .pending($0) }
-    case .subentities: .flag { .subentities($0) }
-    case .result: .choice { .result($0) }
-    case .columns: .columns { .columns($0) }
-    case .group: .keyPaths { .group($0) }
-    case .having: .predicate { .having($0) }
-    case .distinct: .flag { .distinct($0) }
-    case .times: .number { .times($0) }
-    case .assignments: .assignments { .assignments($0) }
-    case .removals: .assignments { .removals($0) }
-    case .keep: .flag { .keep($0) }
-    case .every: .number { .every($0) }
-    case .array: .flag { .array($0) }
-    case .redo: .flag { .redo($0) }
-    case .parent: .name { .parent($0) }
-    case .queue: .choice { .queue($0) }
-    case .coordinator: .name { .coordinator($0) }
-    case .policy: .choice { .policy($0) }
-    case .merges: .flag { .merges($0) }
-    case .staleness: .seconds { .staleness($0) }
-    case .undoable: .flag { .undoable($0) }
-    case .retains: .flag { .retains($0) }
-    case .remote: .flag { .remote($0) }
-    case .keys: .sortKeys { .keys($0) }
-    case .remove: .name { .remove($0) }
-    case .to: .text { .to($0) }
-    case .context: .name { .context($0) }
-    }
-  }
+  package var kind: Kind { entry.kind }
+
+  /// The words that an option of the kind `choice` may have; empty for the others.
+  package var choices: [String] { entry.choices }
+
+  /// Apple's property that it sets, of `NSFetchRequest`; nil when it sets none.
+  package var requestProperty: String? { entry.property }
+
+  /// What it does, in a few words, for help and for editors.
+  package var summary: String { entry.summary }
+
+  /// An example of the word with a value, for errors.
+  package var example: String { "\(rawValue) \(entry.example)" }
 
   /// The largest value of an option of the kind `number`.
   var greatestNumber: Int { self == .times ? InputLimits.times : InputLimits.objects }
 
-  /// The words that an option of the kind `choice` may have; empty for the others.
-  package var choices: [String] {
-    if case .choice(let words, _) = kind { words } else { [] }
-  }
-
-  /// Apple's property that it sets, of `NSFetchRequest` or `NSManagedObjectContext`; nil when it sets
-  /// none.
-  package var requestProperty: String? {
-    switch self {
-    case .predicate: "predicate"
-    case .sort: "sortDescriptors"
-    case .limit: "fetchLimit"
-    case .offset: "fetchOffset"
-    case .batch: "fetchBatchSize"
-    case .prefetch: "relationshipKeyPathsForPrefetching"
-    case .values: "includesPropertyValues"
-    case .faults: "returnsObjectsAsFaults"
-    case .pending: "includesPendingChanges"
-    case .subentities: "includesSubentities"
-    case .result: "resultType"
-    case .columns: "propertiesToFetch"
-    case .group: "propertiesToGroupBy"
-    case .having: "havingPredicate"
-    case .distinct: "returnsDistinctResults"
-    case .times, .assignments, .removals, .keep, .every, .array, .redo, .parent, .queue,
-      .coordinator, .policy, .merges, .staleness, .undoable, .retains, .remote, .keys, .remove,
-      .to, .context:
-      nil
-    }
-  }
-
-  /// An example of the word with a value, for errors.
-  package var example: String {
-    switch self {
-    case .predicate: "where \"date > 0\""
-    case .having: "having \"countDate > 2\""
-    case .sort: "sort date-"
-    case .limit, .offset, .batch, .times, .every: "\(rawValue) 20"
-    case .prefetch: "prefetch country"
-    case .columns: "columns country, count(date)"
-    case .group: "group country"
-    case .values, .faults, .pending, .subentities, .keep: "\(rawValue) no"
-    case .distinct, .array, .redo, .merges, .undoable, .retains, .remote: "\(rawValue) yes"
-    case .result: "result ids"
-    case .assignments: "with latitude 1.5"
-    case .removals: "without moods old"
-    case .context, .parent: "\(rawValue) main"
-    case .queue: "queue main"
-    case .coordinator: "coordinator second"
-    case .policy: "policy overwrite"
-    case .staleness: "staleness 0"
-    case .keys: "keys country, date-"
-    case .remove: "remove byDate"
-    case .to: "to current"
-    }
-  }
-}
-
-extension OptionWord {
-  /// What it does, in a few words, for help and for editors.
-  package var summary: String {
-    switch self {
-    case .predicate: "which rows match, as NSPredicate's format"
-    case .sort: "the order, `-` for descending"
-    case .limit: "the most objects"
-    case .offset: "objects passed over"
-    case .batch: "objects loaded at a time"
-    case .prefetch: "relationships loaded ahead"
-    case .values: "whether rows come with the fetch"
-    case .faults: "whether objects stay faults"
-    case .pending: "whether unsaved changes are laid over the result"
-    case .subentities: "whether objects of subentities match"
-    case .result: "what the fetch brings"
-    case .columns: "what each dictionary contains"
-    case .group: "what dictionaries are grouped by"
-    case .having: "which groups match"
-    case .distinct: "whether equal dictionaries come once"
-    case .times: "how many"
-    case .assignments: "keys and the values or results they get"
-    case .removals: "to-many relationships and the results that leave them"
-    case .keep: "whether unsaved changes are kept"
-    case .every: "one of so many objects"
-    case .array: "whether an array is made of the list first"
-    case .redo: "whether changes are made again"
-    case .parent: "the context it reads from and saves to"
-    case .queue: "the queue of the context"
-    case .coordinator: "the name of its coordinator"
-    case .policy: "the merge policy"
-    case .merges: "whether it merges by itself what others save"
-    case .staleness: "seconds until a cached row is too old; -1 is never"
-    case .undoable: "whether it has an undo manager"
-    case .retains: "whether it retains registered objects"
-    case .remote: "whether a save is merged by its IDs"
-    case .keys: "attributes and to-one relationships, `-` for descending"
-    case .remove: "the name of the index to drop"
-    case .to: "`current`, `none` or a context; of a pragma its value"
-    case .context: "the context's name"
-    }
-  }
-
-  /// What it does behind a verb, where that isn't what it does behind the others.
+  /// What it does after a verb, where that isn't what it does after the others.
   package func summary(of verb: Verb) -> String {
     switch (self, verb) {
-    case (.assignments, .relate): "to-many relationships and the results that join them"
-    case (.to, .pin): "`current`, `none` or a context"
+    case (.assignments, .relate): "to-many relationships and the results to add to them"
+    case (.to, .pin): "`current`, `none`, or a context"
     case (.to, .pragma): "the pragma's value"
-    case (.sort, .walk): "the order that objects are put in first, in memory; `-` for descending"
+    case (.sort, .walk): "the order to sort the objects in first, in memory; `-` for descending"
     default: summary
     }
   }
 
-  /// An example of the word behind a verb.
+  /// An example of the word after a verb.
   package func example(of verb: Verb) -> String {
     switch (self, verb) {
     case (.assignments, .relate): "with moods new"
     case (.to, .pragma): "to 100"
     default: example
+    }
+  }
+}
+
+extension OptionWord {
+  /// What differs from word to word.
+  private struct Entry {
+    let kind: Kind
+    let summary: String
+    /// The value in the example.
+    let example: String
+    let property: String?
+    let choices: [String]
+
+    init(
+      _ kind: Kind, _ summary: String, example: String, property: String? = nil,
+      choices: [String] = []
+    ) {
+      self.kind = kind
+      self.summary = summary
+      self.example = example
+      self.property = property
+      self.choices = choices
+    }
+  }
+
+  /// The table of the words.
+  private var entry: Entry {
+    switch self {
+    case .predicate:
+      Entry(
+        .predicate, "which rows match, in NSPredicate's format", example: "\"date > 0\"",
+        property: "predicate")
+    case .sort:
+      Entry(
+        .sortKeys, "the order; `-` for descending", example: "date-", property: "sortDescriptors")
+    case .limit:
+      Entry(.number, "the maximum number of objects", example: "20", property: "fetchLimit")
+    case .offset:
+      Entry(.number, "the number of objects to skip", example: "20", property: "fetchOffset")
+    case .batch:
+      Entry(.number, "the number of objects in a batch", example: "20", property: "fetchBatchSize")
+    case .prefetch:
+      Entry(
+        .keyPaths, "relationships to prefetch", example: "country",
+        property: "relationshipKeyPathsForPrefetching")
+    case .values:
+      Entry(
+        .flag, "whether the fetch loads the rows", example: "no",
+        property: "includesPropertyValues")
+    case .faults:
+      Entry(
+        .flag, "whether objects are returned as faults", example: "no",
+        property: "returnsObjectsAsFaults")
+    case .pending:
+      Entry(
+        .flag, "whether unsaved changes are merged into the result", example: "no",
+        property: "includesPendingChanges")
+    case .subentities:
+      Entry(
+        .flag, "whether objects of subentities match", example: "no",
+        property: "includesSubentities")
+    case .result:
+      Entry(
+        .choice, "what the fetch returns", example: "ids", property: "resultType",
+        choices: ResultKind.allCases.map(\.rawValue))
+    case .columns:
+      Entry(
+        .columns, "what each dictionary contains", example: "country, count(date)",
+        property: "propertiesToFetch")
+    case .group:
+      Entry(
+        .keyPaths, "what dictionaries are grouped by", example: "country",
+        property: "propertiesToGroupBy")
+    case .having:
+      Entry(
+        .predicate, "which groups match", example: "\"countDate > 2\"",
+        property: "havingPredicate")
+    case .distinct:
+      Entry(
+        .flag, "whether equal dictionaries are returned once", example: "yes",
+        property: "returnsDistinctResults")
+    case .times: Entry(.number, "how many", example: "20")
+    case .assignments: Entry(.assignments, "keys and their new values", example: "latitude 1.5")
+    case .removals:
+      Entry(
+        .assignments, "to-many relationships and the results to remove from them",
+        example: "moods old")
+    case .keep: Entry(.flag, "whether unsaved changes are kept", example: "no")
+    case .every: Entry(.number, "visits every Nth object only", example: "20")
+    case .array: Entry(.flag, "whether the result is copied to an array first", example: "yes")
+    case .redo: Entry(.flag, "whether changes are redone", example: "yes")
+    case .parent: Entry(.name, "the parent context", example: "main")
+    case .queue:
+      Entry(
+        .choice, "the queue of the context", example: "main",
+        choices: ContextQueue.allCases.map(\.rawValue))
+    case .coordinator: Entry(.name, "the name of its coordinator", example: "second")
+    case .policy:
+      Entry(
+        .choice, "the merge policy", example: "overwrite",
+        choices: MergePolicyName.allCases.map(\.rawValue))
+    case .merges:
+      Entry(.flag, "whether saves of other contexts are merged automatically", example: "yes")
+    case .staleness:
+      Entry(
+        .seconds, "seconds after which a cached row is stale; -1 for never", example: "0")
+    case .undoable: Entry(.flag, "whether it has an undo manager", example: "yes")
+    case .retains: Entry(.flag, "whether it retains registered objects", example: "yes")
+    case .remote: Entry(.flag, "whether a save is merged by its object IDs", example: "yes")
+    case .keys:
+      Entry(
+        .sortKeys, "attributes and to-one relationships; `-` for descending",
+        example: "country, date-")
+    case .remove: Entry(.name, "the name of the index to drop", example: "byDate")
+    case .to: Entry(.text, "`current`, `none`, or a context; a pragma's value", example: "current")
+    case .context: Entry(.name, "the context's name", example: "main")
     }
   }
 }

@@ -27,7 +27,7 @@ extension Step {
 
   /// What describes the functions among the columns, before the request takes them.
   private var columnsSwift: [String] {
-    guard case .columns(let columns)? = option(.columns) else { return [] }
+    guard let columns = columns(of: .columns) else { return [] }
     return columns.flatMap { column -> [String] in
       guard let function = column.function else { return [] }
       let type: String? =
@@ -67,33 +67,29 @@ extension StepOption {
   }
 
   private var valueSwift: String? {
-    switch self {
+    switch value {
     case .predicate(let format): "NSPredicate(format: \(SwiftNames.literal(format)))"
-    case .sort(let keys):
+    case .sortKeys(let keys):
       "["
         + keys.map {
           "NSSortDescriptor(key: \(SwiftNames.literal($0.keyPath)), ascending: \($0.isAscending))"
         }.joined(separator: ", ") + "]"
-    case .limit(let number), .offset(let number), .batch(let number): number.value.map(String.init)
-    case .prefetch(let keyPaths):
+    case .number(let number): number.value.map(String.init)
+    case .keyPaths(let keyPaths):
       "[" + keyPaths.map(SwiftNames.literal).joined(separator: ", ") + "]"
-    case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag):
-      String(flag)
-    case .result(.ids): ".managedObjectIDResultType"
-    case .result(.dictionaries): ".dictionaryResultType"
     case .columns(let columns):
       "["
         + columns.map { $0.function == nil ? SwiftNames.literal($0.keyPath) : $0.name }
         .joined(separator: ", ") + "]"
-    case .group(let keyPaths):
-      "[" + keyPaths.map(SwiftNames.literal).joined(separator: ", ") + "]"
-    case .having(let format): "NSPredicate(format: \(SwiftNames.literal(format)))"
-    case .distinct(let flag): String(flag)
-    // What is the default, and what no request has.
-    case .result(.objects), .result(.count), .times, .assignments, .keep, .removals, .every,
-      .array, .redo, .parent, .queue, .coordinator, .policy, .merges, .staleness, .undoable,
-      .retains, .remote, .keys, .remove, .to, .context:
-      nil
+    case .flag(let flag): String(flag)
+    case .choice(let word):
+      // Objects are the default, and a count isn't the result of a request here.
+      switch ResultKind(rawValue: word) {
+      case .ids: ".managedObjectIDResultType"
+      case .dictionaries: ".dictionaryResultType"
+      case .objects, .count, nil: nil
+      }
+    case .seconds, .assignments, .name, .text: nil
     }
   }
 }

@@ -42,11 +42,6 @@ package struct Step: Sendable {
     sortOptions()
   }
 
-  /// The option of a word, if it was written.
-  package func option(_ word: OptionWord) -> StepOption? {
-    options.first { $0.word == word }
-  }
-
   /// Adds an option or replaces the one of the same word.
   package mutating func setOption(_ option: StepOption, words: [Word] = []) {
     options.removeAll { $0.word == option.word }
@@ -64,7 +59,7 @@ package struct Step: Sendable {
     // A property of the name of YAML's word would be taken for that word.
     if let first = reads.first, first == verb.pathsKey { parts.append(first) }
     parts += reads.map(LineWords.plain)
-    parts += options.map { "\($0.word.rawValue) \($0.valueText)" }
+    parts += options.map { "\($0.word.rawValue) \($0.value.text)" }
     if let name {
       parts.append("as \(name)")
     }
@@ -79,8 +74,7 @@ package struct Step: Sendable {
 
   /// The `result` option; objects when it was not written.
   package var resultKind: ResultKind {
-    if case .result(let kind)? = option(.result) { return kind }
-    return .objects
+    choice(of: .result) ?? .objects
   }
 
   /// The key path in front of `.@count`; nil for any other.
@@ -98,6 +92,44 @@ package struct Step: Sendable {
     options.sort { first, second in
       (order.firstIndex(of: first.word) ?? 0) < (order.firstIndex(of: second.word) ?? 0)
     }
+  }
+}
+
+extension Step {
+  /// The fetch without what is expected of it; nil for other steps.
+  ///
+  /// Findings compare it, and fixes change it.
+  package var fetch: Step? {
+    guard verb == .fetch else { return nil }
+    return Step(
+      verb: verb, subject: subject, options: options, name: name, location: location)
+  }
+
+  /// Returns the step without an option.
+  package func without(_ word: OptionWord) -> Step {
+    var step = self
+    step.options.removeAll { $0.word == word }
+    return step
+  }
+
+  /// Returns the step with an option, in place of the one of the same word.
+  package func with(_ word: OptionWord, _ value: OptionValue) -> Step {
+    var step = self
+    step.setOption(StepOption(word, value))
+    return step
+  }
+
+  /// Returns the fetch with one more relationship to prefetch.
+  package func prefetching(_ keyPath: String) -> Step {
+    let keyPaths = keyPaths(of: .prefetch) ?? []
+    return keyPaths.contains(keyPath) ? self : with(.prefetch, .keyPaths(keyPaths + [keyPath]))
+  }
+
+  /// Whether both steps do the same, whatever is expected of them.
+  package func isSame(as other: Step) -> Bool {
+    var step = self
+    step.expect = other.expect
+    return step == other
   }
 }
 

@@ -123,39 +123,40 @@ package struct StepCheck: Sendable {
   private func check(
     _ option: StepOption, of step: Step, on entity: NSEntityDescription?, _ known: KnownNames
   ) throws(LanguageProblem) {
-    if case .result(.count) = option, step.name != nil {
+    if option.word == .result, step.resultKind == .count, step.name != nil {
       throw LanguageProblem(
         "a count can't be kept under a name", at: step.places.name ?? step.places.verb,
         nextStep: "leave `as` out")
     }
     for name in option.number?.expression.names ?? [] { try names.checkRows(of: name) }
     guard let entity else { return }
-    switch option {
-    case .predicate(let format):
+    let word = option.word
+    func place(_ index: Int) -> SourceRange { step.places.place(of: word, at: index) }
+    switch (word, option.value) {
+    case (.columns, _), (.group, _), (.having, _), (.distinct, _):
+      try DictionaryCheck(names: names, entity: entity, step: step).check(option)
+    case (_, .predicate(let format)):
       try PredicateCheck(names: names, entity: entity)
-        .check(format, at: step.places.options[.predicate]?.first)
-    case .sort(let keys):
+        .check(format, at: step.places.options[word]?.first)
+    case (.sort, .sortKeys(let keys)):
       let computed = Set(step.computedNames)
       for (index, key) in keys.enumerated() where !computed.contains(key.keyPath) {
-        try checkSortKey(key, on: entity, at: step.places.place(of: .sort, at: index))
+        try checkSortKey(key, on: entity, at: place(index))
       }
-    case .columns, .group, .having, .distinct:
-      try DictionaryCheck(names: names, entity: entity, step: step).check(option)
-    case .keys(let keys):
+    case (_, .sortKeys(let keys)):
       for (index, key) in keys.enumerated() {
-        try checkIndexKey(key, on: entity, at: step.places.place(of: .keys, at: index))
+        try checkIndexKey(key, on: entity, at: place(index))
       }
-    case .prefetch(let keyPaths):
+    case (_, .keyPaths(let keyPaths)):
       for (index, keyPath) in keyPaths.enumerated() {
-        try checkPrefetch(keyPath, on: entity, at: step.places.place(of: .prefetch, at: index))
+        try checkPrefetch(keyPath, on: entity, at: place(index))
       }
-    case .assignments(let assignments), .removals(let assignments):
+    case (_, .assignments(let assignments)):
       let check = AssignmentCheck(
         names: names, entity: entity, held: known.results, verb: step.verb)
       for (index, assignment) in assignments.enumerated() {
         try check.check(
-          assignment, keyAt: step.places.place(of: option.word, at: 2 * index),
-          valueAt: step.places.place(of: option.word, at: 2 * index + 1))
+          assignment, keyAt: place(2 * index), valueAt: place(2 * index + 1))
       }
     default: break
     }
@@ -334,7 +335,7 @@ struct DictionaryCheck {
           + step.resultKind.rawValue,
         at: step.places.place(of: option.word), nextStep: "add `result dictionaries`")
     }
-    switch option {
+    switch option.value {
     case .columns(let columns):
       for (index, column) in columns.enumerated() {
         let word = step.places.options[.columns].map { $0[index] }
@@ -343,11 +344,11 @@ struct DictionaryCheck {
           word?.place(at: offset, length: column.keyPath.count) ?? step.places.verb
         try check(column.keyPath, at: place)
       }
-    case .group(let keyPaths):
+    case .keyPaths(let keyPaths):
       for (index, keyPath) in keyPaths.enumerated() {
         try check(keyPath, at: step.places.place(of: .group, at: index))
       }
-    case .having(let format):
+    case .predicate(let format):
       try PredicateCheck(names: names, entity: entity, computed: Set(step.computedNames))
         .check(format, at: step.places.options[.having]?.first)
     default: break
@@ -368,7 +369,7 @@ struct DictionaryCheck {
 extension Step {
   /// The names of the functions among a fetch's columns.
   var computedNames: [String] {
-    guard case .columns(let columns)? = option(.columns) else { return [] }
+    guard let columns = columns(of: .columns) else { return [] }
     return columns.filter { $0.function != nil }.map(\.name)
   }
 }

@@ -25,6 +25,13 @@ package struct StepNumber: Sendable, Hashable {
       ? try StepNumber.value(of: expression, in: CountExpressionScope(), upTo: limit) : nil
   }
 
+  /// Takes a number as it is.
+  package init(_ value: Int) {
+    expression = CountExpression(value)
+    self.value = value
+    limit = value
+  }
+
   private init(_ expression: CountExpression, value: Int, limit: Int) {
     self.expression = expression
     self.value = value
@@ -76,31 +83,7 @@ extension StepNumber {
   }
 }
 
-extension StepOption {
-  /// The number of `limit`, `offset`, `batch`, `times` and `every`; nil for any other option.
-  package var number: StepNumber? {
-    switch self {
-    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
-      .every(let number):
-      number
-    case .predicate, .sort, .prefetch, .values, .faults, .pending, .subentities, .result, .columns,
-      .group, .having, .distinct, .assignments, .keep, .removals, .array, .redo, .parent, .queue,
-      .coordinator, .policy, .merges, .staleness, .undoable, .retains, .remote, .keys, .remove,
-      .to, .context:
-      nil
-    }
-  }
-
-  /// The option with another number; an option without a number stays as it is.
-  fileprivate func replacing(number: StepNumber) -> StepOption {
-    if case .number(let make) = word.kind { make(number) } else { self }
-  }
-}
-
 extension Step {
-  /// The value of a `limit`, `offset`, `batch`, `times` or `every` option.
-  package func number(of word: OptionWord) -> Int? { option(word)?.number?.value }
-
   /// The step with the values of its numbers.
   ///
   /// - Throws: `CountExpressionError` for the first that has none.
@@ -108,7 +91,7 @@ extension Step {
     var step = self
     for (index, option) in options.enumerated() {
       guard let number = option.number else { continue }
-      step.options[index] = option.replacing(number: try number.resolved(in: scope))
+      step.options[index] = StepOption(option.word, .number(try number.resolved(in: scope)))
     }
     return step
   }

@@ -1,133 +1,145 @@
 import OpenCoreData
 import WorkbenchText
 
-/// One option of a step with its value.
-package enum StepOption: Sendable, Hashable {
-  /// `where`: a predicate's format.
-  case predicate(String)
-  case sort([SortKey])
-  case limit(StepNumber)
-  case offset(StepNumber)
-  case batch(StepNumber)
-  case prefetch([String])
-  case values(Bool)
-  case faults(Bool)
-  case pending(Bool)
-  case subentities(Bool)
-  case result(ResultKind)
-  case columns([FetchColumn])
-  case group([String])
-  /// A predicate's format on groups.
-  case having(String)
-  case distinct(Bool)
-  /// How many objects to insert.
-  case times(StepNumber)
-  /// `with`: values to give.
-  case assignments([Assignment])
-  /// Whether a refresh keeps unsaved changes.
-  case keep(Bool)
-  /// `without`: what to take out of to-many relationships.
-  case removals([Assignment])
-  /// Every so many objects of a walk.
-  case every(StepNumber)
-  /// Whether a walk makes an array of the list first.
-  case array(Bool)
-  /// Whether changes that were taken back are made again.
-  case redo(Bool)
-  /// The context to read from and save to.
-  case parent(String)
-  case queue(ContextQueue)
-  /// The name of a coordinator.
-  case coordinator(String)
-  case policy(MergePolicyName)
-  /// Whether a context merges by itself what others save.
-  case merges(Bool)
-  /// Seconds.
-  case staleness(Double)
-  case undoable(Bool)
-  case retains(Bool)
-  /// Whether a merge goes by IDs, as after a save of another process.
-  case remote(Bool)
-  /// The keys of an index.
-  case keys([SortKey])
-  /// The name of an index to drop.
-  case remove(String)
-  /// A generation to pin to, or a pragma's value.
-  case to(String)
-  /// `in`: the name of a context.
-  case context(String)
+/// One option of a step: its word and its value.
+package struct StepOption: Sendable, Hashable {
+  package let word: OptionWord
+  package let value: OptionValue
 
-  /// Its word.
-  package var word: OptionWord {
+  /// Creates an option.
+  ///
+  /// It's a programmer error to pass a value of another kind than the word's.
+  package init(_ word: OptionWord, _ value: OptionValue) {
+    precondition(word.kind == value.kind, "`\(word.rawValue)` takes a value of kind \(word.kind)")
+    self.word = word
+    self.value = value
+  }
+
+  /// The value of an option of the kind `number`; nil for the others.
+  package var number: StepNumber? {
+    if case .number(let number) = value { number } else { nil }
+  }
+}
+
+/// The value of an option, by the kind of its word.
+package enum OptionValue: Sendable, Hashable {
+  /// A predicate's format.
+  case predicate(String)
+  case sortKeys([SortKey])
+  case number(StepNumber)
+  case seconds(Double)
+  case keyPaths([String])
+  case columns([FetchColumn])
+  case flag(Bool)
+  case choice(String)
+  case assignments([Assignment])
+  case name(String)
+  case text(String)
+
+  fileprivate var kind: OptionWord.Kind {
     switch self {
     case .predicate: .predicate
-    case .sort: .sort
-    case .limit: .limit
-    case .offset: .offset
-    case .batch: .batch
-    case .prefetch: .prefetch
-    case .values: .values
-    case .faults: .faults
-    case .pending: .pending
-    case .subentities: .subentities
-    case .result: .result
+    case .sortKeys: .sortKeys
+    case .number: .number
+    case .seconds: .seconds
+    case .keyPaths: .keyPaths
     case .columns: .columns
-    case .group: .group
-    case .having: .having
-    case .distinct: .distinct
-    case .times: .times
+    case .flag: .flag
+    case .choice: .choice
     case .assignments: .assignments
-    case .keep: .keep
-    case .removals: .removals
-    case .every: .every
-    case .array: .array
-    case .redo: .redo
-    case .parent: .parent
-    case .queue: .queue
-    case .coordinator: .coordinator
-    case .policy: .policy
-    case .merges: .merges
-    case .staleness: .staleness
-    case .undoable: .undoable
-    case .retains: .retains
-    case .remote: .remote
-    case .keys: .keys
-    case .remove: .remove
-    case .to: .to
-    case .context: .context
+    case .name: .name
+    case .text: .text
     }
   }
 
-  /// The value as it is written on a shell line.
-  package var valueText: String {
+  /// The value as a shell line contains it.
+  package var text: String { texts.joined(separator: ", ") }
+
+  /// The parts of a list as a shell line contains them; of any other value its text alone.
+  package var texts: [String] {
     switch self {
-    case .predicate(let format), .having(let format): LineWords.quoted(format)
-    case .sort(let keys), .keys(let keys):
-      keys.map { LineWords.plain($0.description) }.joined(separator: ", ")
-    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
-      .every(let number):
-      number.text
-    case .staleness(let seconds):
-      seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)
-    case .columns(let columns):
-      columns.map { LineWords.plain($0.description) }.joined(separator: ", ")
-    case .prefetch(let keyPaths), .group(let keyPaths):
-      keyPaths.map(LineWords.plain).joined(separator: ", ")
-    case .values(let flag), .faults(let flag), .pending(let flag), .subentities(let flag),
-      .distinct(let flag), .keep(let flag), .array(let flag), .redo(let flag), .merges(let flag),
-      .undoable(let flag),
-      .retains(let flag), .remote(let flag):
-      flag ? "yes" : "no"
-    case .result(let kind): kind.rawValue
-    case .queue(let queue): queue.rawValue
-    case .policy(let policy): policy.rawValue
-    case .assignments(let assignments), .removals(let assignments):
+    case .predicate(let format): [LineWords.quoted(format)]
+    case .sortKeys(let keys): keys.map { LineWords.plain($0.description) }
+    case .number(let number): [number.text]
+    case .seconds(let seconds):
+      [seconds == seconds.rounded() ? String(Int(seconds)) : String(seconds)]
+    case .keyPaths(let keyPaths): keyPaths.map(LineWords.plain)
+    case .columns(let columns): columns.map { LineWords.plain($0.description) }
+    case .flag(let flag): [flag ? "yes" : "no"]
+    case .choice(let word): [word]
+    case .assignments(let assignments):
       assignments.map { "\(LineWords.plain($0.key)) \(LineWords.plain($0.value))" }
-        .joined(separator: ", ")
-    case .context(let name), .parent(let name), .coordinator(let name), .remove(let name),
-      .to(let name):
-      LineWords.plain(name)
+    case .name(let text), .text(let text): [LineWords.plain(text)]
     }
+  }
+}
+
+extension Step {
+  /// The option of a word; nil when the step doesn't have it.
+  package func option(_ word: OptionWord) -> StepOption? {
+    options.first { $0.word == word }
+  }
+
+  /// The predicate's format of an option; nil when the step doesn't have it.
+  ///
+  /// Like its siblings below, it takes words of one kind; it's a programmer error to pass another.
+  package func format(of word: OptionWord) -> String? {
+    if case .predicate(let format)? = value(of: word, .predicate) { format } else { nil }
+  }
+
+  /// The sort keys of an option, or the keys of an index.
+  package func sortKeys(of word: OptionWord) -> [SortKey]? {
+    if case .sortKeys(let keys)? = value(of: word, .sortKeys) { keys } else { nil }
+  }
+
+  /// The number of an option; nil also before `resolved(in:)` when it depends on rows.
+  package func number(of word: OptionWord) -> Int? {
+    if case .number(let number)? = value(of: word, .number) { number.value } else { nil }
+  }
+
+  /// The key paths of an option.
+  package func keyPaths(of word: OptionWord) -> [String]? {
+    if case .keyPaths(let keyPaths)? = value(of: word, .keyPaths) { keyPaths } else { nil }
+  }
+
+  /// What dictionaries contain.
+  package func columns(of word: OptionWord) -> [FetchColumn]? {
+    if case .columns(let columns)? = value(of: word, .columns) { columns } else { nil }
+  }
+
+  /// The flag of an option.
+  package func flag(of word: OptionWord) -> Bool? {
+    if case .flag(let flag)? = value(of: word, .flag) { flag } else { nil }
+  }
+
+  /// The word that was chosen for an option.
+  package func choice<Choice: RawRepresentable<String>>(of word: OptionWord) -> Choice? {
+    if case .choice(let text)? = value(of: word, .choice) { Choice(rawValue: text) } else { nil }
+  }
+
+  /// The keys of an option, with the value or result for each.
+  package func assignments(of word: OptionWord) -> [Assignment]? {
+    if case .assignments(let pairs)? = value(of: word, .assignments) { pairs } else { nil }
+  }
+
+  /// The name in an option.
+  package func name(of word: OptionWord) -> String? {
+    if case .name(let name)? = value(of: word, .name) { name } else { nil }
+  }
+
+  /// The text of an option, as it was written.
+  package func text(of word: OptionWord) -> String? {
+    if case .text(let text)? = value(of: word, .text) { text } else { nil }
+  }
+
+  /// The seconds of an option.
+  package func seconds(of word: OptionWord) -> Double? {
+    if case .seconds(let seconds)? = value(of: word, .seconds) { seconds } else { nil }
+  }
+
+  private func value(of word: OptionWord, _ kind: OptionWord.Kind) -> OptionValue? {
+    precondition(word.kind == kind, "`\(word.rawValue)` has no value of kind \(kind)")
+    return option(word)?.value
   }
 }
 
@@ -171,13 +183,13 @@ package struct Assignment: Sendable, Hashable {
 extension Step {
   /// What `with` gives; empty without it.
   package var assignments: [Assignment] {
-    if case .assignments(let assignments)? = option(.assignments) { return assignments }
+    if let assignments = assignments(of: .assignments) { return assignments }
     return []
   }
 
   /// What `without` takes; empty without it.
   package var removals: [Assignment] {
-    if case .removals(let removals)? = option(.removals) { return removals }
+    if let removals = assignments(of: .removals) { return removals }
     return []
   }
 }

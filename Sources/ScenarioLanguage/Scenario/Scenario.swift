@@ -95,7 +95,7 @@ package struct Setting: Sendable {
 
   /// As a report prints it: `moods.values: no`.
   package var text: String {
-    "\(target).\(option.word.rawValue): \(option.valueText)"
+    "\(target).\(option.word.rawValue): \(option.value.text)"
   }
 }
 
@@ -145,7 +145,7 @@ struct SharedSteps {
     steps.append(shared)
     for (index, step) in alike.enumerated() {
       let own = step.options.filter { !shared.options.contains($0) }
-      settings[index] += own.map { "\(step.name ?? "").\($0.word.rawValue): \($0.yaml)" }
+      settings[index] += own.map { "\(step.name ?? "").\($0.word.rawValue): \($0.value.yaml)" }
     }
   }
 }

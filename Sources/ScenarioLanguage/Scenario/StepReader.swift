@@ -122,7 +122,7 @@ extension Step {
     if !reads.isEmpty {
       pairs.append("\(verb.pathsKey ?? "read"): \(YAMLText.list(reads))")
     }
-    pairs += options.map { "\($0.word.rawValue): \($0.yaml)" }
+    pairs += options.map { "\($0.word.rawValue): \($0.value.yaml)" }
     if let name {
       pairs.append("as: \(YAMLText.scalar(name))")
     }
@@ -133,29 +133,22 @@ extension Step {
   }
 }
 
-extension StepOption {
+extension OptionValue {
   /// The value as YAML.
   var yaml: String {
     switch self {
-    case .predicate(let format), .having(let format): YAMLText.scalar(format)
-    case .sort(let keys), .keys(let keys):
+    case .predicate(let text), .name(let text), .text(let text): YAMLText.scalar(text)
+    case .sortKeys(let keys):
       keys.count == 1
         ? YAMLText.scalar(keys[0].description) : YAMLText.list(keys.map(\.description))
-    case .prefetch(let keyPaths), .group(let keyPaths): YAMLText.list(keyPaths)
+    case .keyPaths(let keyPaths): YAMLText.list(keyPaths)
     case .columns(let columns): YAMLText.list(columns.map(\.description))
-    case .assignments(let assignments), .removals(let assignments):
+    case .assignments(let assignments):
       "{"
         + assignments.map { "\(YAMLText.scalar($0.key)): \(YAMLText.scalar($0.value))" }
         .joined(separator: ", ") + "}"
-    case .parent(let text), .coordinator(let text), .remove(let text), .to(let text),
-      .context(let text):
-      YAMLText.scalar(text)
-    case .limit(let number), .offset(let number), .batch(let number), .times(let number),
-      .every(let number):
-      number.yaml
-    case .values, .faults, .pending, .subentities, .result, .distinct, .keep, .array, .redo,
-      .queue, .policy, .merges, .staleness, .undoable, .retains, .remote:
-      valueText
+    case .number(let number): number.yaml
+    case .flag, .choice, .seconds: text
     }
   }
 }

@@ -202,7 +202,7 @@ struct IndexCheck {
       }
     }
     let removals = steps.compactMap { step in
-      if case .remove(let name)? = step.option(.remove) {
+      if let name = step.name(of: .remove) {
         ("steps", name, step.places.place(of: .remove))
       } else {
         nil

@@ -80,10 +80,9 @@ extension ScenarioSchema {
   /// The value of an option.
   private static func value(of option: OptionWord) -> SchemaNode {
     let sentence = "\(option.summary) (\(option.example))"
-    guard case .choice(let choices, _) = option.kind else {
-      return described(definition(of: option.kind), sentence)
-    }
-    return ["description": .text(sentence), "enum": .texts(choices)]
+    return option.kind == .choice
+      ? ["description": .text(sentence), "enum": .texts(option.choices)]
+      : described(definition(of: option.kind), sentence)
   }
 
   private static func definition(of kind: OptionWord.Kind) -> String {

@@ -15,19 +15,18 @@ struct BindSampler {
 
   /// One value for each placeholder of a SELECT.
   func binds(of sql: String) -> [SQLiteValue] {
-    let words = SQLWords.of(sql)
-    let tables = StatementTables.all(in: sql)
+    let outline = SQLOutline(sql)
     var values: [SQLiteValue] = []
     var latest: SQLiteValue = .integer(1)
-    for (place, word) in words.enumerated() {
+    for (place, word) in outline.words.enumerated() {
       if word == "?" {
-        let previous = place > 0 ? words[place - 1].uppercased() : ""
+        let previous = place > 0 ? outline.words[place - 1].uppercased() : ""
         switch previous {
         case "LIMIT": values.append(BindSampler.limit)
         case "OFFSET": values.append(.integer(0))
         default: values.append(latest)
         }
-      } else if let (table, column) = BindSampler.column(word, tables) {
+      } else if let (table, column) = BindSampler.column(word, outline.tables) {
         latest = sample(column, of: table) ?? latest
       }
     }
@@ -36,12 +35,11 @@ struct BindSampler {
 
   /// Fills the integer arrays that a statement reads.
   func bindArrays(of sql: String) throws {
-    let words = SQLWords.of(sql)
-    let tables = StatementTables.all(in: sql)
+    let outline = SQLOutline(sql)
     let prefix = "_Z_intarray"
     var latest: (table: String, column: String)?
-    for word in words {
-      if let found = BindSampler.column(word, tables) { latest = found }
+    for word in outline.words {
+      if let found = BindSampler.column(word, outline.tables) { latest = found }
       guard word.hasPrefix(prefix), let index = Int(word.dropFirst(prefix.count)) else { continue }
       let found = latest.map { keys($0.column, of: $0.table) } ?? []
       try connection.bindIntArray(index, ContiguousArray(found))

@@ -76,7 +76,7 @@ package struct IndexAdvisor {
   /// Rows written to each table by the work.
   private static func writes(_ statements: [AdvisedStatement]) -> [String: Int] {
     statements.filter { !$0.reads }.reduce(into: [:]) { writes, statement in
-      guard let table = StatementTables.all(in: statement.sql).first?.table else { return }
+      guard let table = SQLOutline(statement.sql).tables.first?.table else { return }
       writes[table.uppercased(), default: 0] += statement.count
     }
   }
@@ -156,7 +156,7 @@ package struct IndexAdvisor {
     _ statements: [AdvisedStatement], used: Set<String>
   ) -> [IndexAdvice.Unused] {
     let read = Set(
-      statements.flatMap { StatementTables.all(in: $0.sql).map { $0.table.uppercased() } })
+      statements.flatMap { SQLOutline($0.sql).tables.map { $0.table.uppercased() } })
     return present.filter { index in
       index.isExplicit && !index.isUnique && read.contains(index.table)
         && !used.contains(index.name) && !names.isAutomatic(index)

@@ -21,12 +21,12 @@ package struct TableNeeds: Equatable {
   ///
   /// Integer arrays and housekeeping tables are left out.
   package static func all(of sql: String) -> [TableNeeds] {
-    let words = SQLWords.of(sql)
-    let tables = StatementTables.all(in: sql).filter { !isInternal($0.table) }
+    let outline = SQLOutline(sql)
+    let tables = outline.tables.filter { !isInternal($0.table) }
     let isAlone = tables.count == 1
     return tables.map { table in
       var needs = TableNeeds(table: table.table)
-      needs.read(words) { word in
+      needs.read(outline.words) { word in
         if word.hasPrefix("\(table.alias).") {
           return String(word.dropFirst(table.alias.count + 1))
         }
@@ -98,7 +98,7 @@ package struct TableNeeds: Equatable {
       return true
     }
     for word in words {
-      if ["LIMIT", "OFFSET", ")"].contains(word.uppercased()) { break }
+      if ["LIMIT", "OFFSET", ")", ";"].contains(word.uppercased()) { break }
       if word == "," {
         guard take() else { return nil }
       } else {
@@ -107,46 +107,4 @@ package struct TableNeeds: Equatable {
     }
     return take() ? keys : nil
   }
-}
-
-/// A statement cut into words: names, numbers, operators, brackets.
-///
-/// Enough to find conditions in SQL of Core Data's making; no parser.
-enum SQLWords {
-  /// The words in their order; texts in quotes are one word, quotes around names are gone.
-  static func of(_ sql: String) -> [String] {
-    var words: [String] = []
-    var current = ""
-    var quote: Character?
-    func end() {
-      if !current.isEmpty { words.append(current) }
-      current = ""
-    }
-    for character in sql {
-      if let open = quote {
-        if character == open {
-          quote = nil
-          if open == "'" { words.append("'") }
-        } else if open == "\"" {
-          current.append(character)
-        }
-      } else if character == "'" || character == "\"" {
-        if character == "'" { end() }
-        quote = character
-      } else if character.isLetter || character.isNumber || "_.$?@:".contains(character) {
-        if let last = current.last, isOperator(last) { end() }
-        current.append(character)
-      } else if isOperator(character) {
-        if let last = current.last, !isOperator(last) { end() }
-        current.append(character)
-      } else {
-        end()
-        if "(),".contains(character) { words.append(String(character)) }
-      }
-    }
-    end()
-    return words
-  }
-
-  private static func isOperator(_ character: Character) -> Bool { "=<>!".contains(character) }
 }

@@ -82,8 +82,9 @@ package struct PlanAssessment: Sendable, Equatable {
     deed = Deed(sql)
     remarks = PlanNote.all(in: plan, of: sql)
     sorts = plan.usesTempBTree
-    isLimited = sql.contains(" LIMIT ")
-    isOfFunctions = PlanAssessment.comparesFunctionsAlone(sql)
+    let outline = SQLOutline(sql)
+    isLimited = outline.isLimited
+    isOfFunctions = PlanAssessment.comparesFunctionsAlone(outline)
     let entity = remarks.lazy.compactMap { remark in
       if case .entityIndex(let name) = remark { name } else { nil }
     }.first
@@ -91,8 +92,7 @@ package struct PlanAssessment: Sendable, Equatable {
     if plan.usesAutomaticIndex {
       rating = .automaticIndex
     } else if remarks.contains(where: \.isFullScan) {
-      let filters = sql.contains(" WHERE ")
-      rating = filters ? .filteringScan : sorts ? .scanAndSort : .scan
+      rating = outline.condition != nil ? .filteringScan : sorts ? .scanAndSort : .scan
     } else if entity != nil {
       rating = .entityIndex
     } else if plan.isFullScan {
@@ -198,13 +198,20 @@ package struct PlanAssessment: Sendable, Equatable {
   }
 
   /// Whether what stands behind WHERE has calls of Core Data's functions and no column beside them.
-  private static func comparesFunctionsAlone(_ sql: String) -> Bool {
-    guard let start = sql.firstRange(of: " WHERE ")?.upperBound else { return false }
-    let rest = sql[start...]
-    let ends = [" ORDER BY ", " GROUP BY ", " LIMIT "].compactMap { rest.firstRange(of: $0) }
-    let condition = rest[..<(ends.map(\.lowerBound).min() ?? rest.endIndex)]
-    let others = condition.replacing(/NSCoreData\w*\([^()]*\)/, with: "")
-    return others != condition && !others.contains(/\bt\d+\.Z/)
+  private static func comparesFunctionsAlone(_ outline: SQLOutline) -> Bool {
+    guard var rest = outline.condition else { return false }
+    var hasCall = false
+    while let word = rest.popFirst() {
+      if word.hasPrefix("NSCoreData"), rest.first == "(",
+        let end = rest.dropFirst().firstIndex(where: { $0 == ")" || $0 == "(" }), rest[end] == ")"
+      {
+        hasCall = true
+        rest = rest[(end + 1)...]
+      } else if word.contains(/^t\d+\.Z/) {
+        return false
+      }
+    }
+    return hasCall
   }
 
   private var sorting: String { sorts ? " Then sorts what it found." : "" }
@@ -340,11 +347,7 @@ package enum PlanNote: Sendable, Hashable {
 
   /// Whether the condition compares something beside `Z_ENT`.
   private static func asksForMore(_ sql: String) -> Bool {
-    guard let condition = sql.firstRange(of: " WHERE ") else { return false }
-    var rest = String(sql[condition.upperBound...])
-    if let order = rest.firstRange(of: " ORDER BY ") { rest = String(rest[..<order.lowerBound]) }
-    return rest.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." }
-      .contains { $0.contains(".Z") && !$0.hasSuffix(".Z_ENT") }
+    SQLOutline(sql).condition?.contains { $0.contains(".Z") && !$0.hasSuffix(".Z_ENT") } ?? false
   }
 }
 
@@ -361,22 +364,14 @@ extension QueryPlan.Node {
   /// SQLite takes a partial index only where the statement's condition implies the index's; so nothing is
   /// left to be checked when the statement compares no other column.
   func isAnswered(byConditionIn sql: String) -> Bool {
-    guard let condition = partialCondition, let table,
-      let start = sql.firstRange(of: " WHERE ")?.upperBound
+    guard let partialCondition, let table, let compared = SQLOutline(sql).condition
     else { return false }
-    let rest = sql[start...]
-    let ends = [" ORDER BY ", " GROUP BY ", " LIMIT "].compactMap { rest.firstRange(of: $0) }
-    let compared = rest[..<(ends.map(\.lowerBound).min() ?? rest.endIndex)]
-    let own = Set(Self.names(in: condition[...]).map { $0.uppercased() })
-    return Self.names(in: compared).allSatisfy { name in
+    let own = Set(SQLOutline.words(of: partialCondition).map { $0.uppercased() })
+    return compared.allSatisfy { name in
       let parts = name.split(separator: ".")
       // Without a table in front, a name of SQL is a column or a word such as AND.
       guard parts.count == 2 else { return !name.uppercased().hasPrefix("Z") }
       return parts[0] != table || own.contains(parts[1].uppercased())
     }
-  }
-
-  private static func names(in text: Substring) -> [String] {
-    text.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." }.map(String.init)
   }
 }

@@ -122,7 +122,7 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
   /// Nil when the statistics do not know one of the tables, or the plan reads none.
   package init?(_ plan: QueryPlan, sql: String, statistics: TableStatistics) {
     guard !statistics.isEmpty,
-      let loops = Loops(plan.roots, sql: sql, statistics: statistics), loops.reads
+      let loops = Loops(plan.roots, outline: SQLOutline(sql), statistics), loops.reads
     else { return nil }
     rows = Int(min(loops.visits.rounded(.up), 1e15))
   }
@@ -140,18 +140,18 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
     var passes = 1.0
     var reads = false
 
-    init?(_ nodes: [QueryPlan.Node], sql: String, statistics: TableStatistics) {
+    init?(_ nodes: [QueryPlan.Node], outline: SQLOutline, _ statistics: TableStatistics) {
       for node in nodes where !node.isVirtualTable {
         var inside = 1.0
         if node.operation != .other, node.table != nil {
-          guard let rows = Loops.rows(of: node, sql: sql, statistics) else { return nil }
+          guard let rows = Loops.rows(of: node, outline, statistics) else { return nil }
           visits += passes * rows
           passes *= max(rows, 1)
           reads = true
         } else if node.detail.hasPrefix("CORRELATED ") {
           inside = passes
         }
-        guard let inner = Loops(node.children, sql: sql, statistics: statistics) else { return nil }
+        guard let inner = Loops(node.children, outline: outline, statistics) else { return nil }
         visits += inside * inner.visits
         reads = reads || inner.reads
         if node.detail == "MULTI-INDEX OR" { passes *= max(inner.visits, 1) }
@@ -159,7 +159,7 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
     }
 
     private static func rows(
-      of node: QueryPlan.Node, sql: String, _ statistics: TableStatistics
+      of node: QueryPlan.Node, _ outline: SQLOutline, _ statistics: TableStatistics
     ) -> Double? {
       let terms = (node.constraint ?? "").split(separator: " ").filter { $0 != "AND" }
       let bounds = terms.count { $0.contains("<") || $0.contains(">") }
@@ -171,7 +171,7 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
       }
       if node.isAutomaticIndex { return 1 }
       let name = node.table ?? ""
-      let table = StatementTables.table(of: name, in: sql) ?? name
+      let table = outline.table(of: name) ?? name
       return statistics.rows(of: table).map { Double($0) * part }
     }
   }

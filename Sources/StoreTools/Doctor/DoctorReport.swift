@@ -71,9 +71,9 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   /// `Z_PRIMARYKEY` that contradicts itself or the model.
   case entityList = "entity-list"
   /// Rows whose `Z_ENT` isn't an entity of their table.
-  case entityNumber = "entity-number"
+  case entityNumber = "entity-id"
   /// `Z_MAX` below the largest key in use: the next object would get a key that is taken.
-  case keyMaximum = "key-maximum"
+  case keyMaximum = "primary-key-counter"
   /// Values of a kind that their attribute cannot have.
   case valueType = "value-type"
   /// Mandatory attributes and to-ones that are NULL.
@@ -83,7 +83,7 @@ package enum DoctorRuleName: String, CaseIterable, Sendable {
   /// Rows of a join table without one of their objects.
   case orphanedJoin = "orphaned-join"
   /// Members of ordered relationships without a place, or with another's.
-  case orderPlace = "order-place"
+  case orderPlace = "order-key"
   /// One-to-one relationships whose other side says something else.
   case oneSidedInverse = "one-sided-inverse"
   /// Values whose file outside of the store is missing.

@@ -35,13 +35,13 @@ enum BatchWalked: StepRule {
   }
 
   /// A list that is read through its indexes is loaded page by page; an array of it is not.
-  private static func cure(isArray: Bool, _ fetch: FetchText?) -> SuggestedFix {
+  private static func cure(isArray: Bool, _ fetch: Step?) -> SuggestedFix {
     isArray
       ? SuggestedFix(
         advice: "read the list by its indexes and let the request sort and filter it, without an "
           + "Array of it; where all of it is wanted, fetch without a batch size",
-        fetch: fetch?.without("batch"))
+        fetch: fetch?.without(.batch))
       : SuggestedFix(
-        swift: ["let objects = try context.fetchBatched(request)"], fetch: fetch?.without("batch"))
+        swift: ["let objects = try context.fetchBatched(request)"], fetch: fetch?.without(.batch))
   }
 }

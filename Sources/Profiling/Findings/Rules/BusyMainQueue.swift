@@ -38,8 +38,10 @@ enum BusyMainQueue: WorkRule {
   /// A merge may run by itself within another context's step, so that its event tells whose it is.
   private static func merges(in work: FinishedWork) -> [Finding] {
     let contexts = Set(
-      work.parts.filter { $0.step.verb == .context && $0.step.option(.queue) == .queue(.main) }
-        .map(\.step.subject))
+      work.parts.filter {
+        $0.step.verb == .context && $0.step.choice(of: .queue) == ContextQueue.main
+      }
+      .map(\.step.subject))
     return work.recording.events.compactMap { event in
       guard event.kind == .merge, event.rows >= threshold, let entity = event.entity,
         event.context.map(contexts.contains) == true

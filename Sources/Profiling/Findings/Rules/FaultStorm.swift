@@ -20,7 +20,7 @@ package enum FaultStorm: StepRule {
       }
   }
 
-  private static func cure(_ storm: Storm, _ fetch: FetchText?) -> SuggestedFix {
+  private static func cure(_ storm: Storm, _ fetch: Step?) -> SuggestedFix {
     guard let keyPath = storm.keyPath else { return objectCure(fetch) }
     return storm.isForChild ? Storm.parentCure(keyPath) : Storm.prefetchCure(keyPath, fetch)
   }
@@ -29,10 +29,10 @@ package enum FaultStorm: StepRule {
   ///
   /// A fetch that brought them already is not to blame: the rows have gone since, by a refresh or with
   /// their objects, and one fetch more brings all of them.
-  private static func objectCure(_ fetch: FetchText?) -> SuggestedFix {
-    if let fetch, fetch.value(of: "values") == "no" {
+  private static func objectCure(_ fetch: Step?) -> SuggestedFix {
+    if let fetch, fetch.flag(of: .values) == false {
       return SuggestedFix(
-        now: "request.includesPropertyValues = false", fetch: fetch.without("values"))
+        now: "request.includesPropertyValues = false", fetch: fetch.without(.values))
     }
     return SuggestedFix(swift: [
       "request.predicate = NSPredicate(format: \"self IN %@\", objects)",

@@ -50,7 +50,7 @@ enum FetchLoop: WorkRule {
   }
 
   private static func cure(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
-    guard shape.sql.contains(" WHERE ") else {
+    guard SQLOutline(shape.sql).condition != nil else {
       // Rows were written meanwhile, so that the result may well differ.
       return SuggestedFix(
         advice: isWritten(shape.entity, during: run, in: work)

@@ -13,19 +13,20 @@ enum FetchToCount: WorkRule {
   static func findings(in work: FinishedWork) -> [Finding] {
     work.parts.indices.compactMap { place in
       let part = work.parts[place]
-      guard let fetch = part.step.fetchText,
+      guard let fetch = part.step.fetch,
         part.step.resultKind == .objects || part.step.resultKind == .ids
       else { return nil }
       let users = work.users(ofResultAt: place)
       guard !users.isEmpty, users.allSatisfy(\.step.goesThroughAll),
-        fetch.value(of: "batch") == nil,
+        fetch.option(.batch) == nil,
         let event = work.events(of: part).first(where: { $0.kind == .fetch }),
         event.rows >= threshold
       else { return nil }
-      var cured = fetch.without("result").without("sort").without("prefetch").without("batch")
-      cured = cured.without("faults").without("values").adding("count", to: "result")
+      var cured = fetch.without(.result).without(.sort).without(.prefetch).without(.batch)
+      cured = cured.without(.faults).without(.values).with(
+        .result, .choice(ResultKind.count.rawValue))
       return Finding(
-        rule: rule, subject: fetch.entity, count: event.rows, callSite: part.recorded.location,
+        rule: rule, subject: fetch.subject, count: event.rows, callSite: part.recorded.location,
         what: "rows fetched for their number",
         cure: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: cured))
     }

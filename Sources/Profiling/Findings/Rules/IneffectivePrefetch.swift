@@ -18,13 +18,13 @@ enum IneffectivePrefetch: StepRule {
     }
   }
 
-  private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: FetchText?) -> SuggestedFix {
+  private static func cure(_ storm: Storm, _ keyPath: String, _ fetch: Step?) -> SuggestedFix {
     if storm.isThroughParent {
       return Storm.parentCure(keyPath)
     }
-    if fetch?.value(of: "values") == "no" {
+    if fetch?.flag(of: .values) == false {
       return SuggestedFix(
-        now: "request.includesPropertyValues = false", fetch: fetch?.without("values"))
+        now: "request.includesPropertyValues = false", fetch: fetch?.without(.values))
     }
     return SuggestedFix(
       advice:

@@ -11,7 +11,7 @@ enum LostChanges: WorkRule {
   static func findings(in work: FinishedWork) -> [Finding] {
     work.parts.indices.compactMap { place in
       let part = work.parts[place]
-      guard part.step.verb == .refresh, case .keep(false)? = part.step.option(.keep),
+      guard part.step.verb == .refresh, part.step.flag(of: .keep) == false,
         let source = work.source(ofResultAt: place)
       else { return nil }
       let refreshed = part.step.part(of: source.rows)

@@ -16,8 +16,8 @@ enum PartlyRead: WorkRule {
   static func findings(in work: FinishedWork) -> [Finding] {
     work.parts.indices.compactMap { place in
       let part = work.parts[place]
-      guard let fetch = part.step.fetchText, fetch.value(of: "result") == nil,
-        ["batch", "limit", "offset"].allSatisfy({ fetch.value(of: $0) == nil }),
+      guard let fetch = part.step.fetch, fetch.option(.result) == nil,
+        [.batch, .limit, .offset].allSatisfy({ fetch.option($0) == nil }),
         let rows = work.events(of: part).first(where: { $0.kind == .fetch })?.rows,
         rows >= threshold
       else { return nil }
@@ -26,10 +26,11 @@ enum PartlyRead: WorkRule {
       let read = users.map { $0.step.part(of: rows).upperBound }.max() ?? rows
       guard read > 0, read * PartlyRead.part <= rows else { return nil }
       return Finding(
-        rule: rule, subject: fetch.entity, count: rows, callSite: part.recorded.location,
+        rule: rule, subject: fetch.subject, count: rows, callSite: part.recorded.location,
         what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
         cure: SuggestedFix(
-          swift: ["request.fetchBatchSize = 20"], fetch: fetch.adding("20", to: "batch")))
+          swift: ["request.fetchBatchSize = 20"], fetch: fetch.with(.batch, .number(StepNumber(20)))
+        ))
     }
   }
 }

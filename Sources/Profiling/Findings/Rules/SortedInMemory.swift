@@ -15,7 +15,7 @@ enum SortedInMemory: StepRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     guard let sorting = context.sorting, let fetch = context.fetch,
-      fetch.value(of: "limit") == nil, fetch.value(of: "offset") == nil
+      fetch.option(.limit) == nil, fetch.option(.offset) == nil
     else { return [] }
     let caused = recording.events.prefix { $0.id <= sorting.through }
     let pages = caused.filter { $0.kind == .batchLoad }
@@ -25,12 +25,10 @@ enum SortedInMemory: StepRule {
     let keys = sorting.keys.map {
       "NSSortDescriptor(key: \"\($0.keyPath)\", ascending: \($0.isAscending))"
     }
-    let cured = sorting.keys.reduce(fetch.without("sort")) {
-      $0.adding(LineWords.plain($1.description), to: "sort")
-    }
+    let cured = fetch.with(.sort, .sortKeys(sorting.keys))
     return [
       Finding(
-        rule: rule, subject: fetch.entity, count: arePages ? pages.count : faults.count,
+        rule: rule, subject: fetch.subject, count: arePages ? pages.count : faults.count,
         callSite: (arePages ? pages : faults).first?.callSite,
         what: arePages ? "pages loaded to sort in memory" : "faults fired to sort in memory",
         cure: SuggestedFix(

@@ -17,8 +17,8 @@ enum UnusedPrefetch: WorkRule {
 
   private static func findings(ofFetchAt place: Int, in work: FinishedWork) -> [Finding] {
     let part = work.parts[place]
-    guard let fetch = part.step.fetchText else { return [] }
-    let keyPaths = fetch.values(of: "prefetch")
+    guard let fetch = part.step.fetch else { return [] }
+    let keyPaths = (fetch.keyPaths(of: .prefetch) ?? [])
     let users = work.users(ofResultAt: place)
     // What else a step may have followed is not written down.
     let isReadAlone = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
@@ -29,18 +29,18 @@ enum UnusedPrefetch: WorkRule {
     return keyPaths.compactMap { keyPath in
       let wanted = reads + keyPaths.filter { $0 != keyPath }
       guard !wanted.contains(where: { $0 == keyPath || $0.hasPrefix("\(keyPath).") }),
-        let relationship = relationship(keyPath, of: fetch.entity, in: work.model)
+        let relationship = relationship(keyPath, of: fetch.subject, in: work.model)
       else { return nil }
       let rows = brought.filter { $0.relationship == relationship.name }.reduce(0) { $0 + $1.rows }
       guard rows > 0, !later.contains(where: { finds($0, relationship) }) else { return nil }
       return Finding(
-        rule: rule, subject: "\(relationship.entity?.name ?? fetch.entity).\(relationship.name)",
+        rule: rule, subject: "\(relationship.entity?.name ?? fetch.subject).\(relationship.name)",
         count: rows, callSite: part.recorded.location, what: "rows prefetched and never read",
         cure: cure(without: keyPath, keyPaths, fetch))
     }
   }
 
-  private static func cure(without keyPath: String, _ all: [String], _ fetch: FetchText)
+  private static func cure(without keyPath: String, _ all: [String], _ fetch: Step)
     -> SuggestedFix
   {
     func line(_ paths: [String]) -> String {
@@ -50,7 +50,8 @@ enum UnusedPrefetch: WorkRule {
     let rest = all.filter { $0 != keyPath }
     return SuggestedFix(
       now: line(all), swift: rest.isEmpty ? [] : [line(rest)],
-      fetch: fetch.removing(keyPath, from: "prefetch"))
+      fetch: rest.isEmpty
+        ? fetch.without(.prefetch) : fetch.with(.prefetch, .keyPaths(rest)))
   }
 
   private static func relationship(

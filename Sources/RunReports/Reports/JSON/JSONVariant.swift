@@ -1,3 +1,4 @@
+import WorkbenchText
 import ProfileEvents
 import Profiling
 import ScenarioLanguage
@@ -199,26 +200,44 @@ struct JSONWork: Codable {
   }
 }
 
-/// A fetch in words in the JSON file; its property names are the file's keys.
+/// A fetch in the JSON file: its entity, its options as a shell line contains them, and its name.
 struct JSONFetch: Codable {
-  struct Option: Codable {
+  private struct Option: Codable {
     var word: String
     var values: [String]
   }
 
-  var entity: String
-  var options: [Option]
-  var name: String?
-
-  init(_ fetch: FetchText) {
-    entity = fetch.entity
-    options = fetch.options.map { Option(word: $0.word, values: $0.values) }
-    name = fetch.name
+  private enum CodingKeys: String, CodingKey {
+    case entity, options, name
   }
 
-  /// What was written.
-  var fetch: FetchText {
-    FetchText(
-      entity: entity, options: options.map { FetchText.Option($0.word, $0.values) }, name: name)
+  let fetch: Step
+
+  init(_ fetch: Step) {
+    self.fetch = fetch
+  }
+
+  init(from decoder: any Decoder) throws {
+    let keys = try decoder.container(keyedBy: CodingKeys.self)
+    var words = ["fetch", LineWords.plain(try keys.decode(String.self, forKey: .entity))]
+    for option in try keys.decode([Option].self, forKey: .options) {
+      words += [option.word, option.values.joined(separator: ", ")]
+    }
+    if let name = try keys.decodeIfPresent(String.self, forKey: .name) { words += ["as", name] }
+    do {
+      fetch = try ShellLine.parse(words.joined(separator: " "), number: 1)
+    } catch {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: error.problem.message))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var keys = encoder.container(keyedBy: CodingKeys.self)
+    try keys.encode(fetch.subject, forKey: .entity)
+    try keys.encode(
+      fetch.options.map { Option(word: $0.word.rawValue, values: $0.value.texts) }, forKey: .options
+    )
+    try keys.encodeIfPresent(fetch.name, forKey: .name)
   }
 }

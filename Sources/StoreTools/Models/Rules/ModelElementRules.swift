@@ -3,7 +3,7 @@ import WorkbenchText
 
 /// Finds what keeps a model from being used: the errors of its reader and of its own check.
 struct InvalidModelRule: ModelRule {
-  static let name = "unsound-model"
+  static let name = "invalid-model"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
     checked.problems.filter { !$0.isWarning }.map { ModelFinding(Self.name, $0) }
@@ -13,7 +13,7 @@ struct InvalidModelRule: ModelRule {
 /// Finds parts of a model that are not used, or otherwise than they say: the warnings of its reader
 /// and of its own check.
 struct IgnoredElementRule: ModelRule {
-  static let name = "doubtful-part"
+  static let name = "ignored-element"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
     checked.problems
@@ -78,7 +78,7 @@ struct WideHierarchyRule: ModelRule {
 /// Finds texts of a model that fail when they are used: predicates of fetch requests, regular
 /// expressions, limits that contradict each other.
 struct UnusableTextRule: ModelRule {
-  static let name = "unusable-text"
+  static let name = "invalid-expression"
 
   func findings(in checked: CheckedModel) -> [ModelFinding] {
     let names = ModelNames(checked.model)

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Foundation
+import OpenCoreData
+import RunReports
+
+/// The value of `--report`: formats of reports with commas between them.
+struct ReportFormats: CustomStringConvertible {
+  /// Each once, in the order of writing.
+  let formats: [ReportFormat]
+
+  init(_ formats: [ReportFormat]) {
+    self.formats = formats
+  }
+
+  /// - Throws: `ValidationError` for a word that isn't a format.
+  init(_ words: String) throws {
+    formats = try words.split(separator: ",", omittingEmptySubsequences: false).reduce(into: []) {
+      formats, part in
+      let word = part.trimmingCharacters(in: .whitespaces)
+      guard let format = ReportFormat(rawValue: word) else {
+        let near = NearestName.of(word, among: ReportFormat.allCases.map(\.rawValue))
+        throw ValidationError(
+          "unknown report format `\(word)`\(near.map { "; did you mean `\($0)`?" } ?? "")\n"
+            + "write one or more of: \(ReportFormat.words)")
+      }
+      if !formats.contains(format) { formats.append(format) }
+    }
+  }
+
+  var description: String { formats.map(\.rawValue).joined(separator: ",") }
+}

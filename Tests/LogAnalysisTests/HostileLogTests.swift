@@ -1,0 +1,182 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import LogAnalysis
+@testable import ScenarioLanguage
+
+@Suite("Whatever was done to a log, each of its lines is counted once")
+struct HostileLogTests {
+  /// Shapes that the genuine logs lack: our own lines, and what is seen in other loggers.
+  private static let made = """
+    CoreData: annotation: Connecting to sqlite database file at "/tmp/A B/Store.sqlite"
+    cdprof: annotation: this log has row-cache hits and save times
+    cdprof: begin list
+    CoreData: sql: SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ?
+    CoreData: details: SQLite bind[0] = "a ( \\"b"
+    CoreData: annotation: sql connection fetch time: 0.0001s
+    CoreData: annotation: fetch using NSSQLiteStatement <0x1> on entity 'Item' with sql text 'SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ? ' returned 2 rows with values: (
+        "<Item: 0x1> (entity: Item; id: 0x1 <x-coredata://S/Item/p1> ; data: <fault>)",
+        "<Item: 0x2> (entity: Item; id: 0x2 <x-coredata://S/Item/p2> ; data: <fault>)"
+    )
+    CoreData: annotation: total fetch execution time: 0.0002s for 2 rows.
+    CoreData: details: SQLite: EXPLAIN QUERY PLAN SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ?
+    cdprof: plan: `--SCAN t0
+    cdprof: annotation: fault fulfilled from row cache for : 0x1 <x-coredata://S/Item/p1>
+    CoreData: sql: BEGIN EXCLUSIVE
+    CoreData: sql: INSERT INTO ZITEM(Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES(?, ?, ?, ?)
+    CoreData: sql: COMMIT
+    cdprof: annotation: save execution time: 0.0012s for 1 objects.
+    cdprof: end
+    CoreData: error: (1) failed with {
+        NSFilePath = "/x";
+    }
+
+    """
+
+  private static var logs: [(name: String, bytes: [UInt8])] {
+    var logs = [(name: "made", bytes: Array(made.utf8))]
+    guard SharedData.moodyStores != nil, let folder = try? SharedData.url("sqldebug") else {
+      return logs
+    }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names.sorted() {
+      guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)) else { continue }
+      logs.append((name, Array(data)))
+    }
+    return logs
+  }
+
+  /// A log's lines, given to a reader one by one.
+  private func report(_ bytes: some Collection<UInt8>) -> LogReport {
+    var reader = LogReader(file: "log")
+    var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    for line in lines { reader.take(ArraySlice(line)) }
+    let report = reader.finish()
+    #expect(report.lines == lines.count)
+    return report
+  }
+
+  private func counted(_ report: LogReport) -> Int {
+    report.kinds.values.reduce(report.unrecognized, +)
+  }
+
+  private func calls(_ report: LogReport) -> [String: Int] {
+    Dictionary(report.statements.map { ($0.sql, $0.calls) }, uniquingKeysWith: +)
+  }
+
+  /// Cut off behind and in front of each byte, as a ring buffer or a copied piece is.
+  @Test(arguments: logs.indices)
+  func cutAnywhere(index: Int) {
+    let lines = Self.logs[index].bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+    for (number, line) in lines.enumerated() {
+      // What is a few lines away has no part in how a line is read.
+      let before = Array(lines[max(0, number - 4)..<number])
+      let after = Array(lines[(number + 1)..<min(lines.count, number + 5)])
+      for place in line.indices {
+        let parts: [[ArraySlice<UInt8>]] = [before + [line[..<place]], [line[place...]] + after]
+        for part in parts {
+          let report = report(Array(part.joined(separator: [0x0A])))
+          guard counted(report) == report.lines else {
+            Issue.record("\(Self.logs[index].name):\(number + 1) cut at \(place): \(report.kinds)")
+            return
+          }
+        }
+      }
+    }
+  }
+
+  /// A byte that became another one, and random lines left out, doubled and swapped.
+  @Test(arguments: logs.indices)
+  func damagedAndShuffled(index: Int) {
+    var random = SeededGenerator(seed: UInt64(index), stream: "log")
+    for _ in 0..<60 {
+      var bytes = Self.logs[index].bytes
+      for _ in 0..<4 {
+        let place = Int.random(in: bytes.indices, using: &random)
+        bytes[place] = UInt8.random(in: 0...255, using: &random)
+      }
+      var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+      lines.swapAt(
+        Int.random(in: lines.indices, using: &random), Int.random(in: lines.indices, using: &random)
+      )
+      lines.append(lines[Int.random(in: lines.indices, using: &random)])
+      let report = report(Array(lines.joined(separator: [0x0A])))
+      #expect(counted(report) == report.lines)
+    }
+  }
+
+  /// Ends of lines, colours, a logger's prefix: the log says the same.
+  @Test(arguments: logs.indices)
+  func writtenInAnotherWay(index: Int) {
+    let bytes = Self.logs[index].bytes
+    let plain = report(bytes)
+    func lines(_ change: (ArraySlice<UInt8>) -> [UInt8]) -> [UInt8] {
+      let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+      return Array(lines.map(change).joined(separator: [0x0A]))
+    }
+    let ends = report(
+      Array(
+        bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+          .joined(separator: [0x0D, 0x0A])))
+    let colours = report(
+      lines { $0.isEmpty ? [] : Array("\u{1B}[1;34m".utf8) + $0 + Array("\u{1B}[0m".utf8) })
+    for (way, other) in [("CRLF", ends), ("colours", colours)] {
+      #expect(other.kinds == plain.kinds, "\(Self.logs[index].name) with \(way)")
+      #expect(calls(other) == calls(plain), "\(Self.logs[index].name) with \(way)")
+      #expect(other.costs.all == plain.costs.all, "\(Self.logs[index].name) with \(way)")
+    }
+    guard Self.logs[index].name == "made" else { return }
+    let prefix = Array("2024-05-01 10:00:00.000 App[12:345] ".utf8)
+    let logged = report(
+      lines { line in
+        let isMarked = line.starts(with: Array("CoreData: ".utf8))
+        return (isMarked ? prefix : []) + line
+      })
+    #expect(logged.kinds == plain.kinds && logged.costs.all == plain.costs.all)
+    #expect(logged.statements.map(\.own) == plain.statements.map(\.own))
+  }
+
+  /// An app prints after every line; of Core Data's part nothing changes.
+  @Test func betweenAnAppsOwnPrints() {
+    let whole =
+      Array(LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3).utf8)
+      + Array((0..<12).map { LogTexts.fault("Tag", $0) }.joined().utf8)
+    let plain = report(whole)
+    let text = String(decoding: whole, as: UTF8.self)
+    let prints = [
+      "tapped", "From here", "{\"a\": 1}", "WHERE am I", "0.0002s for 3 rows", "(null)",
+    ]
+    for print in prints {
+      let mixed = report(Array(text.replacing("\n", with: "\n\(print)\n").utf8))
+      #expect(mixed.kinds[.app] == plain.lines, "\(print)")
+      #expect(mixed.kinds.filter { $0.key != .app } == plain.kinds, "\(print)")
+      #expect(mixed.costs.all == plain.costs.all)
+      #expect(mixed.storms.map(\.name) == ["fault-storm(Tag)"])
+      #expect(mixed.statements.map(\.own) == plain.statements.map(\.own))
+    }
+  }
+
+  /// Two threads' lines in turn: each has its own times.
+  @Test func twoThreadsLineByLine() {
+    let lines =
+      ((0..<5).map { LogTexts.fault("Tag", $0) }.joined()
+      + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3, time: "0.0300s"))
+      .split(separator: "\n")
+    func line(_ thread: Int, _ line: Substring) -> String {
+      "2024-05-01 10:00:00.000 App[12:\(thread)] \(line)\n"
+    }
+    // The second thread is two lines behind.
+    var mixed = ""
+    for index in 0..<(lines.count + 2) {
+      if lines.indices.contains(index) { mixed += line(1, lines[index]) }
+      if lines.indices.contains(index - 2) { mixed += line(2, lines[index - 2]) }
+    }
+    let report = report(Array(mixed.utf8))
+    #expect(report.unmatchedTimes == 0)
+    #expect(report.costs.all == [.selects: 12, .rows: 16, .fetches: 2, .misses: 10])
+    #expect(report.statements.map(\.own) == [2_000, 60_000])
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import LogAnalysis
+@testable import StatementAnalysis
+
+@Suite("Indexes are looked for from a log")
+struct LogAdviceTests {
+  private static let search =
+    "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE ( t0.ZLATITUDE = ? AND  t0.ZLONGITUDE = ?)"
+
+  /// A search with its values, without them, with hidden ones, and with too few: the index is the same.
+  @Test(
+    arguments: [
+      (["3.0", "4.0"], true), ([], false), (["<private>", "<private>"], false), (["3.0"], false),
+    ] as [([String], Bool)])
+  func whatTheLogLacksIsTakenFromTheStore(binds: [String], areTaken: Bool) throws {
+    let store = try AdvisedStore()
+    let details = binds.enumerated().map { "CoreData: details: SQLite bind[\($0)] = \($1)\n" }
+    let report = LogTexts.report("CoreData: sql: \(Self.search)\n" + details.joined())
+    #expect(
+      report.statements[0].boundValues == (areTaken ? [.real(3), .real(4)] : nil))
+    let advice = try report.advice(on: store.url)
+    #expect(advice.proposals.map(\.title) == ["Mood (latitude, longitude)"])
+    #expect(advice.unmeasured.isEmpty)
+  }
+
+  @Test func whatHelpsNothingIsLeftOut() throws {
+    let store = try AdvisedStore()
+    let report = LogTexts.report(
+      [
+        "SELECT 0, t0.Z_PK, t0.ZLATI<…>", "BEGIN EXCLUSIVE",
+        "SELECT 0, t0.Z_PK FROM ZSOMETHINGELSE t0 WHERE  t0.ZNAME = ?",
+        "INSERT INTO ZMOOD(Z_PK, Z_ENT, Z_OPT) VALUES(?, ?, ?)", "COMMIT",
+        "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
+      ].map { "CoreData: sql: \($0)\n" }.joined())
+    #expect(report.advisedStatements.map(\.count) == [1, 1])
+    let advice = try report.advice(on: store.url)
+    #expect(advice.proposals.isEmpty)
+    #expect(advice.unmeasured.count == 1)
+  }
+
+  @Test func onlyTheCostliestAreTried() {
+    let many = (0..<300).map {
+      LogTexts.fetch(
+        "SELECT 0, t0.Z_PK FROM ZMOOD t0 LIMIT \($0)", rows: 1, time: "0.0\(100 + $0)s")
+    }
+    let advised = LogTexts.report(many.joined()).advisedStatements
+    #expect(advised.count == LogReport.mostAdvised)
+    #expect(advised.first?.sql.hasSuffix("LIMIT 299") == true)
+  }
+
+  @Test func theJSONHasTheAdviceAndKeepsValuesBack() throws {
+    let store = try AdvisedStore()
+    let report = LogTexts.report(
+      "CoreData: sql: \(Self.search)\nCoreData: details: SQLite bind[0] = 3.5\n"
+        + "CoreData: details: SQLite bind[1] = 4.5\n")
+    let advice = try report.advice(on: store.url)
+    let hidden = String(decoding: try LogJSON.data(report, advice: advice), as: UTF8.self)
+    #expect(hidden.contains("\"proposals\"") && hidden.contains("Mood (latitude") == false)
+    #expect(!hidden.contains("3.5") && !hidden.contains("\"binds\""))
+    let shown = String(decoding: try LogJSON.data(report, showsBinds: true), as: UTF8.self)
+    #expect(shown.contains("3.5") && !shown.contains("\"proposals\""))
+    #expect(LogText.lines(report, showsBinds: true).contains("  #1 bound: 3.5, 4.5"))
+    #expect(!LogText.lines(report).joined().contains("3.5"))
+  }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import LogAnalysis
+
+@Suite("What the lines of a log add up to")
+struct LogAggregatorTests {
+  /// The prefetch's time is inside its fetch's.
+  @Test func nestedTimesBelongToTheirStatements() {
+    let report = LogTexts.report(
+      """
+      CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0
+      CoreData: annotation: sql connection fetch time: 0.0003s
+      CoreData: annotation: Bound intarray _Z_intarray0
+      CoreData: annotation: Bound intarray values.
+      CoreData: sql: SELECT 0, t0.Z_PK, t0.ZITEM FROM ZATTACHMENT t0 WHERE  t0.ZITEM IN (SELECT * FROM _Z_intarray0)  ORDER BY t0.ZITEM
+      CoreData: annotation: sql connection fetch time: 0.0021s
+      CoreData: annotation: total fetch execution time: 0.0024s for 1581 rows.
+      CoreData: annotation: Prefetching with key 'attachments'.  Got 1581 rows.
+      CoreData: annotation: total fetch execution time: 0.0053s for 190 rows.
+      """)
+    #expect(report.statements.map(\.rows) == [190, 1581])
+    #expect(report.statements.map(\.times.total) == [5_300, 2_400])
+    #expect(report.statements.map(\.own) == [2_900, 2_400])
+    #expect(report.statements.map(\.connection) == [300, 2_100])
+    #expect(report.statements.map(\.prefetches) == [0, 1])
+    #expect(report.microseconds == 5_300)
+    #expect(report.costs.all == [.selects: 2, .rows: 1771, .fetches: 1, .prefetches: 1])
+    #expect(report.costs.byRelationship == ["attachments": [.prefetches: 1]])
+    #expect(report.unmatchedTimes == 0)
+  }
+
+  /// What the system's log hides is a SELECT where the time of a fetch follows.
+  @Test func aHiddenStatementIsWhatItsTimesSay() {
+    let report = LogTexts.report(
+      "CoreData: sql: <private>\n" + LogTexts.fetch("<private>", rows: 3)
+        + LogTexts.fetch("<private>", rows: 1)
+        + "CoreData: annotation: fault fulfilled from database for : <private>\n"
+        + "CoreData: sql: <private>\nCoreData: sql: <private>\n"
+        + "CoreData: annotation: total count request execution time: 0.0004s for count of 9.\n")
+    #expect(report.statements.map(\.sql) == ["<private>"])
+    #expect(report.statements[0].calls == 5 && report.statements[0].kind == .select)
+    #expect(report.statements[0].times.total == 800 && report.unmatchedTimes == 0)
+    #expect(report.costs.all == [.selects: 3, .rows: 5, .fetches: 2, .misses: 1])
+  }
+
+  /// A fetch has a total time; what a save asks for itself has SQLite's alone.
+  @Test func aSavesOwnSelectIsNoFetch() {
+    let own = [
+      "sql: BEGIN EXCLUSIVE",
+      "sql: SELECT t0.Z_PK, t0.Z_FOK_LIST FROM ZITEM t0 WHERE  t0.ZLIST = ?",
+      "annotation: sql connection fetch time: 0.0001s",
+      "sql: UPDATE ZITEM SET Z_FOK_LIST = ? WHERE Z_PK=?", "sql: COMMIT",
+    ]
+    let save = own.map { "CoreData: \($0)\n" }.joined()
+    let fetch = LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 2)
+    let report = LogTexts.report(fetch + save)
+    #expect(report.costs.all[.selects] == 2 && report.costs.all[.fetches] == 1)
+    // A conflict is looked at behind the ROLLBACK; our log says then what the save took.
+    let lost =
+      save.replacingOccurrences(of: "COMMIT", with: "ROLLBACK")
+      + own[1...2].map {
+        "CoreData: \($0)\n"
+      }.joined()
+    #expect(LogTexts.report(fetch + lost).costs.all[.fetches] == 2, "it may have been cut off")
+    let told = lost + "cdprof: annotation: save execution time: 0.0044s for 0 objects.\n"
+    #expect(LogTexts.report(fetch + told).costs.all[.fetches] == 1)
+    // Behind the last line there may have been more.
+    let cut = LogTexts.report(
+      fetch + save + fetch.split(separator: "\n").prefix(2).joined(separator: "\n"))
+    #expect(cut.costs.all[.fetches] == 2)
+    // A log without any such times says nothing about them.
+    let bare = LogTexts.report("CoreData: sql: SELECT 0, t0.Z_PK FROM ZITEM t0\n" + save)
+    #expect(bare.costs.all[.fetches] == 2)
+  }
+
+  /// `log show --style json` has a key a line: the thread and the time stand below the message.
+  @Test func aRecordOverSeveralLinesHasItsThreadAndTime() {
+    func record(_ text: String, _ thread: Int) -> String {
+      """
+      {
+        "eventMessage" : "CoreData: \(text)",
+        "formatString" : "CoreData: sql: %{public}@",
+        "threadID" : \(thread),
+        "backtrace" : {
+          "frames" : [
+            {
+              "imageOffset" : 12
+            }
+          ]
+        },
+        "timestamp" : "2024-03-01 10:00:0\(thread).500000+0100",
+        "processID" : 5
+      },\n
+      """
+    }
+    let report = LogTexts.report(
+      "[" + record("sql: SELECT 0, t0.Z_PK FROM ZA t0", 1)
+        + record("sql: SELECT 0, t0.Z_PK FROM ZB t0", 2)
+        + record("annotation: sql connection fetch time: 0.0001s", 1)
+        + record("annotation: total fetch execution time: 0.0010s for 5 rows.", 1)
+        + record("annotation: total fetch execution time: 0.0020s for 7 rows.", 2))
+    #expect(report.statements.map(\.rows) == [5, 7])
+    #expect(report.statements.map(\.times.total) == [1_000, 2_000])
+    #expect(report.firstTime == "2024-03-01 10:00:01.500000+0100")
+    #expect(report.lastTime == "2024-03-01 10:00:02.500000+0100")
+    #expect(report.kinds[.sql] == 2 && report.kinds[.continuation] == nil)
+    #expect(report.kinds.values.reduce(0, +) == report.lines)
+  }
+
+  @Test func aNULAtTheEndMakesNoOtherStatement() {
+    let sql = "CoreData: sql: SELECT 0, t0.Z_PK FROM ZA t0"
+    let report = LogTexts.report("\(sql)\0\n\(sql)\n\0\0\n")
+    #expect(report.statements.map(\.calls) == [2] && !report.statements[0].isCut)
+    #expect(report.kinds == [.sql: 2, .blank: 1])
+  }
+
+  @Test func threadsAreToldApart() {
+    let a = "2024-01-01 10:00:00.000 App[1:100] CoreData:"
+    let b = "2024-01-01 10:00:00.000 App[1:200] CoreData:"
+    let report = LogTexts.report(
+      """
+      \(a) sql: SELECT 0, t0.Z_PK FROM ZITEM t0
+      \(b) sql: SELECT 0, t0.Z_PK FROM ZTAG t0
+      \(a) annotation: sql connection fetch time: 0.0010s
+      \(b) annotation: sql connection fetch time: 0.0020s
+      \(a) annotation: total fetch execution time: 0.0100s for 5 rows.
+      \(b) annotation: total fetch execution time: 0.0200s for 7 rows.
+      """)
+    #expect(report.statements.map(\.rows) == [5, 7])
+    #expect(report.statements.map(\.own) == [10_000, 20_000])
+    #expect(report.statements.map(\.connection) == [1_000, 2_000])
+  }
+
+  /// A save is two transactions, of which one writes rows; what Core Data keeps for itself isn't a row.
+  @Test func aSaveIsCountedAsTheCountersDo() {
+    let report = LogTexts.report(
+      [
+        "BEGIN EXCLUSIVE", "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
+        "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?", "COMMIT",
+        "BEGIN EXCLUSIVE", "INSERT INTO ZITEM(Z_PK, Z_ENT) VALUES(?, ?)",
+        "INSERT OR REPLACE INTO Z_1TAGS(Z_1ITEMS, Z_2TAGS) VALUES(?, ?)",
+        "UPDATE ZITEM SET ZNAME = ?, Z_OPT = ?  WHERE Z_PK = ? AND Z_OPT = ?",
+        "DELETE FROM ZTAG WHERE Z_PK = ? AND Z_OPT = ?", "COMMIT", "pragma page_count",
+      ].map { "CoreData: sql: \($0)\n" }.joined())
+    #expect(
+      report.costs.all == [
+        .inserts: 2, .updates: 1, .deletes: 1, .transactions: 2, .saves: 1,
+      ])
+    #expect(report.costs.byTable["Z_1TAGS"] == [.inserts: 1])
+  }
+
+  @Test func percentilesAreOfTheTimes() {
+    let text = (1...100).map { number in
+      LogTexts.fetch(
+        "SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 1,
+        time: "0.\(number + 10_000)s".replacing("0.1", with: "0."))
+    }.joined()
+    let statement = LogTexts.report(text).statements[0]
+    #expect(statement.calls == 100 && statement.times.count == 100)
+    #expect(statement.times.percentile(95) == 9_500)
+    #expect(statement.times.largest == 10_000)
+    #expect(statement.times.mean == 5_050)
+  }
+
+  /// A list that shows a country of each mood: two storms, between whose faults lie the other's.
+  @Test func stormsAreFoundAndFewFaultsAreNone() {
+    let storm = (1...30).map { LogTexts.fault("Mood", $0) + LogTexts.fault("Country", $0) }
+    let report = LogTexts.report(
+      storm.joined() + (1...9).map { LogTexts.fault("Region", $0) }.joined())
+    #expect(report.storms.map(\.name) == ["fault-storm(Mood)", "fault-storm(Country)"])
+    #expect(report.storms.map(\.count) == [30, 30])
+    #expect(report.storms.map(\.firstLine) == [1, 5])
+    #expect(report.costs.all == [.selects: 69, .rows: 69, .misses: 69])
+    #expect(report.statements[1].objectFaults == 30 && report.statements[1].entity == "Country")
+  }
+
+  @Test func aFetchInALoopIsFoundAndOneNowAndThenIsNot() {
+    let fetch = LogTexts.fetch(
+      "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = ?  LIMIT 1", rows: 1)
+    let others = (1...6).map {
+      LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZTAG t0 LIMIT \($0)", rows: 1)
+    }.joined()
+    let loop = LogTexts.report(String(repeating: fetch, count: 12))
+    #expect(loop.storms.map(\.name) == ["fetch-loop(ZITEM)"])
+    #expect(loop.costs.all[.fetches] == 12)
+    let apart = LogTexts.report(String(repeating: fetch + others, count: 12))
+    #expect(apart.storms.isEmpty)
+    let slow = (0..<12).map { second in
+      fetch.replacing(
+        "CoreData:", with: "2024-01-01 10:00:\(second * 3 + 10).000 App[1:1] CoreData:")
+    }
+    #expect(LogTexts.report(slow.joined()).storms.isEmpty)
+  }
+
+  @Test func sectionsAreCountedByThemselves() {
+    let report = LogTexts.report(
+      LogTexts.fault("Mood", 1) + "cdprof: begin list\n" + LogTexts.fault("Mood", 2)
+        + "2024-01-01 10:00:00.000 App[1:2] cdprof: begin detail view \n"
+        + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZITEM t0", rows: 3) + "cdprof: end\n"
+        + LogTexts.fault("Mood", 3))
+    #expect(report.sections.map(\.name) == ["list", "detail view"])
+    #expect(
+      report.sections.map(\.costs.all) == [
+        [.selects: 1, .rows: 1, .misses: 1], [.selects: 1, .rows: 3, .fetches: 1],
+      ])
+    #expect(report.sections.map(\.firstLine) == [5, 10])
+    #expect(report.kinds[.section] == 3)
+    #expect(report.costs.all[.misses] == 3)
+  }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import LogAnalysis
+@testable import ScenarioLanguage
+
+@Suite("A log's sections against a budget")
+struct LogBudgetTests {
+  private static let log =
+    "cdprof: begin list\n" + (1...12).map { LogTexts.fault("Country", $0) }.joined()
+    + "cdprof: begin count\n" + LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 3)
+    + "cdprof: end\n" + LogTexts.fault("Mood", 1)
+
+  /// A budget beside the scenarios, so that their models are found.
+  private func budget(_ text: String) throws -> LogBudget {
+    let file = ScenarioFiles.folder.appendingPathComponent("budget-\(UUID().uuidString).tmp")
+    try Data(text.utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    return try LogBudget.read(path: file.path, model: nil)
+  }
+
+  @Test func budgetSectionsAreEvaluated() throws {
+    let budget = try budget(
+      """
+      model: Moody
+      data: {Country: 12}
+      sections:
+        - name: list
+          expect: {selects: Country, misses(Country): 12, misses: at most 3, findings: [fault-storm(Country)]}
+        - name: count
+          expect: {selects(Mood): 1, rows: 1..3, fetches: 1, saves: 0, misses: 0}
+        - {name: gone, expect: {selects: 1}}
+      """)
+    let report = LogTexts.report(Self.log)
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: report)
+    #expect(!judgment.holds)
+    #expect(judgment.missing.map(\.name) == ["gone"])
+    #expect(judgment.results[1]?.allSatisfy(\.holds) == true)
+    let list = try #require(judgment.results[0])
+    #expect(list.filter { !$0.holds }.map(\.metric) == ["misses"])
+    #expect(list.count == 4)
+    let missed = try #require(list.first { !$0.holds })
+    #expect(missed.found == .number(12))
+    #expect(missed.differences.first?.hasPrefix("12 x #1 SELECT 0, t0.Z_PK") == true)
+    let text = LogJudgementText.lines(judgment, of: report)
+    #expect(text.first == "✗ 1 of 3 sections, 8 of 9 expectations")
+    #expect(text.contains { $0.hasPrefix("✗ gone   the log has no line `cdprof: begin gone`") })
+  }
+
+  @Test func unexpectedFaultStormFails() throws {
+    let budget = try budget("model: Moody\nsections: [{name: list, expect: {selects: 12}}]")
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+    #expect(judgment.results[0]?.map(\.holds) == [true, false])
+    #expect(judgment.results[0]?.last?.metric == "findings")
+  }
+
+  /// A log shows which objects were faults, not the relationship that led to them.
+  @Test func aStormIsKnownByTheObjectsItReached() throws {
+    func holds(_ findings: String) throws -> Bool {
+      let budget = try budget(
+        "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(findings)]}}]")
+      return try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+        .results[0]?.allSatisfy(\.holds) == true
+    }
+    #expect(try holds("fault-storm(Country)"))
+    #expect(try holds("fault-storm(Mood.country)"))
+    #expect(try holds("fault-storm(Region)"))
+    #expect(try holds("ineffective-prefetch(Mood.country)"))
+    #expect(try !holds("ineffective-prefetch(Country.moods)"))
+    #expect(try holds("fault-storm(Continent.countries)"))
+    #expect(try !holds("fault-storm(Country.moods)"))
+    #expect(try !holds("fault-storm(Mood)"))
+    #expect(try !holds("fault-storm(Mood.country), fault-storm(Mood)"))
+  }
+
+  /// What was read of a list that was sent for is in no log.
+  @Test(arguments: [
+    ("count-per-row(Country.moods)", true), ("fault-storm(Country.moods)", true),
+    ("count-per-row(Continent.countries)", false), ("", false),
+  ])
+  func listsThatWereCountedAreAStorm(finding: String, holds: Bool) throws {
+    let lists = (1...12).map { key in
+      LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZCOUNTRY = ?", rows: 5)
+        + "CoreData: annotation: to-many relationship fault \"moods\" for objectID 0xa7 "
+        + "<x-coredata://0/Country/p\(key)> fulfilled from database.  Got 5 rows\n"
+    }
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: {selects: 12, findings: [\(finding)]}}]")
+    let report = LogTexts.report("cdprof: begin list\n" + lists.joined())
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
+    #expect(results?.last?.metric == "findings" && results?.last?.holds == holds)
+  }
+
+  /// A log's loop goes by the rule's name, and a budget that lists it, or does not, is held against it.
+  @Test(arguments: [
+    ("[fetch-loop(Mood)]", 12, true), ("[fetch-loop(Mood)]", 3, false), ("[]", 12, false),
+    ("[]", 3, true),
+  ])
+  func aBudgetsFetchLoopIsJudged(findings: String, times: Int, holds: Bool) throws {
+    let budget = try budget(
+      "model: Moody\nsections: [{name: list, expect: {selects: \(times), findings: \(findings)}}]")
+    let loop = String(
+      repeating: LogTexts.fetch(
+        "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE = ?", rows: 1), count: times)
+    var report = LogTexts.report("cdprof: begin list\n" + loop + "cdprof: end\n")
+    report.name(by: LogTables(budget.model))
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: report).results[0]
+    #expect(results?.allSatisfy(\.holds) == holds, "\(String(describing: results))")
+  }
+
+  /// What no log shows can't be part of a budget.
+  @Test func aFindingThatNoLogShowsIsRefused() throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try budget(
+        "model: Moody\nsections: [{name: list, expect: {findings: [chatty-saves(Mood)]}}]")
+    }
+    #expect(error.description.contains("no log shows `chatty-saves`"))
+  }
+
+  /// No log is judged by plans, nor by what single steps cost: a budget can't ask for it, and of a
+  /// scenario it is named.
+  @Test func plansAndStepsAreRefusedOrNamed() throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try budget(
+        "model: Moody\nsections: [{name: list, expect: {plan: avoids scan, selects: 12}}]")
+    }
+    #expect(error.diagnostics.map(\.line) == [2])
+    #expect(error.description.contains("query plans aren't judged in a log"))
+    let scenario = try budget(
+      """
+      name: Planned
+      model: Moody
+      data: {Country: {count: 12}, Mood: {count: 12, country: cycle}}
+      steps: [{fetch: Mood, as: m, expect: {selects: 1}}]
+      variants:
+        - {name: list, expect: {selects: 12, plan(m): avoids scan, findings: [fault-storm(Country)]}}
+      """)
+    let judgment = try LogBudgetEvaluator(budget: scenario).judgment(
+      of: LogTexts.report(Self.log))
+    #expect(
+      judgment.notJudged == [
+        "list · plan(m): query plans aren't judged in a log",
+        "list · the expectations of `fetch Mood as m`: a log doesn't know steps",
+      ])
+  }
+
+  /// A scenario's `silence` holds for its log too.
+  @Test(arguments: [
+    ("[fault-storm]", true), ("[fault-storm(Mood.country)]", true), ("[fault-storm(Mood)]", false),
+    ("[fetch-loop]", false),
+  ])
+  func whatAScenarioSilencesIsNoSurplus(silence: String, holds: Bool) throws {
+    let budget = try budget(
+      """
+      name: Silent
+      model: Moody
+      data: {Country: {count: 12}, Mood: {count: 12, country: cycle}}
+      silence: \(silence)
+      steps: [{fetch: Mood, as: m}]
+      variants: [{name: list, expect: {selects: 12}}]
+      """)
+    let results = try LogBudgetEvaluator(budget: budget).judgment(of: LogTexts.report(Self.log))
+      .results[0]
+    #expect(results?.allSatisfy(\.holds) == holds)
+  }
+
+  /// The laws of a scenario whose program was exported at a scale.
+  @Test func aScenarioIsABudgetAtAnyScale() throws {
+    let scenario = ScenarioFiles.folder.appendingPathComponent("08-performance/who-sorts.yml")
+    let budget = try LogBudget.read(path: scenario.path, model: nil, scale: 10)
+    #expect(budget.scope.rows["Mood"] == 1_000 && budget.scope.scale == 10)
+  }
+
+  /// What is wrong with a budget is told before a log is read.
+  @Test(arguments: [
+    ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "no log contains `peak`"),
+    (
+      "model: Moody\nsections: [{name: a, expect: {selects(Country): 1}}]",
+      "has the rows of `Region` too"
+    ),
+    ("model: Moody\nsections: [{name: a, expect: {selects: Mood}}]", "has no value"),
+    ("model: Moody\nsections: []", "there's no section"),
+    ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
+    ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
+    ("sections: [{name: a}]", "the model of the log's app"),
+  ])
+  func mistakesAreTold(text: String, message: String) {
+    let error = #expect(throws: ScenarioDiagnostics.self) { try budget(text) }
+    #expect(error?.description.contains(message) == true)
+  }
+
+  /// A scenario judges by its variants; what a log does not tell is left out and named.
+  @Test func aScenarioIsABudget() throws {
+    let scenario = ScenarioFiles.folder.appendingPathComponent("faults.yml")
+    let budget = try LogBudget.read(path: scenario.path, model: nil)
+    #expect(budget.isScenario && budget.sections.count == 6)
+    let judgment = try LogBudgetEvaluator(budget: budget).judgment(
+      of: LogTexts.report(
+        "cdprof: begin held\n" + LogTexts.fetch("SELECT 0 FROM ZMOOD t0", rows: 1)))
+    #expect(judgment.missing.count == 5)
+    #expect(judgment.results[0]?.map(\.metric) == ["selects", "misses"])
+    #expect(judgment.notJudged.contains { $0.hasPrefix("held · faults") })
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import LogAnalysis
+
+@Suite("A log is read as a whole, and no line of it is lost")
+struct LogReaderTests {
+  /// Genuine logs: lines, statements run, lines by kind.
+  ///
+  /// Two lines of each say where it is from.
+  @Test(
+    .enabled(if: SharedData.moodyStores != nil),
+    arguments: [
+      (
+        "01-fatbobman-count-level1.log", 41, 12,
+        [
+          .sql: 12, .connectionTime: 11, .fetchTime: 11, .countTime: 1, .relationshipFault: 1,
+          .intarray: 2, .prefetch: 1,
+        ]
+      ),
+      (
+        "05-objcio-moody-book-fetch-fault-save.log", 24, 10,
+        [.sql: 10, .connectionTime: 2, .fetchTime: 2, .objectFault: 1, .continuation: 7]
+      ),
+      ("07-swiftdata-store-open-level1.log", 13, 8, [.sql: 8, .connecting: 1, .remoteChange: 2]),
+      (
+        "08-apress-wordlist-level1-and-3-2014.log", 8, 2,
+        [.sql: 2, .countTime: 2, .bind: 1, .countResult: 1]
+      ),
+      ("09-openradar-12965555-level3-2013.log", 7, 0, [.fetchResult: 1, .continuation: 4]),
+      ("12-swiftdata-search-level4.log", 5, 2, [.sql: 2, .bind: 1]),
+      ("14-wal-checkpoint-contention.log", 8, 0, [.maintenance: 2, .checkpoint: 4]),
+      ("16-errors-and-warnings.log", 5, 0, [.error: 3]),
+      ("17-connecting-and-journal.log", 4, 1, [.connecting: 1, .sql: 1]),
+      ("18-objcio-eqp-sqlite-shell.txt", 9, 0, [.plan: 7]),
+    ] as [(String, Int, Int, [LogKind: Int])])
+  func genuineLogs(name: String, lines: Int, calls: Int, kinds: [LogKind: Int]) throws {
+    let report = try LogReader.read(SharedData.url("sqldebug/\(name)").path)
+    #expect(report.lines == lines)
+    #expect(report.unrecognized == 0)
+    #expect(report.statements.reduce(0) { $0 + $1.calls } == calls)
+    #expect(report.kinds == kinds.merging([.app: 2]) { $1 })
+  }
+
+  @Test func everyLineIsOfOneKind() {
+    var bytes = Array("\u{FEFF}ata: sql: BEGIN EXCLUSIVE\r\n".utf8)
+    bytes += Array("hello \u{1B}[31mred\u{1B}[0m\r\n\r\n".utf8)
+    bytes += [0x43, 0xFF, 0xFE, 0x0A]
+    bytes += Array("CoreData: annotation: nobody knows this\n".utf8)
+    bytes +=
+      Array("CoreData: details: SQLite bind[0] = \"\u{FFFD}".utf8) + [0xC3, 0x28]
+      + Array("\"\n".utf8)
+    bytes += Array("Type: Notice | Timestamp: 2023-06-12 10:00:00 | Category: sql\n".utf8)
+    bytes += Array("CoreData: sql: COMMIT".utf8)
+    let report = LogTexts.report(bytes)
+    #expect(report.lines == 8)
+    #expect(
+      report.kinds == [.sql: 2, .app: 2, .blank: 1, .bind: 1, .metadata: 1])
+    #expect(report.unrecognized == 1)
+    #expect(report.unrecognizedLines.map(\.text) == ["nobody knows this"])
+    #expect(report.kinds.values.reduce(report.unrecognized, +) == report.lines)
+  }
+
+  /// A terminal breaks lines at its last column, in the middle of a name too.
+  @Test(arguments: [
+    "SELECT t0.Z_ENT, t0.Z_PK FROM ZM|OOD t0 WHERE  t0.ZCOUNTRY = ? ORDER BY t0.ZDATE",
+    "SELECT t0.Z_ENT, t0.Z_PK FROM ZMOOD t0 WHERE  t0.|ZCOUNTRY = ? ORDER BY t0.ZDATE",
+    "SELECT t0.Z_ENT, t0.Z_|PK FROM ZMOOD t0 WHERE  t0.ZCOU|NTRY = ?",
+    "DELETE FROM ZMOOD WHERE Z_P|K IN (SELECT t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZDATE < ?)",
+  ])
+  func aStatementBrokenInANameIsWholeAgain(sql: String) {
+    let lines = sql.replacingOccurrences(of: "|", with: "\n")
+    let report = LogTexts.report("CoreData: sql: \(lines)\nmood t0 is the best\n")
+    #expect(report.statements.map(\.sql) == [sql.replacingOccurrences(of: "|", with: "")])
+    #expect(report.kinds[.app] == 1)
+  }
+
+  /// A statement over several lines, broken in a name and between words, with a print in between.
+  @Test func wrappedStatementsAreWholeAgain() {
+    let report = LogTexts.report(
+      """
+      CoreData: sql: SELECT t0.Z_ENT, t0.Z_PK, t0.ZMARKEDFORDELE
+      TIONDATE, t0.ZNAME
+      Hello from the app
+        FROM ZITEM t0
+        WHERE ( t0.ZNAME = ? AND
+          t0.ZDATE > ?)
+      ORDER BY t0.ZNAME
+      Ordered 3 items
+      FROM here on it is quiet
+      CoreData: annotation: fault fulfilled from database for : 0xd0
+      <x-coredata://DE6497F9-8B94-420D-81B7-E25B992E28C2/Country/p4>
+      CoreData: annotation: to-many relationship fault "tags" for objectID 0xa7 <x-coredata://0/Item/p1> fulfilled from
+      database.  Got 0 rows
+      CoreData: error: (1) failed with {
+          NSFilePath = "/x";
+      }
+      that was it
+      """)
+    #expect(
+      report.statements.map(\.sql) == [
+        "SELECT t0.Z_ENT, t0.Z_PK, t0.ZMARKEDFORDELETIONDATE, t0.ZNAME FROM ZITEM t0 "
+          + "WHERE ( t0.ZNAME = ? AND t0.ZDATE > ?) ORDER BY t0.ZNAME"
+      ])
+    #expect(
+      report.kinds == [
+        .sql: 1, .continuation: 9, .app: 4, .objectFault: 1, .relationshipFault: 1, .error: 1,
+      ])
+    #expect(report.costs.byEntity["Country"] == [.misses: 1])
+    #expect(report.costs.byRelationship["Item.tags"] == [.misses: 1])
+  }
+
+  /// A CI service stamps each line, those too that go on with the one before.
+  @Test(arguments: ["2024-03-01T10:11:12.2234567Z ", "[10:11:12]: ▸ ", "[10:11:12]: "])
+  func linesOfCIAreReadWithoutTheirStamps(stamp: String) {
+    let report = LogTexts.report(
+      [
+        "CoreData: sql: SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELE", "TIONDATE, t0.ZNAME",
+        "  FROM ZITEM t0",
+        "CoreData: annotation: total fetch execution time: 0.0002s for 3 rows.",
+        "CoreData: error: (1) failed with {", "    NSFilePath = \"/x\";", "}", "that was it",
+        "CoreData: details: SQLite: EXPLAIN QUERY PLAN SELECT 0 FROM ZITEM t0",
+        "0|0|0|SCAN ZITEM t0",
+        "",
+      ].map { "\(stamp)\($0)\n" }.joined())
+    #expect(
+      report.statements.map(\.sql) == [
+        "SELECT 0, t0.Z_PK, t0.ZMARKEDFORDELETIONDATE, t0.ZNAME FROM ZITEM t0"
+      ]
+    )
+    #expect(
+      report.kinds == [
+        .sql: 1, .continuation: 4, .fetchTime: 1, .error: 1, .explain: 1, .plan: 1, .app: 1,
+        .blank: 1,
+      ])
+    #expect(
+      report.firstTime.hasSuffix("10:11:12") || report.firstTime.hasPrefix("2024-03-01T10:11:12"))
+  }
+
+  @Test func cutStatementsGoToTheOneTheyBegin() {
+    let long = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZNAME FROM ZITEM t0 WHERE  t0.ZNAME = ?"
+    let report = LogTexts.report(
+      [
+        long, "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZN<…>", "SELECT 0, t0.Z_PK, t0.Z_OPT,",
+        "SELECT t0.Z_ENT, t0.Z_PK, t0.ZBIG<…>", "SELECT t0.Z_ENT, t0.Z_PK, t0.ZBIG, t0.ZBIGG…",
+        "<private>", "SELECT 0, t0.Z_PK FROM ZITEM t0 WHERE  t0.ZNAME = <private>",
+      ].map { "CoreData: sql: \($0)\n" }.joined())
+    #expect(report.statements.map(\.calls) == [3, 2, 1, 1])
+    #expect(report.statements.map(\.isCut) == [false, true, false, false])
+    #expect(report.statements.map(\.number) == [1, 2, 3, 4])
+  }
+
+  @Test func aLineIsNeverTooLong() {
+    let report = LogTexts.report(
+      "CoreData: sql: SELECT \(String(repeating: "x", count: 5_000_000))\nCoreData: sql: COMMIT\n")
+    #expect(report.lines == 2 && report.kinds == [.sql: 2])
+    #expect(report.statements.last?.sql == "COMMIT")
+  }
+}

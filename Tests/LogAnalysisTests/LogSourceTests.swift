@@ -1,0 +1,100 @@
+import Foundation
+import OpenCoreData
+import Testing
+import WorkbenchFixtures
+
+@testable import LogAnalysis
+@testable import ScenarioLanguage
+@testable import WorkbenchText
+
+/// What `cdprof log` takes, and what it says of anything else.
+@Suite("Files that are given as logs")
+struct LogSourceTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func file(_ bytes: [UInt8]) throws -> String {
+    let file = folder.file("given.log")
+    try Data(bytes).write(to: file)
+    return file.path
+  }
+
+  /// A gzip file of stored blocks.
+  private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+    var file: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]
+    var rest = bytes[...]
+    repeat {
+      let block = rest.prefix(65_535)
+      rest = rest.dropFirst(block.count)
+      let (low, high) = (UInt8(block.count & 255), UInt8(block.count >> 8))
+      file += [rest.isEmpty ? 1 : 0, low, high, ~low, ~high] + block
+    } while !rest.isEmpty
+    var crc: UInt32 = ~0
+    for byte in bytes {
+      crc ^= UInt32(byte)
+      for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+    }
+    for number in [~crc, UInt32(bytes.count)] {
+      file += (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+    return file
+  }
+
+  private static let log = Array(
+    String(repeating: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZMOOD t0", rows: 2), count: 900).utf8)
+
+  @Test func aCompressedLogIsReadAsItIs() throws {
+    let plain = try LogReader.read(file(Self.log))
+    for compressed in [
+      Self.gzip(Self.log), Self.gzip(Array(Self.log[..<700])) + Self.gzip(Array(Self.log[700...])),
+    ] {
+      let report = try LogReader.read(file(compressed))
+      #expect(report.lines == plain.lines && report.costs == plain.costs)
+    }
+  }
+
+  /// A file, and what is said of it.
+  private static let others: [(bytes: [UInt8], message: String)] = [
+    (bytes: [], message: "is empty"),
+    (bytes: text("hello\nworld\n"), message: "none of its 2 lines is Core Data's"),
+    (bytes: text("x\n"), message: "none of its 1 line is Core Data's"),
+    (bytes: noise, message: "it contains binary data"),
+    (bytes: gzip(text("no log\n")), message: "none of its 1 line is Core Data's"),
+    (bytes: gzip(noise), message: "it contains binary data"),
+    (bytes: gzip([]), message: "is empty"),
+    (bytes: Array(gzip(log).dropLast(20)), message: "is a truncated gzip file"),
+    (bytes: GzipStream.magic, message: "is a truncated gzip file"),
+    (
+      bytes: GzipStream.magic + [UInt8](repeating: 7, count: 99),
+      message: "is a corrupt gzip file"
+    ),
+  ]
+
+  private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  private static let noise: [UInt8] = {
+    var generator = SeededGenerator(seed: 16, stream: "log")
+    return (0..<9_000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+  }()
+
+  @Test(arguments: LogSourceTests.others)
+  func whatIsNoLogIsRefused(bytes: [UInt8], message: String) throws {
+    let path = try file(bytes)
+    let refusal = try #require(throws: InvalidInputError.self) { try LogReader.read(path) }
+    #expect(refusal.message.contains(message), "\(refusal)")
+    #expect(refusal.kind == .unusable && !refusal.nextStep.isEmpty)
+  }
+
+  /// Lines come while it is inflated, and no more than it may inflate to.
+  @Test func aGzipBombIsGivenUp() throws {
+    let member = Self.gzip([UInt8](repeating: 0x0A, count: 1 << 16))
+    let bomb = try file((0..<40).flatMap { _ in member })
+    let lines = try LogLines(path: bomb, mostInflated: 1 << 20)
+    while lines.next() != nil {}
+    #expect(lines.problem?.message.contains("inflates to more than 1 MiB") == true)
+    #expect(lines.count <= 1 << 20)
+  }
+}

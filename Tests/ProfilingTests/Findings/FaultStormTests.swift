@@ -1,0 +1,119 @@
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import ScenarioLanguage
+
+@Suite struct FaultStormTests {
+  /// Clean variants raise nothing; the others exactly what the lesson says.
+  @Test(arguments: [
+    ("fault storm", ["fault-storm(Mood)", "fault-storm(Mood.country)"]),
+    ("plain", ["fault-storm(Mood.country)"]), ("realized", ["fault-storm(Mood.country)"]),
+    ("prefetched", []), ("held", []), ("batched", []),
+  ])
+  func theLessonRaisesWhatItSays(name: String, findings: [String]) throws {
+    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
+    #expect(variant.findings.map(\.name) == findings)
+  }
+
+  @Test func aFindingSaysHowManyWhereAndWhatToType() throws {
+    let storm = try #require(FaultLesson.full.variants.first)
+    #expect(
+      storm.findings.map(\.line) == [
+        "  ! fault-storm(Mood)           5,000 single-row SELECTs from this line"
+          + "   fix: fetch Mood sort date- as moods",
+        "  ! fault-storm(Mood.country)      60 single-row SELECTs from this line"
+          + "   fix: fetch Mood sort date- prefetch country as moods",
+      ])
+    #expect(storm.findings.map(\.callSite) == [EventScript.touch, EventScript.touch])
+    #expect(storm.findings.map(\.cure.now) == ["request.includesPropertyValues = false", nil])
+    #expect(
+      storm.findings[1].cure.swift
+        == ["request.relationshipKeyPathsForPrefetching = [\"country\"]"])
+  }
+
+  @Test(arguments: [
+    (
+      "fault storm", ["tried: 5,061 → 61 SELECTs (plain)", "tried: 5,061 → 2 SELECTs (prefetched)"]
+    ),
+    ("plain", ["tried: 61 → 2 SELECTs (prefetched)"]), ("realized", ["not tried"]),
+  ])
+  func aCureCountsAsTriedOnlyWhereItRan(name: String, tried: [String]) throws {
+    let variant = try #require(FaultLesson.full.variants.first { $0.name == name })
+    #expect(variant.findings.map(\.triedText) == tried)
+  }
+
+  @Test(arguments: [
+    (FaultStorm.threshold - 1, 0, 0), (FaultStorm.threshold, 0, 1), (0, 500, 0),
+    (FaultStorm.threshold - 1, 500, 0),
+  ])
+  func onlyMissesCountAndOnlyFromTheThresholdOn(misses: Int, hits: Int, findings: Int) {
+    let recording = Self.step { script in
+      for key in 0..<misses { script.fault("Mood", key: key, sql: "one mood") }
+      for key in 0..<hits { script.fault("Mood", key: key) }
+    }
+    #expect(RuleName.findings(in: recording, context: StepContext()).count == findings)
+  }
+
+  @Test func differentStatementsAreDifferentStorms() {
+    let recording = Self.step { script in
+      for key in 0..<18 { script.fault("Mood", key: key, sql: "text \(key % 2)") }
+    }
+    #expect(RuleName.findings(in: recording, context: StepContext()).isEmpty)
+  }
+
+  @Test func anEntityReachedFromItselfIsToldByItsObjects() {
+    let recording = Self.step { script in
+      for key in 1...20 { script.fault("Employee", key: key, sql: "one employee") }
+      for key in 101...115 { script.fault("Employee", key: key, sql: "one employee") }
+    }
+    let context = StepContext(
+      held: Set((1...20).map { ObjectReference(store: "S", entity: "Employee", primaryKey: $0) }),
+      reachedThrough: [
+        "Employee": .init(owner: "Employee", relationship: "manager", keyPath: "manager")
+      ])
+    let findings = RuleName.findings(in: recording, context: context)
+    #expect(findings.map(\.subject) == ["Employee", "Employee.manager"])
+    #expect(findings.map(\.count) == [20, 15])
+  }
+
+  @Test func toManyRelationshipsStormToo() throws {
+    let recording = Self.step { script in
+      for key in 1...12 {
+        script.relationshipFault("Country", "moods", key: key, rows: 3, sql: "moods of a country")
+      }
+    }
+    let fetch = Step(
+      verb: .fetch, subject: "Country", location: EventScript.mood
+    ).prefetching("continent")
+    let finding = try #require(
+      RuleName.findings(in: recording, context: StepContext(fetch: fetch)).first)
+    #expect(finding.name == "fault-storm(Country.moods)")
+    #expect(finding.cure.step == "fetch Country prefetch continent, moods")
+    #expect(
+      finding.cure.swift
+        == ["request.relationshipKeyPathsForPrefetching = [\"continent\", \"moods\"]"])
+  }
+
+  /// Advice that is followed already must not be given again.
+  @Test(arguments: [
+    (FaultLesson.plain.prefetching("country"), "Country", "released before it was read"),
+    (FaultLesson.plain.with(.faults, .flag(false)), "Mood", "self IN"),
+    (FaultLesson.plain, "Mood", "request.returnsObjectsAsFaults = false"),
+  ])
+  func theCureFitsTheFetch(fetch: Step, entity: String, cure: String) throws {
+    let recording = Self.step { script in
+      for key in 1...10 { script.fault(entity, key: key, sql: "one") }
+    }
+    let context = StepContext(fetch: fetch, reachedThrough: FaultLesson.reached)
+    let finding = try #require(RuleName.findings(in: recording, context: context).first)
+    #expect(finding.cure.text.contains(cure))
+  }
+
+  private static func step(_ body: (EventScript) -> Void) -> Recording {
+    let script = EventScript()
+    script.step("touch", at: EventScript.touch) { body(script) }
+    return script.recorder.recording(steps: script.steps)
+  }
+}

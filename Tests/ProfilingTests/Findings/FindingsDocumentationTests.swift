@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import ScenarioLanguage
+
+@Suite("Every rule is documented")
+struct FindingsDocumentationTests {
+  @Test func thePageIsWrittenFromTheRules() throws {
+    let file = ScenarioFiles.folder.deletingLastPathComponent()
+      .appendingPathComponent("Documentation/findings.md")
+    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
+      try FindingsPage.text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let page = try String(contentsOf: file, encoding: .utf8)
+    #expect(page == FindingsPage.text, "run this test once with CDPROF_UPDATE_DOCS=1")
+  }
+
+  @Test(arguments: RuleName.allCases)
+  func everyRuleIsRunAndHasItsWords(rule: RuleName) {
+    let run = RuleName.ofSteps.map { $0.rule } + RuleName.ofWork.map { $0.rule }
+    #expect((run + [MissingIndex.rule]).contains(rule))
+    #expect([rule.meaning, rule.condition, rule.remedy].allSatisfy { $0.hasSuffix(".") })
+  }
+}

@@ -1,0 +1,218 @@
+import OpenCoreData
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import ScenarioLanguage
+
+/// Rules about objects in memory and what is written for them: each has sick work and sound work.
+@Suite("Rules over objects that are held, changed and saved")
+struct HeldObjectRuleTests {
+  @Test(arguments: [
+    (["fetch Mood as m", "set m with latitude 1", "refresh m keep no"], ["lost-changes(Mood)"]),
+    (["fetch Mood as m", "set m with latitude 1", "refresh m keep yes"], []),
+    (["fetch Mood as m", "set m with latitude 1", "save", "refresh m keep no"], []),
+    (["fetch Mood as m", "set m with latitude 1", "rollback", "refresh m keep no"], []),
+    // Others of the same result were changed.
+    (["fetch Mood as m", "set m with latitude 1 limit 3", "refresh m keep no offset 3"], []),
+    (["fetch Mood as m", "refresh m keep no"], []),
+  ])
+  func aRefreshThatThrowsChangesAway(lines: [String], names: [String]) throws {
+    #expect(try findings(lines).map(\.name) == names)
+  }
+
+  @Test func onlyTheChangedObjectsAreCounted() throws {
+    let found = try findings(
+      ["fetch Mood as m", "set m with latitude 1 limit 7", "refresh m keep no offset 2"])
+    #expect(found.map(\.count) == [5])
+    #expect(found.map(\.cure.text) == ["context.refresh(object, mergeChanges: true)"])
+  }
+
+  private static let first = ["fetch Mood limit 5 as m", "set m with latitude 1", "save"]
+
+  @Test(arguments: [
+    (first + ["set m with latitude 1", "save"], ["needless-update(Mood)"]),
+    (first + ["set m with latitude 2", "save"], []),
+    (first + ["set m with latitude 1", "set m with latitude 2 limit 1", "save"], []),
+    // The countries get a new version, and rightly: moods came and went.
+    (
+      [
+        "fetch Mood limit 1 as m", "fetch Country offset 3 limit 1 as c", "set m with country c",
+        "save",
+      ],
+      []
+    ),
+    (["fetch Mood limit 5 as m", "save"], []),
+  ])
+  func equalValuesAreWrittenForNothing(lines: [String], names: [String]) throws {
+    let found = try findings(lines)
+    #expect(found.map(\.name) == names)
+    #expect(found.allSatisfy { $0.count == 5 && $0.sql?.contains("Z_OPT = ?") == true })
+    #expect(found.allSatisfy { $0.cure.text.hasPrefix("if object.latitude != value") })
+  }
+
+  private static let circle = [
+    "fetch Country prefetch moods as countries", "fetch Mood as moods", "touch countries moods",
+    "touch moods country",
+  ]
+
+  @Test(arguments: [
+    (circle + ["drop moods", "drop countries"], ["kept-alive(Mood)"]),
+    (circle + ["refresh countries", "drop moods", "drop countries"], []),
+    (circle + ["drop moods"], []), (circle + ["reset"], []),
+    (["fetch Mood as moods", "drop moods"], []),
+    (["context main retains yes", "fetch Mood as moods", "drop moods"], ["kept-alive(Mood)"]),
+    (["context main retains yes", "fetch Mood limit 9 as moods", "drop moods"], []),
+    (
+      [
+        "context main undoable yes", "fetch Mood as moods", "set moods with latitude 1", "save",
+        "drop moods",
+      ], ["kept-alive(Mood)"]
+    ),
+    // They are kept to be saved.
+    (["fetch Mood as moods", "set moods with latitude 1", "drop moods"], []),
+  ])
+  func objectsThatNobodyHolds(lines: [String], names: [String]) throws {
+    #expect(try findings(lines).map(\.name) == names)
+  }
+
+  @Test(arguments: [
+    ("context main retains yes", "delete context.retainsRegisteredObjects = true"),
+    ("context main undoable yes", "context.undoManager = nil"),
+  ])
+  func theCureNamesWhatHolds(context: String, cure: String) throws {
+    let found = try findings([
+      context, "fetch Mood as moods", "set moods with latitude 1", "save", "drop moods",
+    ])
+    #expect(found.map(\.cure.text) == [cure])
+    #expect(found.map(\.count) == [60])
+  }
+
+  private static let held = ["fetch Mood faults no as moods"]
+  private static let batch = "batch-update Mood with latitude 7"
+
+  @Test(arguments: [
+    (held + [batch, "touch moods latitude"], true), (held + [batch, "touch moods date"], false),
+    (held + [batch, "refresh moods", "touch moods latitude"], true),
+    (held + [batch, "fetch Mood result ids as i", "refresh moods", "touch moods latitude"], false),
+    (
+      held + [
+        "batch-update Mood with latitude 7 as changed", "merge changed", "touch moods latitude",
+      ],
+      false
+    ),
+    // Whether those that are held are among the changed ones cannot be told.
+    (
+      [
+        "fetch Mood faults no limit 5 as moods",
+        "batch-update Mood with latitude 7 where \"date > CAST(0, 'NSDate')\"",
+        "touch moods latitude",
+      ], false
+    ),
+    (
+      held + [
+        "batch-update Mood with latitude 7 where \"date > CAST(0, 'NSDate')\"",
+        "touch moods latitude",
+      ],
+      true
+    ),
+    (["fetch Mood values no limit 5 as moods", batch, "touch moods latitude"], false),
+    (held + ["batch-delete Mood", "touch moods date"], true),
+    (held + ["batch-delete Mood", "walk moods limit 1"], false),
+  ])
+  func whatABatchRequestChangedIsReadAsItWas(lines: [String], fires: Bool) throws {
+    #expect(try findings(lines).map(\.name) == (fires ? ["unmerged-batch(Mood)"] : []))
+  }
+
+  /// A child asks its parent for one object after the other, so that a prefetch isn't an advice for it, and
+  /// what both do is told once.
+  @Test(arguments: [
+    ("fetch Mood in edit as moods", "fault-storm(Mood.country)"),
+    ("fetch Mood prefetch country in edit as moods", "ineffective-prefetch(Mood.country)"),
+  ])
+  func aChildIsToldToAskInItsParent(fetch: String, name: String) throws {
+    let found = try findings([
+      "context edit parent main", fetch, "touch moods country.numericISO3166Code",
+    ])
+    #expect(found.map(\.name) == [name])
+    #expect(found.map(\.count) == [20])
+    #expect(found.allSatisfy { $0.cure.text.contains("in the parent") && $0.cure.step == nil })
+  }
+
+  @Test func savesOfAChildAreNoneOfTheStore() throws {
+    let rounds = (0..<10).flatMap {
+      ["set moods with latitude \($0) limit 1 in edit", "save in edit"]
+    }
+    let child = ["context edit parent main", "fetch Mood in edit as moods"] + rounds
+    #expect(try findings(child).isEmpty)
+    let both =
+      ["context edit parent main", "fetch Mood in edit as moods"]
+      + (0..<10).flatMap {
+        ["set moods with latitude \($0) limit 1 in edit", "save in edit", "save"]
+      }
+    #expect(try findings(both).map(\.name) == ["chatty-saves(Mood)"])
+  }
+
+  @Test(arguments: [(999, []), (1_000, ["busy-main-queue(Mood)"])])
+  func aLargeSaveOnTheMainQueue(objects: Int, names: [String]) {
+    #expect(main(objects, queue: .main).map(\.name) == names)
+    #expect(main(objects, queue: .background).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("ui", "main", 1_000, "fetch Mood in ui as shown", ["busy-main-queue(Mood)"]),
+    ("ui", "main", 999, "fetch Mood in ui as shown", []),
+    ("ui", "background", 1_000, "fetch Mood in ui as shown", []),
+    // What it has not registered does not concern it.
+    ("ui", "main", 1_000, "fetch Mood limit 20 in ui as shown", []),
+  ])
+  func aLargeMergeOnTheMainQueue(
+    context: String, queue: String, moods: Int, shown: String, names: [String]
+  ) throws {
+    let found = try findings(
+      [
+        "context \(context) queue \(queue)", shown, "fetch Mood as theirs",
+        "set theirs with latitude 1", "save as news", "merge news in \(context)",
+      ], moods: moods)
+    #expect(found.map(\.name) == names)
+    #expect(found.allSatisfy { $0.count == moods && $0.callSite?.line == 6 })
+  }
+
+  /// It runs within the step that saves, and is the other context's for all that.
+  @Test func aMergeThatComesByItself() throws {
+    let found = try findings(
+      [
+        "context ui queue main merges yes", "fetch Mood in ui as shown", "fetch Mood as theirs",
+        "set theirs with latitude 1", "save",
+      ], moods: 1_000)
+    #expect(found.map(\.name) == ["busy-main-queue(Mood)"])
+    #expect(found.map(\.what) == ["objects merged at once on the main queue"])
+    #expect(found.map { $0.callSite?.line } == [5])
+  }
+
+  /// A save of a context as it would be told.
+  private func main(_ objects: Int, queue: ContextQueue) -> [Finding] {
+    let script = EventScript()
+    let steps = [
+      Step(verb: .context, subject: "ui", options: [StepOption(.queue, .choice(queue.rawValue))], location: EventScript.mood),
+      Step(verb: .save, options: [StepOption(.context, .name("ui"))], location: EventScript.touch),
+    ]
+    script.step(steps[0].text, at: EventScript.mood) {}
+    script.step(steps[1].text, at: EventScript.touch) {
+      script.save("Mood", sql: "UPDATE ZMOOD SET ZLATITUDE = ?, Z_OPT = ?", rows: objects)
+    }
+    let work = FinishedWork(
+      recording: script.recorder.recording(steps: script.steps), steps: steps,
+      model: NSManagedObjectModel())
+    return RuleName.findings(in: work)
+  }
+
+  private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
+    let typed = try TypedSession(moods: moods)
+    let outcomes = try typed.run(lines)
+    let work = FinishedWork(
+      recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
+    return outcomes.flatMap(\.findings) + RuleName.findings(in: work)
+  }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import OpenCoreData
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import ScenarioLanguage
+
+/// Findings as a run of a scenario has them: tried, silenced, and behind what was missed.
+@Suite("Findings of a run")
+struct ScenarioFindingTests {
+  private func run(_ text: String) throws -> RunResult {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: text, url: ScenarioFiles.folder.appendingPathComponent("found.yml"), path: "found.yml")
+    defer { withExtendedLifetime(folder) {} }
+    return try ScenarioRunner(scenario: scenario, outputDirectory: folder.url).run()
+  }
+
+  private func text(moods: Int = 5_000, _ rest: String) -> String {
+    """
+    name: Found
+    model: Moody
+    data:
+      Country: {count: 20}
+      Mood: {count: \(moods), country: cycle, date: every 1 minute, remoteIdentifier: text 9}
+    \(rest)
+    """
+  }
+
+  @Test(arguments: [
+    ("{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}", ["missing-index(Mood)"]),
+    ("{fetch: Mood, sort: latitude, limit: 5, as: m}", ["missing-index(Mood)"]),
+    // A list that is wanted whole, and an index that is there.
+    ("{fetch: Mood, sort: remoteIdentifier, as: m}", []), ("{fetch: Mood, sort: date-, as: m}", []),
+  ])
+  func aScanIsAFindingWhenAnIndexWasTriedAndHelped(step: String, names: [String]) throws {
+    let variant = try #require(try run(text("steps: [\(step)]")).variants.first)
+    #expect(variant.findings.map(\.name) == names)
+    for finding in variant.findings {
+      let tried = try #require(finding.tried)
+      #expect(tried.measure == "VM steps" && tried.after * 5 <= tried.before)
+      #expect(finding.cure.text.contains("<fetchIndex name=\""))
+      #expect(finding.triedText.contains("VM steps (on a copy)"))
+    }
+  }
+
+  /// Another variant sorts by the request and goes through the list as it comes.
+  @Test func aSortThatTheRequestMadeInAnotherVariantWasTried() throws {
+    let result = try run(
+      text(
+        moods: 100,
+        """
+        steps: [{fetch: Mood, as: m}]
+        variants:
+          - {name: hand, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: hand from pages, set: {m.batch: 20}, then: [{walk: m, sort: date-, limit: 5}]}
+          - {name: other part, set: {m.sort: date-}, then: [{walk: m, limit: 6}]}
+          - {name: request, set: {m.sort: date-}, then: [{walk: m, limit: 5}]}
+          - {name: pages, set: {m.sort: date-, m.batch: 20}, then: [{walk: m, limit: 5}]}
+        """))
+    #expect(
+      result.variants.map { $0.findings.map(\.triedText) } == [
+        ["tried: 100 → 0 faults (request)"], ["tried: 6 → 2 SELECTs (pages)"], [], [], [],
+      ])
+  }
+
+  @Test func aSmallTableIsNoFinding() throws {
+    let step = "steps: [{fetch: Mood, where: \"remoteIdentifier == 'x'\", as: m}]"
+    #expect(try run(text(moods: 200, step)).variants[0].findings.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("", false), ("silence: [fault-storm]", true), ("silence: [fault-storm(Mood.country)]", true),
+    ("silence: [fault-storm(Mood)]", false), ("silence: [unused-prefetch]", false),
+  ])
+  func aFindingIsSilencedByRuleAndScope(silence: String, isSilent: Bool) throws {
+    let result = try run(
+      text(
+        moods: 40,
+        """
+        \(silence)
+        steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
+        """))
+    #expect(result.variants[0].findings.isEmpty == isSilent)
+    #expect(result.holds == isSilent)
+  }
+
+  @Test(arguments: [
+    ("silence: [fault-strom]", "did you mean `fault-storm`"),
+    ("silence: [fault-storm(Moo)]", "did you mean `Mood`"),
+  ])
+  func whatIsSilencedMustExist(silence: String, message: String) {
+    let error = #expect(throws: ScenarioDiagnostics.self) {
+      try run(text(moods: 1, "\(silence)\nsteps: []"))
+    }
+    #expect(error?.description.lowercased().contains(message.lowercased()) == true)
+  }
+
+  @Test(arguments: [
+    ("selects: 1", true), ("misses: 0", true), ("selects: at most 2", true), ("saves: 1", false),
+    ("selects: at least 100", false),
+  ])
+  func failedExpectationReportsLikelyCause(law: String, isExplained: Bool) throws {
+    let result = try run(
+      text(
+        moods: 40,
+        """
+        steps: [{fetch: Mood, as: m}, {touch: m, read: [country.numericISO3166Code]}]
+        expect: {\(law), findings: [fault-storm(Mood.country)]}
+        """))
+    let missed = result.variants[0].expectations.filter { !$0.holds }
+    #expect(missed.count == 1)
+    let likely = missed.flatMap(\.differences).filter { $0.hasPrefix("likely: ") }
+    #expect(likely.count == (isExplained ? 1 : 0))
+    if isExplained {
+      #expect(likely[0].hasPrefix("likely: fault-storm(Mood.country) at found.yml:"))
+      #expect(likely[0].contains("fix: request.relationshipKeyPathsForPrefetching"))
+    }
+  }
+}

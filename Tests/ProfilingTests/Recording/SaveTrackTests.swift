@@ -1,0 +1,37 @@
+import OpenCoreData
+import ProfileEvents
+import Synchronization
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+
+@Suite struct SaveTrackTests {
+  /// Lines of a log, from any thread.
+  private final class Lines: Sendable {
+    let all = Mutex<[String]>([])
+  }
+
+  @Test("S15-16 a save is one event with its duration, of which Apple's lines say nothing")
+  func savesLastAWhile() throws {
+    let typed = try TypedSession(moods: 20)
+    let lines = Lines()
+    typed.session.add(SQLDebugLog(level: 1) { line in lines.all.withLock { $0.append(line) } })
+    try typed.run(["fetch Mood limit 7 as moods", "set moods with latitude 1"])
+    lines.all.withLock { $0 = [] }
+    let outcome = try #require(try typed.run(["save"]).first)
+    let recording = typed.session.recording
+    let saves = recording.events.filter { $0.kind == .save }
+    #expect(saves.map(\.rows) == [7] && outcome.costs.counters.updates == 7)
+    #expect(saves.allSatisfy { $0.duration > 0 })
+    let track = try #require(recording.tracks().first { $0.name.rawValue == "Saves" })
+    #expect(track.count == 1 && track.marks.allSatisfy { $0.end > $0.begin })
+    let log = lines.all.withLock { $0 }
+    #expect(log.count { $0.contains("UPDATE ZMOOD") } == 7)
+    #expect(log.contains { $0.hasSuffix("COMMIT") })
+    let own = log.filter { $0.hasPrefix("cdprof: ") }
+    let apples = log.filter { !$0.hasPrefix("cdprof: ") }
+    #expect(own.count { $0.contains("save execution time") } == 1)
+    #expect(!apples.contains { $0.contains("execution time") || $0.lowercased().contains("save") })
+  }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import OpenCoreData
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import ScenarioLanguage
+@testable import StatementAnalysis
+@testable import WorkbenchText
+
+@Suite("A session runs steps one at a time")
+struct SessionTests {
+  private func session(readOnly: Bool = false) throws -> (Session, TemporaryFolder) {
+    let typed = try TypedSession(readOnly: readOnly)
+    return (typed.session, typed.folder)
+  }
+
+  @discardableResult
+  private func run(_ lines: [String], in session: Session) throws -> [StepOutcome] {
+    try lines.enumerated().map { index, line in
+      try session.run(try ShellLine.parse(line, number: index + 1))
+    }
+  }
+
+  @Test
+  func theTenTypedLinesCostWhatTheySay() throws {
+    let (session, folder) = try session()
+    let first = try run(
+      ["fetch Mood sort date- values no as moods", "touch moods date country.numericISO3166Code"],
+      in: session)
+    #expect(
+      first.map(\.summary) == ["moods: 200 Mood, all faults", "read 2 key paths of 200 objects"])
+    #expect(first.map(\.costs.counters.selects) == [1, 220])
+    #expect(first.map(\.costs.counters.rows) == [200, 220])
+    #expect(first.map(\.costs.counters.misses) == [0, 220])
+    #expect(first[1].findings.map(\.name) == ["fault-storm(Mood)", "fault-storm(Mood.country)"])
+    #expect(
+      first[1].findings.map { $0.cure.step } == [
+        "fetch Mood sort date- as moods", "fetch Mood sort date- prefetch country as moods",
+      ])
+    #expect(first[1].findings.allSatisfy { $0.callSite == CallSite(file: "shell", line: 2) })
+    let groups = session.recording.groups(of: first[1].recorded)
+    #expect(groups.map(\.count) == [200, 20])
+    #expect(groups.allSatisfy { $0.sql?.contains("WHERE  t0.Z_PK = ?") == true })
+    let plan = try PlanReader(storeURL: session.storeURL, isOpenElsewhere: true)
+    #expect(plan.lines(of: groups[0].sql ?? "").joined().contains("USING INTEGER PRIMARY KEY"))
+
+    let cold = try Session(storeURL: session.storeURL, model: session.model, readOnly: false)
+    #expect(cold.recording.events.allSatisfy { $0.kind == .storeOpening })
+    let second = try run(
+      [
+        "fetch Mood sort date- prefetch country as moods",
+        "touch moods date country.numericISO3166Code",
+      ],
+      in: cold)
+    #expect(second.map(\.costs.counters.selects) == [2, 0])
+    #expect(second.map(\.costs.counters.hits) == [0, 220])
+    #expect(second[1].findings.isEmpty)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
+  func onlyNamesHoldObjects() throws {
+    let (session, folder) = try session()
+    let mood = ScopedMetric(.registered, .entity("Mood"))
+    try run(["fetch Mood limit 30"], in: session)
+    #expect(session.recording.value(of: mood) == 0)
+    try run(["fetch Mood limit 30 as some", "fetch Mood as all"], in: session)
+    #expect(session.recording.value(of: mood) == 200)
+    try run(["drop all"], in: session)
+    #expect(session.recording.value(of: mood) == 30)
+    let again = try run(["fetch Mood values no as all", "touch all date"], in: session)
+    #expect(again[1].costs.counters.hits == 30 && again[1].costs.counters.misses == 170)
+    try run(["reset"], in: session)
+    #expect(session.heldShapes.isEmpty && session.recording.value(of: mood) == 0)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
+  func thePeakOfAllIsOfOneMoment() throws {
+    let (session, folder) = try session()
+    try run(["fetch Mood limit 50", "fetch Country as countries"], in: session)
+    #expect(session.recording.value(of: .peak, scope: .entity("Mood")) == 50)
+    #expect(session.recording.value(of: .peak, scope: .entity("Country")) == 20)
+    #expect(session.recording.value(of: .peak) == 50)
+    withExtendedLifetime(folder) {}
+  }
+
+  /// Text comparisons call functions of Apple's that SQLite itself does not have.
+  @Test(arguments: [
+    "remoteIdentifier CONTAINS[cd] 'a'", "remoteIdentifier LIKE 'a*'",
+    "remoteIdentifier MATCHES 'a.*'", "remoteIdentifier ==[c] 'a'",
+  ])
+  func everyCapturedStatementHasAPlan(predicate: String) throws {
+    let (session, folder) = try session()
+    try run(["fetch Mood where \"\(predicate)\" as m"], in: session)
+    let plans = try PlanReader(storeURL: session.storeURL, isOpenElsewhere: true)
+    for shape in plans.explain(session.recording.statementShapes) {
+      #expect(shape.plan.joined().contains("t0"), "\(shape.sql): \(shape.plan)")
+    }
+    withExtendedLifetime(folder) {}
+  }
+
+  /// The first of each shape; a function of Apple's runs once a row, a collation once a comparison.
+  @Test
+  func everyStatementSaysWhatSQLiteDid() throws {
+    let (session, folder) = try session()
+    try run(
+      ["fetch Mood where \"remoteIdentifier CONTAINS[cd] 'a'\" as m", "fetch Mood as all"],
+      in: session)
+    let shapes = session.recording.statementShapes
+    #expect(shapes.map { $0.work?.functionCalls } == [200, 0])
+    #expect(shapes.map { $0.work?.fullScanSteps } == [199, 199])
+    #expect(shapes.allSatisfy { ($0.work?.vmSteps ?? 0) > 200 })
+    #expect(shapes[0].binds == ["\"a\""])
+    let text = PlanText.lines(shapes[0]).joined(separator: "\n")
+    #expect(text.contains("200 function calls") && !text.contains("\"a\""))
+    let lists = session.recording.groups.map { $0.work?.functionCalls }
+    #expect(lists == [200, 0])
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
+  func batchesArePagedInAndOut() throws {
+    let (session, folder) = try session()
+    let outcomes = try run(
+      [
+        "fetch Mood sort date batch 10 faults no as moods", "touch moods date limit 1",
+        "touch moods date limit 10", "touch moods date offset 10 limit 1", "touch moods date",
+        "touch moods date",
+      ], in: session)
+    #expect(outcomes[0].summary == "moods: 200 Mood, in batches of 10")
+    #expect(outcomes.map(\.costs.counters.selects) == [1, 1, 0, 1, 18, 20])
+    #expect(outcomes[2].summary == "read 1 key path of 10 objects")
+    #expect(session.recording.value(of: .peak, scope: .entity("Mood")) <= 50)
+    #expect(session.recording.value(of: .faults) == 0)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
+  func changesAreSavedAndSeenAgain() throws {
+    let (session, folder) = try session()
+    let outcomes = try run(
+      [
+        "fetch Country sort numericISO3166Code limit 2 as countries",
+        "insert Mood times 3 with date 2016-05-04, colors ff8800, country countries as fresh",
+        "save", "save", "fetch Mood where \"country.numericISO3166Code == 2\" as mine",
+        "set mine with latitude 1.5, remoteIdentifier \"a, b\" limit 4", "delete mine offset 10",
+        "save", "count Mood where \"latitude == 1.5 AND remoteIdentifier == 'a, b'\"",
+        "count Mood", "set mine with latitude nil limit 1", "rollback", "refresh mine limit 3",
+      ], in: session)
+    #expect(outcomes[1].summary == "fresh: 3 Mood inserted")
+    #expect(outcomes[2].summary == "saved: 3 inserted, 2 updated")
+    #expect(outcomes[2].costs.counters.inserts == 3)
+    #expect(outcomes[2].costs.counters.transactions == 2)
+    #expect(outcomes[3].summary == "nothing to save")
+    #expect(outcomes[3].costs.counters.saves == 0)
+    #expect(outcomes[4].summary == "mine: 11 Mood, 10 faults")
+    #expect(outcomes[5].summary == "set 2 properties of 4 objects")
+    #expect(outcomes[6].summary == "1 object marked as deleted")
+    #expect(outcomes[7].costs.counters.deletes == 1)
+    #expect(outcomes[8].summary == "4 Mood")
+    #expect(outcomes[9].summary == "202 Mood")
+    #expect(outcomes[11].summary == "changes of 1 object thrown away")
+    #expect(outcomes[12].summary == "refreshed 3 objects")
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test(arguments: [
+    ("fetch Moood", "the model has no entity `Moood`"),
+    ("touch moods date", "no result is named `moods`"),
+    ("touch m country.iso3166Code", "Country has no property `iso3166Code`"),
+    ("fetch Mood where \"contry.numericISO3166Code == 710\"", "Mood has no property `contry`"),
+    ("fetch Mood in other", "there's no context `other`"),
+    ("insert Region", "`Region` is abstract and has no objects of its own"),
+    ("set m with latitude high", "`high` isn't a number, which `latitude` is"),
+    ("set m with country m", "`country` points to Country, and `m` holds Mood"),
+    ("fetch Mood as Country", "`Country` is the name of an entity"),
+  ])
+  func aStepThatDoesNotFitIsNotRun(line: String, message: String) throws {
+    let (session, folder) = try session()
+    try run(["fetch Mood limit 1 as m", "fetch Mood result ids limit 1 as ids"], in: session)
+    let before = session.recording.events.count
+    let problem = try #require(throws: LanguageProblem.self) { try run([line], in: session) }
+    #expect(problem.message == message)
+    #expect(session.recording.events.count == before)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
+  func aPredicateErrorPointsIntoThePredicate() throws {
+    let (session, folder) = try session()
+    let line = "fetch Mood where \"date >\" as m"
+    let problem = try #require(throws: LanguageProblem.self) { try run([line], in: session) }
+    #expect(problem.message.hasPrefix("the predicate cannot be read: "))
+    #expect((19...26).contains(problem.place.column), "\(LineError(problem, in: line))")
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
+  func failingAsExpectedIsNoFailure() throws {
+    let (session, folder) = try session()
+    let outcomes = try run(
+      [
+        "insert Mood as m", "save fails 1560", "save fails 1", "drop m", "rollback", "save fails 1",
+      ],
+      in: session)
+    #expect(outcomes.map(\.holds) == [true, true, false, true, true, false])
+    #expect(outcomes[1].summary == "failed with 1560, as it should")
+    #expect(outcomes[2].failureCode == 1560)
+    #expect(outcomes[5].summary == "nothing to save, though it was to fail with 1")
+    #expect(throws: StepFailure.self) { try run(["insert Mood", "save"], in: session) }
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test
+  func lookingChangesNothingAndRefusesToSave() throws {
+    let (session, folder) = try session(readOnly: true)
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    let bytes = try Data(contentsOf: session.storeURL)
+    try run(["fetch Mood limit 3 as m", "touch m country.updatedAt"], in: session)
+    try run(["set m with latitude 1"], in: session)
+    let error = try #require(throws: StepFailure.self) { try run(["save"], in: session) }
+    #expect(error.error.domain == NSCocoaErrorDomain)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == files)
+    #expect(try Data(contentsOf: session.storeURL) == bytes)
+  }
+
+  @Test
+  func listenersHearUntilTheyAreRemoved() throws {
+    final class Listener: EventSink {
+      let recorder = Recorder()
+      var detail: EventDetail { [] }
+      func record(_ event: Event) { recorder.record(event) }
+    }
+    let (session, folder) = try session()
+    let listener = Listener()
+    session.add(listener)
+    try run(["fetch Mood limit 1"], in: session)
+    #expect(listener.recorder.recording().value(of: .selects) == 1)
+    session.remove(listener)
+    try run(["fetch Mood limit 1"], in: session)
+    #expect(listener.recorder.recording().value(of: .selects) == 1)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test(.enabled(if: SharedData.moodyStores != nil, "the shared data folder is absent"))
+  func aStoreOfApplesOpensWithNothingButItsFile() throws {
+    let stores = try #require(SharedData.moodyStores)
+    let session = try Session(
+      storeURL: stores.appendingPathComponent("Moody.moody"), model: nil, readOnly: true)
+    let outcomes = try run(
+      [
+        "fetch Mood where \"country.numericISO3166Code == 710\" sort date- batch 20 as m",
+        "touch m country.updatedAt",
+      ], in: session)
+    #expect(outcomes[0].summary == "m: 2 Mood, in batches of 20")
+    #expect(session.recording.value(of: .selects) == 3)
+    #expect(session.recording.value(of: .selects, scope: .entity("Country")) == 1)
+  }
+}

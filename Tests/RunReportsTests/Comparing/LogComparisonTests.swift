@@ -1,0 +1,133 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import RunReports
+@testable import ScenarioLanguage
+
+@Suite("Two logs side by side")
+struct LogComparisonTests {
+  private static let list = "SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZDATE FROM ZMOOD t0"
+  private static let tags = "SELECT 0, t0.Z_PK FROM ZTAG t0"
+
+  /// A list that is fetched, and of which some countries are faulted in.
+  private static func log(_ faults: Int, time: String = "0.0002s", extra: String = "") -> String {
+    "cdprof: begin list\n" + LogTexts.fetch(list, rows: 100, time: time)
+      + (0..<faults).map { LogTexts.fault("Country", $0) }.joined()
+      + "cdprof: begin detail\n" + extra + "cdprof: end\n"
+  }
+
+  private func comparison(_ before: String, _ after: String) -> RunComparison {
+    RunComparison(LogTexts.report(before), LogTexts.report(after))
+  }
+
+  @Test(
+    arguments: [
+      // Of the whole log and of its section: SELECTs, rows, misses, and those of the entity.
+      ("more", 8), (nil, 10), ("misses", 4), ("findings", 2), ("none", 0), ("deletes", 0),
+    ] as [(String?, Int)])
+  func countsAreAGate(words: String?, failures: Int) throws {
+    let comparison = comparison(Self.log(3), Self.log(12))
+    let gate = try words.map { try ComparisonGate($0) } ?? .standard
+    let found = gate.failures(of: comparison)
+    #expect(found.count == failures, "\(found)")
+    #expect(gate.failures(of: self.comparison(Self.log(3), Self.log(3))) == [])
+    #expect(comparison.variants.map(\.name) == ["the whole log", "list", "detail"])
+    #expect(comparison.variants[1].newFindings == ["fault-storm(Country)"])
+    #expect(comparison.variants[2].differences.isEmpty)
+  }
+
+  @Test func aSectionThatIsGoneFails() throws {
+    let comparison = comparison(Self.log(1), Self.log(1).replacing("begin detail", with: "end"))
+    #expect(comparison.missing == ["detail"])
+    #expect(ComparisonGate.standard.failures(of: comparison) == ["detail: no longer exists"])
+  }
+
+  /// However its lines are broken, a statement is the same one.
+  @Test func statementsAreComparedByTheirText() throws {
+    let before = Self.log(2, extra: LogTexts.fetch(Self.tags, rows: 5))
+    let wrapped = Self.list.replacing(" FROM", with: "\n  FROM")
+    let after = Self.log(5).replacing(Self.list, with: wrapped)
+      .replacing("cdprof: end\n", with: LogTexts.fetch("SELECT 0, t0.Z_PK FROM ZNEW t0", rows: 1))
+    let comparison = comparison(before, after)
+    let counts = comparison.statements.map { [$0.calls.before, $0.calls.after] }
+    #expect(counts == [[1, 1], [2, 5], [1, 0], [0, 1]])
+    let text = ComparisonText.lines(comparison)
+    #expect(text.contains("statements: 4 shapes, 1 alike"))
+    #expect(text.contains { $0.hasPrefix("  2 → 5 calls, 2 → 5 rows   SELECT 0, t0.Z_PK") })
+    #expect(text.contains("  removed, 1 call, 5 → 0 rows   \(Self.tags)"))
+    #expect(text.contains { $0.hasPrefix("  new, 1 call") })
+    // A move from one statement to another isn't a growth, and a change.
+    let failures = try ComparisonGate("change").failures(of: comparison)
+    #expect(failures.contains { $0.hasPrefix("2 → 5 calls of SELECT 0, t0.Z_PK, t0.Z_OPT FROM") })
+    let json = try JSONSerialization.jsonObject(
+      with: ComparisonJSON.data(comparison, failures: failures))
+    let statements = (json as? [String: Any])?["statements"] as? [[String: Any]]
+    #expect(statements?.map { $0["callsAfter"] as? Int } == [1, 5, 0, 1])
+  }
+
+  @Test func timesNeverFailAndAreCalledWhatTheyAre() throws {
+    func log(_ times: [String]) -> String {
+      times.map { LogTexts.fetch(Self.list, rows: 1, time: $0) }.joined()
+    }
+    let quick = log(["0.0001s", "0.0002s", "0.0003s"])
+    let slow = log(["0.0010s", "0.0020s", "0.0030s"])
+    let between = log(["0.0003s", "0.0004s", "0.0005s"])
+    let one = comparison(quick, slow)
+    #expect(
+      one.statements[0].time?.text
+        == "0.2 ms (0.1 ms to 0.3 ms, 3 calls) → 2 ms (1 ms to 3 ms, 3 calls), "
+        + "10.0 times slower")
+    #expect(
+      comparison(quick, between).statements[0].time?.text.hasSuffix(
+        "inconclusive: the calls overlap") == true)
+    #expect(
+      comparison(log(["0.0001s"]), slow).statements[0].time?.text.hasSuffix(
+        "inconclusive: fewer than 3 calls each") == true)
+    #expect(one.variants[0].time.text.hasSuffix("inconclusive: a log is one run"))
+    #expect(try ComparisonGate("change").failures(of: one) == [])
+    #expect(ComparisonText.lines(one).contains { $0.contains("10.0 times slower") })
+  }
+
+  /// Hits are compared only where both logs tell them.
+  @Test func whatOneLogAloneTellsIsNotCompared() {
+    let own = "cdprof: annotation: this log has row-cache hits and save times\n" + Self.log(1)
+    let comparison = comparison(own, Self.log(1))
+    #expect(!comparison.variants[0].counts.contains { $0.metric.metric == .hits })
+    #expect(
+      comparison.notes.first?.contains("only tells those that the row cache fulfilled") == true)
+    let both = self.comparison(own, own)
+    #expect(both.variants[0].counts.contains { $0.metric.metric == .hits })
+    #expect(both.notes.isEmpty)
+  }
+
+  /// Two files, and what is said when they cannot be compared; nil where they can.
+  @Test(
+    arguments: [
+      ("CoreData: sql: COMMIT\n", "CoreData: sql: BEGIN\n", nil),
+      (
+        "{\"eventMessage\":\"CoreData: sql: COMMIT\",\"threadID\":1}\n",
+        "CoreData: sql: COMMIT\n", nil
+      ),
+      ("{\"version\": 1}", "CoreData: sql: COMMIT\n", "is a log"),
+      ("CoreData: sql: COMMIT\n", "  \n{\"version\": 1}", "is a log"),
+      ("hello\n", "CoreData: sql: COMMIT\n", "is neither a result nor a log: none of its 1 line"),
+      ("CoreData: sql: COMMIT\n", "", "is neither a result nor a log"),
+      ("{\"version\": 1}", "{\"version\": 1}", ""),
+    ] as [(String, String, String?)])
+  func filesOfOneKindAreCompared(one: String, other: String, problem: String?) throws {
+    let folder = try TemporaryFolder()
+    try Data(one.utf8).write(to: folder.file("one"))
+    try Data(other.utf8).write(to: folder.file("other"))
+    let paths = (folder.file("one").path, folder.file("other").path)
+    guard let problem else {
+      #expect(try ComparedInput.comparison(paths.0, paths.1).variants.count == 1)
+      return
+    }
+    let error = #expect(throws: (any Error).self) {
+      try ComparedInput.comparison(paths.0, paths.1)
+    }
+    #expect(problem.isEmpty || "\(error.map { "\($0)" } ?? "")".contains(problem))
+  }
+}

@@ -1,0 +1,285 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+@testable import StatementAnalysis
+@testable import WorkbenchText
+
+@Suite struct HTMLReportTests {
+  @Test(arguments: [2_100_000, 33_000_000, 40_000, 7_000_000_000, 55_000_000_000] as [UInt64])
+  func ticksAreToldApart(length: UInt64) {
+    let ticks = ReportTracks.ticks(length)
+    #expect((2...8).contains(ticks.count))
+    #expect(Set(ticks.map(\.label)).count == ticks.count, "\(ticks.map(\.label))")
+    #expect(Set(ticks.map(\.position)).count == ticks.count)
+    if length == 2_100_000 {
+      #expect(ticks.map(\.label) == ["0.0 ms", "0.5 ms", "1.0 ms", "1.5 ms", "2.0 ms"])
+    }
+  }
+
+  @Test func theFirstScreenAnswersInOrder() throws {
+    let page = try HTMLReport.page(FaultLesson.full)
+    expect(
+      page,
+      contains: [
+        "6 of 6 variants, 10 of 10 expectations",
+        "The same work takes between <strong>2 SELECTs</strong> and <strong>5,061</strong>. "
+          + "Only the fetch request differs.",
+        "A list shows the date", "Guess first", "how many of them miss the row cache?",
+        "1 + Mood + Country", "Timeline", "Cache Misses", "5,000 × fault Mood (miss)",
+        "fault-storm(Mood)", "the plan is optimal (primary-key lookup)", "delete that line",
+        "tried: 5,061 → 61 SELECTs (plain)", "fault-storm(Mood.country)",
+        "relationshipKeyPathsForPrefetching", "tried: 61 → 2 SELECTs (prefetched)",
+        "Each variant", "request.includesPropertyValues = false", "Statements",
+        "The plan is optimal", "CoreData: sql: SELECT", "first 200 of 5,060 object faults",
+        "$ cdprof shell Scenarios/faults.yml", "Reproduce this run", "3.40.1", "S6.01",
+      ])
+  }
+
+  @Test func aMissedExpectationComesFirst() throws {
+    let page = try HTMLReport.page(FaultLesson(moods: 200).result(missing: true))
+    expect(
+      page,
+      contains: [
+        "5 of 6 variants, 7 of 10 expectations", "prefetched", "hits", "Mood + Country", "5,0",
+        "faults.yml:32", "the 60: fault Country (miss) from faults.yml:16 touch moods",
+        "likely: the prefetched rows were let go", "The same work takes between",
+      ].map { $0 == "5,0" ? "200" : $0 })
+    #expect(!page.contains("class=\"verdict good\""))
+  }
+
+  /// The sentence is about the statements that spread most, then rows, then what is left.
+  @Test(
+    arguments: [
+      ([[.selects: 2, .rows: 9], [.selects: 61, .rows: 900]], "takes between 2 SELECTs and 61."),
+      (
+        [[.selects: 2, .inserts: 1], [.selects: 3, .inserts: 500]],
+        "takes between 1 INSERT and 500."
+      ),
+      (
+        [[.selects: 2, .rows: 20], [.selects: 2, .rows: 5_000]], "takes between 20 rows and 5,000."
+      ),
+      (
+        [[.selects: 2, .misses: 0], [.selects: 2, .misses: 60]], "takes between 0 misses and 60."
+      ),
+      ([[.selects: 2], [.selects: 2]], "Every variant costs 2 SELECTs."),
+      ([[.selects: 1]], "This work costs 1 SELECT."), ([], "Every variant costs 0 SELECTs."),
+    ] as [([[Metric: Int]], String)])
+  func theSentenceIsMadeFromTheTable(metrics: [[Metric: Int]], sentence: String) throws {
+    var result = FaultLesson(moods: 1, countries: 1).result()
+    result.variants = metrics.enumerated().map { index, metrics in
+      var variant = VariantResult(name: "way \(index)")
+      variant.metrics = metrics
+      return variant
+    }
+    let page = try HTMLReport.page(result)
+    #expect(page.replacing(/<\/?strong>/, with: "").contains(sentence))
+  }
+
+  /// Bars share one scale: two of 5,061 is a dot, 252 a twentieth.
+  @Test func barsAreLinear() throws {
+    let page = try HTMLReport.page(FaultLesson.full)
+    // The style sheet has them by their numbers.
+    let rules = page.matches(of: /\[data-s="([0-9]+)"\]{width:([0-9.]+)% !important}/)
+    let widthOf = Dictionary(rules.map { ($0.1, String($0.2)) }) { first, _ in first }
+    let widths = page.matches(of: /class="bar( dot)?"(?: data-s="([0-9]+)")?/).map {
+      $0.1 == nil ? widthOf[$0.2 ?? ""] ?? "" : "dot"
+    }
+    #expect(widths == ["100", "1.21", "1.21", "dot", "dot", "4.98"])
+  }
+
+  @Test func nothingIsLoadedFromElsewhere() throws {
+    let page = try HTMLReport.page(FaultLesson.full)
+    let links = page.matches(of: /(?:src|href)\s*=\s*"([^"]*)"/).map { String($0.1) }
+    #expect(!links.isEmpty)
+    #expect(links.allSatisfy { $0.hasPrefix("#") || $0 == "data:," })
+    #expect(!page.contains("@import"))
+    #expect(!page.contains("url("))
+  }
+
+  /// A quotation mark with a combining mark behind it is one character, and still ends an attribute.
+  @Test(arguments: [
+    "<script>alert(1)</script>", "\"\u{301} onload=alert(1) x=\"", "</title><i>", "a&b",
+  ])
+  func everyTextIsEscaped(hostile: String) throws {
+    var result = FaultLesson(moods: 20, countries: 5).result()
+    result.scenario = hostile
+    result.file = hostile
+    result.story = hostile
+    result.command = hostile
+    result.data[0].name = hostile
+    for index in result.variants.indices {
+      result.variants[index].name = hostile
+      result.variants[index].why = hostile
+      result.variants[index].requestSwift = [hostile]
+      result.variants[index].set = [hostile]
+      result.variants[index].expectations[0].law = hostile
+      result.variants[index].statements[0].sql = hostile
+      result.variants[index].statements[0].plan = [hostile]
+      result.variants[index].steps[0].text = hostile
+      result.variants[index].events[0].events[0].entity = hostile
+    }
+    let page = try HTMLReport.page(result)
+    #expect(!page.contains(hostile))
+    #expect(page.contains("&lt;") || page.contains("&quot;\u{301}") || page.contains("a&amp;b"))
+  }
+
+  @Test func aHundredThousandEventsStayUnderAMegabyte() throws {
+    let result = FaultLesson(moods: 26_000).result()
+    let events = result.variants.flatMap(\.events).reduce(0) { $0 + $1.count }
+    #expect(events > 100_000)
+    let page = try HTMLReport.page(result)
+    #expect(page.utf8.count < 1_000_000)
+    #expect(page.contains("is event density") && page.contains("are event density"))
+
+    var many = result
+    many.variants = Array(repeating: result.variants[0], count: 40)
+    #expect(try HTMLReport.page(many).utf8.count < 1_000_000)
+  }
+
+  /// Few enough to be drawn one by one, and as many of them as there can be.
+  @Test func tracksOfSingleEventsStaySmall() throws {
+    var result = FaultLesson(moods: 1_900).result()
+    result.variants = Array(repeating: result.variants[0], count: 30)
+    let tracks = ReportTracks(result)
+    #expect(tracks.panels.reduce(0) { $0 + $1.pathLength } <= 250_000)
+    #expect(try HTMLReport.page(result).utf8.count < 1_000_000)
+    #expect(ReportTracks(FaultLesson(moods: 100).result()).units == 16_000)
+  }
+
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func theBrowserShowsTheNumbersOfTheJSONAndNoError() throws {
+    for result in [FaultLesson.full, FaultLesson(moods: 300).result(missing: true)] {
+      let shown = try Chromium(opening: HTMLReport.page(result))
+      #expect(shown.console == [])
+      let written = try JSONSerialization.jsonObject(with: JSONReport.data(result))
+      let variants = try #require((written as? [String: Any])?["variants"] as? [[String: Any]])
+      #expect(variants.count == 6)
+      for variant in variants {
+        let name = try #require(variant["name"] as? String)
+        let metrics = try #require(variant["metrics"] as? [String: Int])
+        let numbers = Self.numbers(of: name, in: shown.elements)
+        #expect(numbers.count == 6)
+        for (metric, number) in numbers {
+          #expect(metrics[metric] == number, "\(metric) of \(name)")
+        }
+      }
+      #expect(shown.elements.contains("class=\"tracks switched\""), "the script did not run")
+    }
+  }
+
+  /// On a phone the numbers of a card stand in lines; dots stand between two of one line.
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func noLineOfACardBeginsWithADot() throws {
+    let script = """
+      <script>
+      const told = {begin: 0, between: 0};
+      for (const row of document.querySelectorAll(".board tbody tr")) {
+        const edge = row.getBoundingClientRect().left - 3;
+        let line = null;
+        for (const cell of [...row.querySelectorAll("td.num:not(.lead)")].sort((one, other) =>
+          getComputedStyle(one).order - getComputedStyle(other).order)) {
+          const dot = getComputedStyle(cell, "::before");
+          const box = cell.getBoundingClientRect();
+          const place = dot.position === "absolute" ? box.left + parseFloat(dot.left) + 5 : box.left;
+          if (dot.content.includes("·") && place > edge) told[box.top === line ? "between" : "begin"]++;
+          line = box.top;
+        }
+      }
+      document.title = `${told.begin} at the beginning, ${told.between} between`;
+      </script>
+      """
+    // The page's policy would not run it.
+    let page = try HTMLReport.page(FaultLesson.full)
+      .replacing(/<meta http-equiv="Content-Security-Policy"[^>]*>/, with: "")
+    let shown = try Chromium(opening: page + script, width: 390)
+    let title = try #require(
+      shown.elements.firstMatch(of: /<title>(\d+) at the beginning, (\d+) b/))
+    #expect(title.1 == "0" && Int(title.2) ?? 0 >= 18, "\(title.0)")
+  }
+
+  /// From a small phone to a laptop, with a name that is longer than a phone is wide.
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func noPageIsWiderThanItsWindow() throws {
+    var result = FaultLesson.full
+    result.variants[1].name = "everything, merged by a list that shows everything that there is"
+    let page = try HTMLReport.page(result)
+    let source = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
+    let script = """
+      <!doctype html><script>
+      const page = \(source.replacing("</", with: "<\\/"));
+      const widths = [320, 390, 600, 768, 1024, 1201, 1280];
+      Promise.all(widths.map(width => new Promise(measured => {
+        const frame = document.createElement("iframe");
+        frame.width = width;
+        frame.srcdoc = page;
+        frame.onload = () => {
+          const all = frame.contentDocument.documentElement;
+          measured(all.scrollWidth - all.clientWidth);
+        };
+        document.body.append(frame);
+      }))).then(beyond => { document.title = beyond.join(" "); });
+      </script>
+      """
+    let shown = try Chromium(opening: "<body>" + script)
+    let title = try #require(shown.elements.firstMatch(of: /<title>([-0-9 ]+)<\/title>/))
+    #expect(title.1 == "0 0 0 0 0 0 0")
+  }
+
+  @Test(.enabled(if: Chromium.isExpected, "no chromium in PATH"))
+  func aScriptErrorWouldBeSeen() throws {
+    let shown = try Chromium(opening: "<!doctype html><script>undefined.wrong()</script>")
+    #expect(shown.console.count == 1)
+  }
+
+  /// The visible numbers of a variant's row, by metric; times are left out.
+  private static func numbers(of variant: String, in page: String) -> [String: Int] {
+    guard let start = page.firstRange(of: "<tr role=\"row\" data-variant=\"\(variant)\">"),
+      let end = page[start.upperBound...].firstRange(of: "</tr>")
+    else { return [:] }
+    var numbers: [String: Int] = [:]
+    let row = page[start.upperBound..<end.lowerBound]
+    for match in row.matches(of: /data-metric="([^"]+)"[^>]*>([0-9,]+)</) {
+      numbers[String(match.1)] = Int(match.2.filter { $0 != "," })
+    }
+    return numbers
+  }
+
+  /// Each text stands behind the one before it.
+  private func expect(
+    _ page: String, contains texts: [String], sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let body = page.firstRange(of: "<body>")?.upperBound ?? page.startIndex
+    var rest = page[body...]
+    for text in texts {
+      guard let range = rest.firstRange(of: text) else {
+        Issue.record("“\(text)” is missing or out of order", sourceLocation: sourceLocation)
+        continue
+      }
+      rest = rest[range.upperBound...]
+    }
+  }
+
+  /// A page without findings says what was looked for, and nothing of what it did not look for.
+  @Test func pageWithoutFindingsStatesOnlyWhatIsKnown() throws {
+    var quiet = FaultLesson(moods: 20).result()
+    for index in quiet.variants.indices {
+      quiet.variants[index].findings = []
+      quiet.variants[index].metrics[.misses] = 0
+    }
+    #expect(ReportFinding.none(in: quiet) == "No findings: no rule fired.")
+    quiet.variants[0].metrics[.misses] = 7
+    #expect(ReportFinding.none(in: quiet).contains("Up to 7 faults of a variant ran a SELECT each"))
+    quiet.variants[0].silenced = ["fault-storm(Mood)"]
+    #expect(
+      ReportFinding.none(in: quiet)
+        == "No findings other than those that the scenario suppresses: fault-storm(Mood).")
+    #expect(!(try HTMLReport.page(quiet)).contains("asked the database for one row at a time"))
+    let read = try ResultFile.read(JSONReport.data(quiet), path: "a.json")
+    #expect(read.variants[0].silenced == ["fault-storm(Mood)"])
+  }
+}

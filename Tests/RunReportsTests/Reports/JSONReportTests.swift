@@ -1,0 +1,63 @@
+import Foundation
+import ProfileEvents
+import RunReports
+import ScenarioLanguage
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+
+@Suite struct JSONReportTests {
+  @Test func theFileHasThePromisedShape() throws {
+    let written = try JSONSerialization.jsonObject(with: JSONReport.data(FaultLesson.full))
+    let file = try #require(written as? [String: Any])
+    #expect(file["scenario"] as? String == "Fault storm")
+    #expect(file["seed"] as? Int == 7)
+    #expect(file["scale"] as? Int == 1)
+    let variants = try #require(file["variants"] as? [[String: Any]])
+    #expect(variants.compactMap { $0["holds"] as? Bool } == Array(repeating: true, count: 6))
+
+    let storm = variants[0]
+    #expect((storm["metrics"] as? [String: Int])?["selects"] == 5_061)
+    #expect((storm["metrics"] as? [String: Int])?["peak(Mood)"] == 5_000)
+    let expectation = try #require((storm["expectations"] as? [[String: Any]])?.first)
+    #expect(expectation["metric"] as? String == "selects")
+    #expect(expectation["law"] as? String == "1 + Mood + Country")
+    #expect(expectation["expected"] as? Int == 5_061)
+    #expect(expectation["found"] as? Int == 5_061)
+    #expect(expectation["holds"] as? Bool == true)
+    #expect(expectation["source"] as? String == "book")
+    let finding = try #require((storm["findings"] as? [[String: Any]])?.last)
+    #expect(finding["name"] as? String == "fault-storm(Mood.country)")
+    #expect((finding["tried"] as? [String: Any])?["after"] as? Int == 2)
+    let statements = try #require(storm["statements"] as? [[String: Any]])
+    #expect(statements.compactMap { $0["count"] as? Int } == [1, 5_000, 60])
+  }
+
+  /// Names, texts and lists are allowed where a number would not do.
+  @Test func expectedIsWhatItIs() throws {
+    var result = FaultLesson(moods: 20, countries: 5).result()
+    let place = CallSite(file: "faults.yml", line: 9)
+    result.variants[0].expectations = [
+      ExpectationResult(
+        metric: "findings", law: "none", relation: .equal, expected: .names([]),
+        found: .names(["fault-storm(Mood)"]), holds: false, source: .ours, location: place),
+      ExpectationResult(
+        metric: "peak(Mood)", law: "at most 100", relation: .atMost, expected: .number(100),
+        found: .number(20), holds: true, source: .derived, location: place),
+    ]
+    let text = String(decoding: try JSONReport.data(result), as: UTF8.self)
+    #expect(text.contains("\"expected\": []"))
+    #expect(text.contains("\"expected\": 100,"))
+    #expect(result.variants[0].expectations[0].expectedText == "none")
+    #expect(result.variants[0].expectations[1].expectedText == "at most 100")
+    #expect(!result.holds)
+  }
+
+  @Test func theSameRunGivesTheSameBytes() throws {
+    let first = try JSONReport.data(FaultLesson(moods: 50).result())
+    let second = try JSONReport.data(FaultLesson(moods: 50).result())
+    #expect(first == second)
+    #expect(first.last == UInt8(ascii: "\n"))
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+
+@Suite("The page can be used without a mouse, colours, scripts, or eyes")
+struct PageAccessTests {
+  private static let template = String(decoding: PackageResources.report_html, as: UTF8.self)
+
+  /// The colours of a theme by name.
+  private static func colours(dark: Bool) throws -> [String: [Double]] {
+    let blocks = template.matches(of: /:root \{\n([^}]*)\}/).map { String($0.1) }
+    try #require(blocks.count >= 2)
+    var colours: [String: [Double]] = [:]
+    for block in dark ? blocks.prefix(2) : blocks.prefix(1) {
+      for match in block.matches(of: /--([a-z-]+): #([0-9a-f]{6});/) {
+        let value = Int(match.2, radix: 16) ?? 0
+        colours[String(match.1)] = [value >> 16, value >> 8 & 0xFF, value & 0xFF].map {
+          Double($0) / 255
+        }
+      }
+    }
+    return colours
+  }
+
+  /// WCAG 2: relative luminance of sRGB.
+  private static func luminance(_ colour: [Double]) -> Double {
+    let linear = colour.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+  }
+
+  private static func contrast(_ one: [Double], _ other: [Double]) -> Double {
+    let (first, second) = (luminance(one), luminance(other))
+    return (max(first, second) + 0.05) / (min(first, second) + 0.05)
+  }
+
+  @Test(arguments: [false, true])
+  func contrastIsEnough(dark: Bool) throws {
+    let colours = try Self.colours(dark: dark)
+    let texts = ["ink", "soft", "link", "good", "bad", "warn"]
+    var pairs = texts.flatMap { [($0, "paper", 4.5), ($0, "panel", 4.5)] }
+    pairs += [("ink", "bad-tint", 4.5), ("soft", "bad-tint", 4.5), ("bad", "bad-tint", 4.5)]
+    pairs += [("link", "bad-tint", 4.5)]
+    // Shapes that carry meaning.
+    pairs += ["bar", "fetch", "save", "fault", "miss"].map { ($0, "paper", 3) }
+    for (front, back, least) in pairs {
+      let ratio = Self.contrast(try #require(colours[front]), try #require(colours[back]))
+      #expect(ratio >= least, "\(front) on \(back): \(ratio), \(dark ? "dark" : "light")")
+    }
+    #expect(abs(Self.contrast([0, 0, 0], [1, 1, 1]) - 21) < 0.01)
+  }
+
+  private static var page: String {
+    get throws {
+      var result = FaultLesson(moods: 200).result(missing: true)
+      result.variants[0].stacks = [
+        StackShape(kind: .objectFault, subject: "Mood", count: 7, frames: ["list()", "main"])
+      ]
+      result.variants[0].take(repeats: [1_000_000, 2_000_000, 4_000_000])
+      var larger = FaultLesson(moods: 2_000).result()
+      larger.scale = 10
+      return try HTMLReport.page(RunResult(joining: [result, larger]))
+    }
+  }
+
+  @Test func landmarksHeadingsTablesAndPicturesHaveNames() throws {
+    let page = try Self.page
+    for tag in ["<main>", "<header class=\"top\">", "<footer>", "<h1>"] {
+      #expect(page.matches(of: try Regex(NSRegularExpression.escapedPattern(for: tag))).count == 1)
+    }
+    #expect(page.contains("<html lang=\"en\">") && page.contains("class=\"skip\" href=\"#table\""))
+    for match in page.matches(of: /<th\b([^>]*)>/) {
+      #expect(match.1.contains("scope=\"col\"") || match.1.contains("scope=\"row\""))
+    }
+    for match in page.matches(of: /<table\b[^>]*>(?s:(.*?))<\/table>/) {
+      #expect(match.1.contains("<thead"), "a table without headings")
+    }
+    let pictures = page.matches(of: /<svg\b[^>]*>(.{7})/)
+    #expect(!pictures.isEmpty && pictures.allSatisfy { $0.1 == "<title>" })
+    for match in page.matches(of: /<section\b([^>]*)>/) {
+      #expect(match.1.contains("aria-label"), "a section without a name")
+    }
+    // What scrolls can be reached by the keyboard.
+    for match in page.matches(of: /<div class="scroll"([^>]*)>(.)/) where match.2 != "<" {
+      #expect(match.1.contains("tabindex=\"0\""))
+    }
+    let ids = page.matches(of: /\bid="([^"]*)"/).map { String($0.1) }
+    #expect(Set(ids).count == ids.count, "two elements of one id")
+    for match in page.matches(of: /(?:href="#|aria-labelledby=")([^"]*)"/) {
+      #expect(ids.contains(String(match.1)), "nothing is called \(match.1)")
+    }
+  }
+
+  @Test func nothingNeedsAScript() throws {
+    let page = try Self.page
+    // The only thing a script shows is the switch between variants; zoom is the style sheet's.
+    #expect(page.matches(of: /<fieldset class="switch" hidden>/).count == 1)
+    #expect(page.contains("id=\"zoom-16\"") && page.contains(".tracks:has(#zoom-16:checked)"))
+    #expect(!page.contains("<div class=\"panel\" hidden"))
+    #expect(!page.contains("onclick"))
+  }
+
+  @Test func scalesAreCurvesAndATable() throws {
+    let page = try Self.page
+    #expect(page.contains("11 of 12 expectations") || page.contains("at 2 scales"))
+    #expect(page.contains("<h2 id=\"growth\">Scaling</h2>"))
+    #expect(page.contains("<title>SELECTs at scale 1, 10; the table below has the numbers</title>"))
+    let rows = page.matches(of: /<tr><th scope="row">([^<]*)<\/th>(.*?)<td>([a-z ]*)<\/td><\/tr>/)
+    let growth = rows.map { "\($0.1): \($0.3)" }
+    #expect(growth.contains("plain: constant") && growth.contains("held: constant"))
+    #expect(page.contains("7 × fault Mood") && page.contains("list()\nmain"))
+    #expect(page.contains("2 ms (1 ms to 4 ms, 3 runs)"))
+    #expect(try !HTMLReport.page(FaultLesson(moods: 20).result()).contains("Scaling"))
+  }
+
+  /// Values at scales 1, 10, 100 and what is said of them.
+  @Test(arguments: [
+    ([5, 5, 5], "constant"), ([10, 100, 1_000], "linear"), ([1, 100, 10_000], "quadratic"),
+    ([0, 3, 9], "grows"), ([9, 3, 0], "shrinks"), ([61, 70, 160], "as scale to the power of 0.4"),
+    ([100, 50, 20], "shrinks"),
+  ])
+  func growthIsSaidInWords(values: [Int], words: String) {
+    #expect(ReportCurves.growth(from: values, at: [1, 10, 100]) == words)
+  }
+
+  /// Labels of values find room left of the axis, zero has a line of its own, and no number traps.
+  @Test(arguments: [
+    [0, 1, 10], [1, 10_000_000], [0, 12_345_678_901], [0, .max], [5, 5], [0, 0],
+  ])
+  func everyValueHasItsPlaceOnTheChart(counts: [Int]) throws {
+    let chart = ReportChart(
+      scales: Array(1...counts.count), names: ["a"], lines: [counts])
+    for label in chart.values {
+      #expect(label.left < chart.left && label.left - 7 * label.text.count >= 0, "\(label)")
+    }
+    let tops = Dictionary(
+      zip(counts, chart.lines[0].dots.map(\.top)), uniquingKeysWith: { first, _ in first })
+    #expect(tops.values.allSatisfy { (0...200).contains($0) })
+    if let zero = tops[0] {
+      #expect(chart.values.contains { $0.text == "0" && $0.top == zero + 4 })
+      #expect(tops.filter { $0.key > 0 }.allSatisfy { $0.value < zero })
+    } else {
+      #expect(!chart.values.contains { $0.text == "0" })
+    }
+    let labels = chart.values.map(\.top).sorted()
+    #expect(zip(labels, labels.dropFirst()).allSatisfy { $1 - $0 >= 12 }, "\(labels)")
+  }
+
+  @Test func namesAtTheEndsOfLinesDoNotOverlap() {
+    let chart = ReportChart(
+      scales: [1, 10], names: ["a", "b", "c", "d", "e"],
+      lines: [[1, 1], [1, 1], [2, 2], [3, 3], [10, 100_000]])
+    let tops = chart.names.map(\.top)
+    #expect(zip(tops, tops.dropFirst()).allSatisfy { $1 - $0 >= 15 })
+    #expect(chart.names.contains { $0.text == "a, b" })
+    #expect(tops.allSatisfy { (0...220).contains($0) })
+  }
+}

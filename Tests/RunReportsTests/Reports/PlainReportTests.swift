@@ -1,0 +1,54 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+
+#if canImport(FoundationXML)
+  import FoundationXML
+#endif
+
+@Suite("Reports for terminals, comments and CI")
+struct PlainReportTests {
+  @Test func markdownHasVerdictTableAndFindings() {
+    let text = MarkdownReport.text(FaultLesson.full)
+    #expect(text.hasPrefix("## ✓ Fault storm: 6 of 6 variants, 10 of 10 expectations\n"))
+    #expect(text.contains("The same work takes between **2 SELECTs** and **5,061**."))
+    #expect(text.contains("| ✓ | plain ▲1 | **61** | `1 + Country` | 5,060 | 5,000 | 60 |"))
+    #expect(text.contains("- ▲ **fault-storm(Mood)** 5,000 single-row SELECTs"))
+    #expect(text.contains("tried: 61 → 2 SELECTs (prefetched)"))
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }
+    #expect(rows.count == 8)
+    #expect(Set(rows.map { $0.count { $0 == "|" } }).count == 1)
+    let missed = MarkdownReport.text(FaultLesson(moods: 200).result(missing: true))
+    #expect(missed.contains("| prefetched | `misses` | 0 | **60** | `faults.yml:32` |"))
+  }
+
+  @Test(arguments: [("a|b", "`a\\|b`"), ("`x`", "`` `x` ``"), ("a\nb", "`a b`")])
+  func markdownCodeIsNeverBroken(text: String, code: String) {
+    #expect(MarkdownText.code(text) == code)
+    #expect(!MarkdownText.plain("<b>*a*|").contains("<"))
+  }
+
+  @Test func junitHasACaseForEachExpectation() throws {
+    var result = FaultLesson(moods: 200).result(missing: true)
+    result.scenario = "<\"&\u{1}"
+    result.variants[0].expectations = []
+    let text = JUnitReport.text(RunResult(joining: [result, result]))
+    #expect(text.contains("<testsuite name=\"&lt;&quot;&amp;\u{FFFD}\""))
+    #expect(text.contains("tests=\"18\" failures=\"6\" errors=\"0\""))
+    #expect(text.contains("<testcase classname=\"faults.yml.fault storm\" name=\"runs\""))
+    #expect(text.contains("message=\"expected 0, actual 60\""))
+    let parser = XMLParser(data: Data(text.utf8))
+    #expect(parser.parse())
+  }
+
+  @Test func textIsWhatATerminalShows() {
+    let text = TextReport.text(FaultLesson.full)
+    #expect(text.hasPrefix("Fault storm   chapter 15   ✓ 6 of 6 variants"))
+    #expect(text.contains("▲ fault-storm(Mood): 5,000 single-row SELECTs from faults.yml:16"))
+    #expect(text.hasSuffix("cdprof run Scenarios/faults.yml --report html   cdprof 0.1.0\n"))
+  }
+}

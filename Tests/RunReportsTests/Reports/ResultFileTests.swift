@@ -1,0 +1,90 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+@testable import WorkbenchText
+
+@Suite("A result is read back from its JSON, whole")
+struct ResultFileTests {
+  /// A result with everything a result can have.
+  private static var rich: RunResult {
+    var result = FaultLesson(moods: 300, countries: 5).result(missing: true)
+    result.variants[0].take(repeats: [4_000_000, 5_000_000, 9_000_000])
+    result.variants[0].scopedMetrics[ScopedMetric(.misses, .step("moods"))] = 3
+    result.variants[0].scopedMetrics[
+      ScopedMetric(.faults, .relationship(entity: "Country", name: "moods"))] = 4
+    result.variants[0].stacks = [
+      StackShape(
+        kind: .objectFault, subject: "Mood", count: 7, frames: ["list()", "a \"quoted\" {name}"])
+    ]
+    result.scenario = "Storm \"one\" \\ {two} ü"
+    var other = result
+    other.scale = 10
+    other.variants[3].name = "prefetched"
+    return RunResult(joining: [result, other])
+  }
+
+  @Test(arguments: ReportFormat.allCases)
+  func everyReportIsTheSameAfterwards(format: ReportFormat) throws {
+    let result = Self.rich
+    let read = try ResultFile.read(JSONReport.data(result), path: "r.json")
+    let before = String(decoding: try format.data(result), as: UTF8.self)
+    let after = String(decoding: try format.data(read), as: UTF8.self)
+    #expect(before == after, "\(before.commonPrefix(with: after).suffix(80))")
+    #expect(read.scales == result.scales)
+    #expect(read.variants[0].scopedMetrics == result.variants[0].scopedMetrics)
+    #expect(read.variants.map(\.tracks) == result.variants.map(\.tracks))
+    #expect(read.variants.map(\.timeline) == result.variants.map(\.timeline))
+    #expect(read.holds == false)
+  }
+
+  /// The text that is changed, what it becomes, and where and what the error then says.
+  @Test(arguments: [
+    ("\"chapter\": 15", "\"chapter\": \"x\"", "chapter", "isn't an integer"),
+    ("\"chapter\": 15", "\"chapter\" 15", "", "a colon is missing"),
+    ("\"chapter\": 15,", "\"chapter\": 15", "", "a comma or } is missing"),
+    ("\"version\": 1", "\"version\": 9", "version", "version 9 of the result is not known"),
+    ("\"version\": 1", "\"w\": 1", "", "`version` is missing, so it isn't a result"),
+    ("faults.yml:15\"", "faults-15\"", "", "isn't a FILE:LINE"),
+    (
+      "\"relation\": \"equal\"", "\"relation\": \"equals\"", "variants[0].expectations[0].relation",
+      ""
+    ),
+    ("\"selects\": 306, ", "\"selets\": 306, ", "variants[0].metrics.selets", "no metric selets"),
+    ("\"marks\": \"", "\"marks\": \"7 ", "variants[0].tracks[0].marks", "BEGIN+LENGTH*COUNT"),
+    (
+      "\"spans\": \"", "\"spans\": \"7 ", "variants[0].timeline.lanes[0].spans",
+      "BEGIN+LENGTH*ROWS#KEY"
+    ),
+    ("\"version\": 1\n}", "\"version\": 1\n", "", "a comma or } is missing"),
+  ])
+  func aWrongFileSaysWhere(old: String, new: String, keyPath: String, message: String) throws {
+    var text = String(
+      decoding: try JSONReport.data(FaultLesson(moods: 300, countries: 5).result()), as: UTF8.self)
+    let range = try #require(text.firstRange(of: old), "\(old) is not in the file")
+    text.replaceSubrange(range, with: new)
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      _ = try ResultFile.read(Data(text.utf8), path: "r.json")
+    }
+    let problem = error.diagnostics[0]
+    #expect(message.isEmpty || problem.problem.message.contains(message), "\(error)")
+    if !keyPath.isEmpty { #expect(problem.keyPath == keyPath) }
+    #expect(error.description.hasPrefix("r.json:\(problem.line):"))
+    if old.hasPrefix("\"relation") {
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines[problem.line - 1].dropFirst(problem.column - 1).hasPrefix("\"equals\""))
+    }
+  }
+
+  @Test(arguments: ["", "{", "[1,]", "nul", "\"a", "{\"a\": 1} x", "{1: 2}"])
+  func whatIsNoJSONIsToldSo(text: String) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      _ = try ResultFile.read(Data(text.utf8), path: "r.json")
+    }
+    #expect(error.description.contains("invalid JSON: "))
+  }
+}

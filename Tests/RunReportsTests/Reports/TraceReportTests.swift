@@ -1,0 +1,160 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+
+@Suite("A result as trace events and as lines of JSON")
+struct TraceReportTests {
+  private struct Trace: Decodable {
+    struct Event: Decodable {
+      struct Arguments: Decodable {
+        var name: String?
+        var rows: Int?
+        var object: String?
+        var sql: String?
+        var count: Int?
+      }
+
+      let ph: String
+      let name: String
+      let pid: Int
+      let tid: Int
+      let ts: Double?
+      let dur: Double?
+      let args: Arguments?
+    }
+
+    let traceEvents: [Event]
+    let displayTimeUnit: String
+  }
+
+  private static let result = FaultLesson(moods: 300, countries: 60).result()
+
+  private func trace(_ result: RunResult) throws -> [Trace.Event] {
+    try JSONDecoder().decode(Trace.self, from: TraceReport.data(result)).traceEvents
+  }
+
+  /// Events of a track, by the name that the metadata gives it.
+  private func drawn(_ name: String, _ variant: Int, in events: [Trace.Event]) -> [Trace.Event] {
+    let ids = Set(
+      events.filter {
+        $0.ph == "M" && $0.name == "thread_name" && $0.pid == variant
+          && $0.args?.name?.hasPrefix(name) == true
+      }.map(\.tid))
+    return events.filter { $0.ph == "X" && $0.pid == variant && ids.contains($0.tid) }
+  }
+
+  @Test func eachTrackHasItsEventsWithTheirTimes() throws {
+    let events = try trace(Self.result)
+    let processes = events.filter { $0.name == "process_name" }
+    #expect(processes.compactMap { $0.args?.name } == Self.result.variants.map(\.name))
+    for (index, variant) in Self.result.variants.enumerated() {
+      let count = { variant.metrics[$0] ?? 0 }
+      #expect(drawn("Fetches", index + 1, in: events).count == count(.fetches))
+      #expect(drawn("Faults", index + 1, in: events).count == count(.faults))
+      #expect(drawn("Cache Misses", index + 1, in: events).count == count(.misses))
+      #expect(drawn("Statements", index + 1, in: events).count == count(.selects))
+      #expect(drawn("Steps", index + 1, in: events).count == variant.steps.count)
+    }
+    // The storm: a fault has its object and its statement, in microseconds from the variant's start.
+    let storm = Self.result.variants[0]
+    let fault = try #require(drawn("Faults", 1, in: events).first)
+    let lane = try #require(storm.timeline.lanes.first { $0.kind == .objectFault })
+    #expect(fault.ts == Double(lane.marks[0].begin) / 1_000)
+    #expect(fault.dur == Double(lane.marks[0].duration) / 1_000)
+    #expect(fault.name == "fault Mood (miss)")
+    #expect(fault.args?.object?.hasSuffix("/Mood/p1") == true)
+    #expect(fault.args?.sql == FaultLesson.oneMood)
+  }
+
+  @Test func countersEndAtTheCounts() throws {
+    let events = try trace(Self.result)
+    for (index, variant) in Self.result.variants.enumerated() {
+      for metric in [Metric.selects, .rows, .hits, .misses] {
+        let samples = events.filter {
+          $0.ph == "C" && $0.pid == index + 1 && $0.name == metric.rawValue
+        }
+        #expect((samples.last?.args?.count ?? 0) == variant.metrics[metric], "\(metric)")
+        #expect(samples.map { $0.ts ?? 0 } == samples.map { $0.ts ?? 0 }.sorted())
+      }
+    }
+  }
+
+  /// What is drawn on one track lies one in the other or apart: viewers show nothing else.
+  @Test func overlappingEventsGetTracksOfTheirOwn() throws {
+    var result = Self.result
+    var lane = Timeline.Lane(kind: .fetch)
+    lane.entity = "Mood"
+    lane.marks = [(0, 100), (50, 100), (60, 20), (160, 10), (120, 100)].map {
+      Timeline.Mark(begin: $0.0, duration: $0.1, rows: 1)
+    }.sorted { $0.begin < $1.begin }
+    result.variants = [result.variants[0]]
+    result.variants[0].timeline = Timeline(lanes: [lane])
+    let events = try trace(result)
+    let fetches = drawn("Fetches", 1, in: events)
+    #expect(fetches.count == 5)
+    for track in Set(fetches.map(\.tid)) {
+      let mine = fetches.filter { $0.tid == track }
+      for (index, one) in mine.enumerated() {
+        for other in mine.dropFirst(index + 1) {
+          let (a, b) = ((one.ts ?? 0), (one.ts ?? 0) + (one.dur ?? 0))
+          let (c, d) = ((other.ts ?? 0), (other.ts ?? 0) + (other.dur ?? 0))
+          #expect(c >= b || d <= a || (c >= a && d <= b) || (a >= c && b <= d))
+        }
+      }
+    }
+    #expect(Set(fetches.map(\.tid)).count == 2)
+  }
+
+  @Test func everyEventIsALine() throws {
+    let data = JSONLinesReport.data(Self.result)
+    let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
+    let told = Self.result.variants.map { variant in
+      variant.timeline.lanes.reduce(variant.steps.count) { $0 + $1.marks.count }
+    }
+    #expect(lines.count == told.reduce(0, +))
+    var faults = 0
+    for line in lines {
+      let object = try #require(
+        JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      if object["kind"] as? String == "objectFault", object["variant"] as? String == "fault storm" {
+        faults += 1
+        #expect(object["source"] as? String == "database")
+      }
+    }
+    #expect(faults == 360)
+  }
+
+  @Test func whatIsTooMuchIsLeftOutAndSaid() throws {
+    let events = (1...30).map { index in
+      Event(
+        id: index, parent: 0, kind: .statement, begin: UInt64(index) * 10, duration: 5, thread: 1)
+    }
+    var result = Self.result
+    result.variants = [result.variants[0]]
+    result.variants[0].timeline = Recording(events: events).timeline(most: 20)
+    #expect(result.variants[0].timeline.leftOut == 10)
+    #expect(result.variants[0].timeline.lanes.map(\.marks.count) == [20])
+    let lines = String(decoding: JSONLinesReport.data(result), as: UTF8.self)
+    #expect(lines.hasSuffix("\"kind\":\"left-out\",\"count\":10}\n"))
+    let name = try trace(result).first { $0.name == "process_name" }?.args?.name
+    #expect(name == "fault storm (without its last 10 events)")
+  }
+
+  @Test func valuesAndPathsOfStoresAreKeptBack() throws {
+    var opening = Event(
+      id: 1, parent: 0, kind: .storeOpening, begin: 1, duration: 0, thread: 1)
+    opening.path = "/home/someone/secret.sqlite"
+    var select = Event(id: 2, parent: 0, kind: .statement, begin: 2, duration: 1, thread: 1)
+    select.statement = StatementRecord(kind: .select, sql: "SELECT ?", binds: ["\"secret\""])
+    var result = Self.result
+    result.variants[0].timeline = Recording(events: [opening, select]).timeline()
+    for data in [TraceReport.data(result), JSONLinesReport.data(result)] {
+      let text = String(decoding: data, as: UTF8.self)
+      #expect(!text.contains("secret") && text.contains("SELECT ?"))
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+import WorkbenchFixtures
+
+@testable import ScenarioLanguage
+
+@Suite("What a scenario says becomes values and names of the program, never code")
+struct ScenarioExportTests {
+  private func lines(of steps: String, named name: String = "odd") throws -> [String] {
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: "Odd\\nlet inName = 1"
+        model: Moody
+        data: {Country: {count: 2}, Mood: {count: 4, country: cycle}}
+        steps:
+        \(steps)
+        variants: [{name: all, why: "One line"}]
+        """,
+      url: ScenarioFiles.folder.appendingPathComponent("\(name).yml"), path: "\(name).yml")
+    return try ScenarioExport(scenario).program.split(separator: "\n").map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+  }
+
+  @Test func aLineEndDoesNotEndAComment() throws {
+    let lines = try lines(
+      of: "  - {fetch: Mood, where: \"latitude > 0\\nOR latitude < 9\", as: moods}")
+    #expect(!lines.contains { $0.hasPrefix("let inName") || $0.hasPrefix("OR latitude") })
+    #expect(lines.contains { $0.hasPrefix("// ") && $0.contains("OR latitude < 9") })
+    #expect(lines.contains { $0.contains(#""latitude > 0\nOR latitude < 9""#) })
+  }
+
+  @Test func numbersAreThoseOfTheScale() throws {
+    let lines = try lines(
+      of: """
+          - {fetch: Mood, limit: Mood / Country, as: moods}
+          - {insert: Country, times: 3 * scale}
+        """)
+    #expect(lines.contains("request.fetchLimit = 2") && lines.contains("for _ in 0..<3 {"))
+  }
+
+  @Test func aQuoteInTheFileNameStaysInItsLiteral() throws {
+    let lines = try lines(of: "  - {fetch: Mood}", named: "o\"dd")
+    let folder = #".appendingPathComponent("o\"dd" + "-\(UUID())""#
+    #expect(lines.contains { $0.hasPrefix(folder) })
+  }
+
+  /// The function has names of its own for what a step works with.
+  @Test(arguments: ["list", "ordered", "owners", "row", "fetch", "token", "told"])
+  func aResultDoesNotTakeANameOfTheProgram(name: String) throws {
+    let lines = try lines(of: "  - {fetch: Mood, as: \(name)}")
+    #expect(lines.contains("var \(name)2: [NSManagedObject] = []"))
+  }
+
+  @Test func aWalkSortsAsTheStepDoes() throws {
+    let lines = try lines(
+      of: """
+          - {fetch: Mood, as: moods}
+          - {walk: moods, sort: "date-, latitude", limit: 2}
+          - {context: other}
+          - {walk: moods, sort: date, in: other}
+        """)
+    let keys = #"[("date", false), ("latitude", true)]"#
+    #expect(lines.contains("let ordered = sorted(moods, by: \(keys))"))
+    #expect(lines.contains("let object = ordered[index]"))
+    #expect(
+      lines.contains(
+        "let ordered = sorted(moodsIDs.map { other2.object(with: $0) }, by: [(\"date\", true)])"))
+    #expect(lines.contains("for object in ordered {"))
+  }
+}

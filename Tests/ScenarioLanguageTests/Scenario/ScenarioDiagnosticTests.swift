@@ -1,0 +1,377 @@
+import Foundation
+import Testing
+import WorkbenchFixtures
+
+@testable import ScenarioLanguage
+@testable import WorkbenchText
+
+@Suite("A wrong scenario says where and what")
+struct ScenarioDiagnosticTests {
+  /// A line of the scenario below, what it is replaced by, and what is said about it.
+  struct Mistake: Sendable, CustomTestStringConvertible {
+    var line: Int
+    var text: String
+    var column: Int
+    var keyPath: String
+    var message: String
+    var suggestion: String?
+
+    init(
+      _ line: Int, _ text: String, _ column: Int, _ keyPath: String, _ message: String,
+      _ suggestion: String? = nil
+    ) {
+      self.line = line
+      self.text = text
+      self.column = column
+      self.keyPath = keyPath
+      self.message = message
+      self.suggestion = suggestion
+    }
+
+    var testDescription: String { text }
+  }
+
+  static let lines = [
+    "name: Storm",
+    "chapter: 15",
+    "covers: [S6.01]",
+    "model: Moody",
+    "data:",
+    "  seed: 7",
+    "  Country: {count: 60}",
+    "  Mood: {count: 50 * scale, country: cycle, date: every 1 minute}",
+    "steps:",
+    "  - {fetch: Mood, sort: date-, as: moods}",
+    "  - {touch: moods, read: [date, country.numericISO3166Code]}",
+    "variants:",
+    "  - name: plain",
+    "    set: {moods.values: no}",
+    "    expect: {selects: 1 + Country, misses(Country): 60, findings: [fault-storm(Mood)]}",
+    "    # end",
+  ]
+
+  static let mistakes = [
+    Mistake(1, "nmae: Storm", 1, "nmae", "a scenario has no key `nmae`", "name"),
+    Mistake(
+      2, "chapter: fifteen", 10, "chapter",
+      "`chapter` needs an integer up to \(Int.max), not `fifteen`"),
+    Mistake(3, "covers: [S6.01, 6.3]", 17, "covers[1]", "this isn't a behavior ID"),
+    Mistake(3, "covers: S6.01", 9, "covers", "`covers` is a list of behavior IDs"),
+    Mistake(3, "source: boook", 9, "source", "unknown source mark `boook`", "book"),
+    Mistake(4, "model: Mody", 8, "model", "there's no model `Mody`", "Moody"),
+    Mistake(6, "  sead: 7", 3, "data.sead", "the model has no entity `sead`", "seed"),
+    Mistake(
+      6, "  seed: x", 9, "data.seed", "`seed` needs an integer up to \(Int.max), not `x`"),
+    Mistake(
+      7, "  Contry: {count: 60}", 3, "data.Contry", "the model has no entity `Contry`", "Country"),
+    Mistake(
+      7, "  Region: {count: 60}", 3, "data.Region",
+      "`Region` is abstract and has no rows of its own"),
+    Mistake(
+      7, "  Country: {contintent: cycle, count: 2}", 13, "data.Country.contintent",
+      "Country has no property `contintent`", "continent"),
+    Mistake(
+      7, "  Country: {continent: cycel, count: 2}", 24, "data.Country.continent",
+      "this isn't a generator: `cycel`", "cycle"),
+    Mistake(
+      7, "  Country: {moods: cycle, count: 2}", 13, "data.Country.moods",
+      "`moods` is a to-many relationship", "Mood.country"),
+    Mistake(
+      7, "  Country: {updatedAt: text 4, count: 2}", 24, "data.Country.updatedAt",
+      "`text` makes texts, and `updatedAt` is a date"),
+    Mistake(
+      7, "  Country: {updatedAt: every 2 mintes, count: 2}", 32, "data.Country.updatedAt",
+      "unknown unit `mintes`", "minute"),
+    Mistake(7, "  Country: {continent: cycle}", 3, "data.Country", "`Country` has no count"),
+    Mistake(7, "  Country: 60", 12, "data.Country", "an entity's data is a map of keys and values"),
+    Mistake(
+      8, "  Mood: {count: 50 * scal}", 22, "data.Mood.count",
+      "`scal` isn't an entity, so it has no row count", "scale"),
+    Mistake(
+      7, "  Country: {count: Mood / 2}", 20, "data.Country.count",
+      "the row count of `Mood` isn't defined yet"),
+    Mistake(
+      15, "    expect: {selects: Country / 7}", 23, "selects",
+      "`Country / 7` has no value: the result 60/7 isn't an integer; wrap the division in ceil()"),
+    Mistake(
+      15, "    expect: {selects: Country - 61}", 23, "selects",
+      "`Country - 61` has no value: no count can be -1"),
+    Mistake(1, "name: ''", 7, "name", "the scenario's name is empty"),
+    Mistake(1, "name: x\u{1}y", 8, "", "invalid YAML: control characters are not allowed"),
+    Mistake(
+      7, "  Country: {count: 0 - 6}", 20, "data",
+      "`0 - 6` has no value: Country cannot have -6 rows"),
+    Mistake(
+      8, "  Mood: {count: 50 / 0, country: cycle}", 17, "data",
+      "`50 / 0` has no value: it divides by 0"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, sort: country}", 36, "steps[0]",
+      "`country` refers to objects, which have no order"),
+    Mistake(
+      11, "  - {touch: moods, read: [date, '']}", 33, "steps[1].read", "a word is missing here"),
+    Mistake(
+      11, "  - {touch: moods, raed: [date]}", 20, "steps[1].raed", "unknown option `raed`", "read"),
+    Mistake(
+      10, "  - {fecth: Mood, as: moods}", 6, "steps[0].fecth", "unknown verb `fecth`", "fetch"),
+    Mistake(
+      10, "  - {fetch: Moood, as: moods}", 13, "steps[0]", "the model has no entity `Moood`", "Mood"
+    ),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, sort: dat-}", 36, "steps[0]", "Mood has no property `dat`",
+      "date"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, prefetch: [country, date]}", 50, "steps[0]",
+      "`date` is an attribute; its row brings it anyway"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limt: 3}", 30, "steps[0].limt", "unknown option `limt`",
+      "limit"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limit: three}", 37, "steps[0]",
+      "`three` isn't an entity, so it has no row count"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limit: Mod / 10}", 37, "steps[0]",
+      "`Mod` isn't an entity, so it has no row count", "Mood"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, limit: Mood / 20}", 37, "steps.limit",
+      "`Mood / 20` has no value: the result 5/2 isn't an integer; wrap the division in ceil()"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, batch: Mood - Country}", 37, "steps.batch",
+      "`Mood - Country` has no value: its value -10 is below 0"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, values: nope}", 38, "steps[0].values",
+      "`values` needs yes or no, not `nope`"),
+    Mistake(
+      10, "  - fetch Mood sort dat- as moods", 21, "steps[0]", "Mood has no property `dat`", "date"),
+    Mistake(
+      11, "  - {touch: mods, read: [date]}", 13, "steps[1]", "no result is named `mods`", "moods"),
+    Mistake(
+      11, "  - {touch: moods, read: [country.iso3166Code]}", 35, "steps[1]",
+      "Country has no property `iso3166Code`", "numericISO3166Code"),
+    Mistake(
+      11, "  - {touch: moods, read: [country.moods.count]}", 41, "steps[1]",
+      "`count` isn't a property of Mood", "country.moods.@count"),
+    Mistake(
+      11, "  - {touch: moods, read: [date.year]}", 27, "steps[1]",
+      "`date` is an attribute; a key path can't continue past it"),
+    Mistake(
+      11, "  - {touch: moods, save: moods, read: [date]}", 20, "steps[1].save",
+      "a step has one verb; `touch` and `save` are two"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, in: sync}", 34, "steps[0]", "there's no context `sync`"),
+    Mistake(
+      11, "  - {context: main, coordinator: x}", 34, "steps[1]",
+      "`main` exists, and a context keeps its coordinator"),
+    Mistake(
+      11, "  - {context: edit, parent: mian}", 29, "steps[1]", "there's no context `mian`", "main"),
+    Mistake(11, "  - {context: moods}", 15, "steps[1]", "`moods` is the name of a result"),
+    Mistake(11, "  - {context: Mood}", 15, "steps[1]", "`Mood` is the name of an entity"),
+    Mistake(
+      11, "  - {context: none}", 15, "steps[1]",
+      "`none` is a word of `pin` and cannot name a context"),
+    Mistake(
+      11, "  - {drop: main}", 12, "steps[1]", "the context `main` stays to the end"),
+    Mistake(
+      11, "  - {merge: moods}", 13, "steps[1]",
+      "`moods` holds objects, which say nothing of a save"),
+    Mistake(11, "  - {undo: }", 6, "steps[1]", "`main` has no undo manager"),
+    Mistake(
+      11, "  - {pin: , to: curent}", 17, "steps[1]", "there's no generation or context `curent`",
+      "current"),
+    Mistake(
+      11, "  - {pragma: cache_size, to: 10}", 6, "steps[1]",
+      "the store can't be reopened while result `moods` exists"),
+    Mistake(
+      11, "  - {walk: moods, through: [country, date]}", 38, "steps[1]",
+      "`date` is an attribute, and there is nothing to go through"),
+    Mistake(
+      11, "  - {relate: moods, with: {country: moods}}", 28, "steps[1]",
+      "`country` isn't a to-many relationship"),
+    Mistake(
+      11, "  - {batch-update: Mood, with: {country: moods}}", 33, "steps[1]",
+      "`country` is a relationship; a batch request can set only attributes"),
+    Mistake(
+      11, "  - {batch-insert: Region}", 20, "steps[1]",
+      "`Region` is abstract and has no objects of its own"),
+    Mistake(
+      11, "  - {index: Country, keys: [updatedAt, moods], as: byMoods}", 40, "steps[1]",
+      "`moods` has no column in the table of `Country`"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, distinct: yes}", 40, "steps[0]",
+      "`distinct` is for dictionaries, and the fetch brings objects"),
+    Mistake(
+      10, "  - {fetch: Country, as: moods, result: dictionaries, columns: [count(moods)]}", 71,
+      "steps[0]", "`moods` has many values, and a dictionary contains one"),
+    Mistake(
+      10, "  - {fetch: Mood, as: moods, result: dictionaries, columns: [max(dat)]}", 66, "steps[0]",
+      "Mood has no property `dat`", "date"),
+    Mistake(
+      15, "    expect: {plan(mods): avoids scan}", 19, "variants[0].expect.plan(mods)",
+      "no step is named `mods`", "moods"),
+    Mistake(
+      15, "    expect: {plan(moods): avoids scans}", 27, "variants[0].expect.plan(moods)",
+      "`avoids scans` isn't a plan requirement", "avoids scan"),
+    Mistake(
+      15, "    expect: {plan(moods): [uses]}", 28, "variants[0].expect.plan(moods)[0]",
+      "`uses` isn't a plan requirement"),
+    Mistake(
+      15, "    expect: {plan(moods): [avoids scan, uses byDateIndx]}", 46, "plan(moods)",
+      "no index is named `byDateIndx`, neither in the model nor by a step", "byDateIndex"),
+    Mistake(
+      11, "  - {fetch: Mood, as: all, expect: {plan: uses ZMOOD_ZCONTRY_INDEX}}", 48, "plan",
+      "no index is named `ZMOOD_ZCONTRY_INDEX`, neither in the model nor by a step",
+      "ZMOOD_ZCOUNTRY_INDEX"),
+    Mistake(
+      11, "  - {index: Mood, remove: byDateInde}", 27, "steps",
+      "no index is named `byDateInde`, neither in the model nor by a step", "byDateIndex"),
+    Mistake(13, "  - nam: plain", 5, "variants[0].nam", "a variant has no key `nam`", "name"),
+    Mistake(
+      14, "    set: {mood.values: no}", 11, "variants[0].set.mood.values",
+      "no shared step is named `mood`", "moods"),
+    Mistake(
+      14, "    set: {moods.vaules: no}", 17, "variants[0].set.moods.vaules",
+      "unknown option `vaules`", "values"),
+    Mistake(
+      14, "    set: {moods: no}", 11, "variants[0].set.moods",
+      "`set` changes an option of a named step"),
+    Mistake(
+      15, "    expect: {slects: 1}", 14, "variants[0].expect.slects", "unknown metric `slects`",
+      "selects"),
+    Mistake(
+      15, "    expect: {finding: []}", 14, "variants[0].expect.finding", "unknown metric `finding`",
+      "findings"),
+    Mistake(
+      15, "    expect: {misses(Contry): 60}", 21, "variants[0].expect.misses(Contry)",
+      "`Contry` isn't an entity, step or context", "Country"),
+    Mistake(
+      15, "    expect: {faults(Country.mods): 60}", 29, "variants[0].expect.faults(Country.mods)",
+      "Country has no property `mods`", "moods"),
+    Mistake(
+      15, "    expect: {peak(moods): 60}", 19, "variants[0].expect.peak(moods)",
+      "`peak` cannot be asked of `moods`"),
+    Mistake(
+      15, "    expect: {selects: 1 + Contry}", 27, "variants[0].expect.selects",
+      "`Contry` isn't an entity, so it has no row count", "Country"),
+    Mistake(
+      15, "    expect: {selects: 1 +}", 26, "variants[0].expect.selects",
+      "a number or a name is expected here, not the end"),
+    Mistake(
+      15, "    expect: {selects: }", 14, "variants[0].expect.selects",
+      "`selects` needs a formula, such as `1 + Mood`"),
+    Mistake(
+      15, "    expect: {findings: [fault-strom(Mood)]}", 25, "variants[0].expect.findings[0]",
+      "unknown finding `fault-strom`", "fault-storm"),
+    Mistake(
+      15, "    expect: {findings: fault-storm(Mood)}", 24, "variants[0].expect.findings",
+      "`findings` is a list of findings"),
+    Mistake(15, "    expect: 3", 13, "variants[0].expect", "`expect` is a map of keys and values"),
+    Mistake(16, "    expect: {}", 5, "", "`expect` is written more than once in one map"),
+    Mistake(
+      16, "    why: \"no end", 10, "",
+      "invalid YAML: while scanning a quoted scalar, found unexpected end of stream"),
+  ]
+
+  @Test(arguments: mistakes)
+  func pointsAtTheWord(mistake: Mistake) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try read(mistake.line, mistake.text)
+    }
+    let diagnostic = try #require(
+      error.diagnostics.first { $0.problem.message == mistake.message }, "\(error)")
+    #expect(diagnostic.file == "storm.yml")
+    #expect(diagnostic.column == mistake.column, "\(error)")
+    #expect(diagnostic.keyPath == mistake.keyPath)
+    #expect(diagnostic.problem.suggestion == mistake.suggestion)
+    #expect(!diagnostic.nextStep.isEmpty)
+    if diagnostic.problem.message.hasPrefix("invalid YAML") == false, mistake.line < 16 {
+      #expect(diagnostic.line == mistake.line)
+    }
+  }
+
+  @Test
+  func drawsTheLineWithCarets() throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) {
+      try read(11, "  - {touch: moods, read: [country.iso3166Code]}")
+    }
+    #expect(error.diagnostics.count == 1)
+    #expect(
+      error.description.hasPrefix(
+        """
+        storm.yml:11:35: Country has no property `iso3166Code`; did you mean `numericISO3166Code`?
+            - {touch: moods, read: [country.iso3166Code]}
+                                            ^^^^^^^^^^^
+        steps[1]: its properties are:
+        """))
+  }
+
+  /// What follows from a mistake isn't a mistake of its own.
+  @Test(arguments: [
+    (10, "  - {fetch: Mood, batch: -5, as: moods}"), (10, "  - {fecth: Mood, as: moods}"),
+    (7, "  Contry: {count: 60}"), (10, "  - {fetch: Mood, as: moods, in: sync}"),
+  ])
+  func oneMistakeProducesOneDiagnostic(line: Int, text: String) throws {
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(line, text) }
+    #expect(error.diagnostics.map(\.line) == [line], "\(error)")
+  }
+
+  @Test(
+    arguments: [
+      (["  Country: {count: 0}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
+      (["  Continent: {count: 3}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
+      (["  Country: {count: 0}", "  Mood: {count: 0}"], nil, ""),
+    ] as [([String], Int?, String)])
+  func whatMustPointSomewhereNeedsATarget(data: [String], line: Int?, message: String) throws {
+    var lines = Self.lines
+    lines.replaceSubrange(6...7, with: data)
+    lines[14] = "    expect: {selects: at least 1}"
+    guard let line else {
+      try read(lines)
+      return
+    }
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
+    #expect(error.diagnostics.map(\.line) == [line])
+    #expect(error.description.contains(message))
+  }
+
+  @Test
+  func aLongLineIsCutAroundTheMark() throws {
+    let text = "  - {touch: moods, read: [\(String(repeating: "date, ", count: 500))dat]}"
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(11, text) }
+    let excerpt = error.description.split(separator: "\n")[1...2].map(Array.init)
+    #expect(excerpt[0].count < 200)
+    let mark = try #require(excerpt[1].firstIndex(of: "^"))
+    #expect(String(excerpt[0][mark...].prefix(3)) == "dat")
+    #expect(excerpt[0].contains("…"))
+  }
+
+  @Test
+  func tellsEverythingAtOnce() throws {
+    var lines = Self.lines
+    lines[1] = "chapter: x"
+    lines[9] = "  - {fetch: Moood, as: moods}"
+    lines[14] = "    expect: {slects: 1, hits: 1 +, source: nobody}"
+    let error = try #require(throws: ScenarioDiagnostics.self) { try read(lines) }
+    #expect(error.diagnostics.map(\.line) == [2, 10, 15, 15, 15])
+    #expect(error.description.hasSuffix("5 errors; nothing was run or written."))
+  }
+
+  @Test(arguments: [
+    "", "- a\n- b", "just words", "name: [", "\u{0}\u{1}", "name: x\n---\nname: y", "a: &a [*a]",
+    String(repeating: "[", count: 50_000), String(repeating: "- ", count: 50_000),
+    String(repeating: "{a: ", count: 50_000), "name: *nothing", "? [a, b]\n: c",
+  ])
+  func nothingTypedCanTrapTheReader(text: String) {
+    #expect(throws: ScenarioDiagnostics.self) { try read([text]) }
+  }
+
+  private func read(_ line: Int, _ text: String) throws {
+    var lines = Self.lines
+    lines[line - 1] = text
+    try read(lines)
+  }
+
+  private func read(_ lines: [String]) throws {
+    let url = ScenarioFiles.folder.appendingPathComponent("storm.yml")
+    _ = try ScenarioReader.read(
+      text: lines.joined(separator: "\n"), url: url, path: "storm.yml")
+  }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import OpenCoreData
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import ScenarioLanguage
+@testable import WorkbenchText
+
+@Suite("The published schema takes every scenario and no wrong one")
+struct ScenarioSchemaTests {
+  private let validator: SchemaValidator
+
+  init() throws {
+    validator = try SchemaValidator(ScenarioSchema.document)
+  }
+
+  @Test func theFileIsWrittenFromTheCode() throws {
+    let file = ScenarioFiles.folder.deletingLastPathComponent()
+      .appendingPathComponent("Documentation/\(ScenarioSchema.fileName)")
+    if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {
+      try ScenarioSchema.document.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let page = try String(contentsOf: file, encoding: .utf8)
+    #expect(page == ScenarioSchema.document, "run this test once with CDPROF_UPDATE_DOCS=1")
+  }
+
+  @Test(arguments: ScenarioFiles.all)
+  func everyScenarioFits(file: URL) throws {
+    let text = try String(contentsOf: file, encoding: .utf8)
+    for reading in YAMLReading.allCases {
+      let problems = validator.problems(of: try reading.value(of: text))
+      #expect(problems.isEmpty, "\(reading): \(problems)")
+    }
+  }
+
+  @Test func theStartersFit() throws {
+    let texts = [
+      ScenarioStarter.text(name: "mine"),
+      ScenarioStarter.text(name: "mine", store: "a b.sqlite", entity: "Mood", attribute: "date"),
+    ]
+    for text in texts {
+      #expect(validator.problems(of: try YAMLReading.core.value(of: text)).isEmpty)
+    }
+  }
+
+  /// No key, verb, metric or source mark of the code is missing.
+  @Test func everyWordOfTheLanguageIsThere() throws {
+    let root = validator.root.object
+    #expect(Set(root["properties"]?.object.keys.map(\.self) ?? []) == Set(ScenarioReader.keys))
+    let variant = root["properties"]?.object["variants"]?.object["items"]?.object["properties"]
+    #expect(Set(variant?.object.keys.map(\.self) ?? []) == Set(VariantReader.keys))
+    let definitions = try #require(root["$defs"]?.object)
+    let expect = try #require(definitions["expect"]?.object["properties"]?.object)
+    let metrics = Metric.allCases.filter(\.isExact).map(\.rawValue)
+    #expect(Set(expect.keys) == Set(metrics + ["plan", "findings", "source"]))
+    for verb in Verb.allCases {
+      let step = try #require(definitions["\(verb.rawValue)-step"]?.object["properties"]?.object)
+      for option in verb.allOptions { #expect(step[option.rawValue] != nil, "\(verb) \(option)") }
+    }
+  }
+
+  /// The reader and the schema agree on which verb takes which option.
+  @Test(arguments: Verb.allCases)
+  func stepsAreJudgedAsTheReaderJudgesThem(verb: Verb) throws {
+    let values: [OptionWord: String] = [
+      .predicate: "\"date > 0\"", .having: "\"n > 0\"", .sort: "date-", .keys: "[country, date-]",
+      .prefetch: "[country]", .group: "country", .columns: "[count(date)]", .result: "ids",
+      .queue: "main", .policy: "error", .staleness: "-1", .assignments: "{date: 2016-05-04}",
+      .removals: "{moods: old}", .parent: "main", .coordinator: "second", .remove: "byDate",
+      .to: "100", .context: "main",
+    ]
+    let subject =
+      switch verb.subject {
+      case .entity: "Mood"
+      case .none: "null"
+      case .text where verb == .pragma: "cache_size"
+      default: "moods"
+      }
+    let needs = verb.needs.first ?? []
+    for option in OptionWord.allCases.map(\.rawValue) + ["as", "fails", "read", "through", "nope"] {
+      for others in Set([[], needs, needs + verb.clashes]) {
+        let pairs = Set(others + [option]).sorted().map { word in
+          let known = OptionWord(rawValue: word)
+          let value =
+            known.flatMap { values[$0] }
+            ?? (isFlag(known) ? "yes" : ["as", "nope"].contains(word) ? "mine" : "20")
+          return "\(word): \(["read", "through"].contains(word) ? "[date]" : value)"
+        }
+        let step = "{\(([verb.rawValue + ": " + subject] + pairs).joined(separator: ", "))}"
+        try expectAgreement(on: step)
+      }
+    }
+    try expectAgreement(on: "{\(verb.rawValue): \(subject)}")
+    try expectAgreement(on: "{\(verb.rawValue): \(subject == "null" ? "Mood" : "null")}")
+  }
+
+  private func isFlag(_ option: OptionWord?) -> Bool {
+    if case .flag? = option?.kind { true } else { false }
+  }
+
+  private func expectAgreement(on step: String) throws {
+    let yaml = "name: a\nmodel: Moody\nsteps: [\(step)]\n"
+    let fits = validator.problems(of: try YAMLReading.core.value(of: yaml)).isEmpty
+    let document = YAMLDocument(text: yaml, file: "a.yml")
+    let root = try #require(document.root(of: yaml))
+    let entries = try #require(document.entries(of: root, at: "", known: nil, what: "a scenario"))
+    let scopes = ScopeResolver(names: ModelNames(NSManagedObjectModel()), stepNames: [])
+    let reader = StepReader(
+      document: document,
+      expects: ExpectReader(document: document, scopes: scopes, source: .ours))
+    _ = reader.steps(of: try #require(entries.first { $0.key.text == "steps" }))
+    let isRead = document.diagnostics.isEmpty
+    #expect(fits == isRead, "\(step): \(document.diagnostics.map(\.description))")
+  }
+
+  /// What is wrong without looking at a model; the reader refuses each of them too.
+  @Test(arguments: [
+    ("name: Storm", "nmae: Storm"), ("name: Storm", ""), ("model: Moody", ""),
+    ("chapter: 15", "chapter: fifteen"), ("chapter: 15", "chapter: -1"),
+    ("chapter: 15", "covers: S6.01"), ("chapter: 15", "covers: [6.01]"),
+    ("chapter: 15", "covers: [{S6.01: boook}]"), ("chapter: 15", "source: boook"),
+    ("chapter: 15", "silence: fault-storm"), ("chapter: 15", "silence: [fault-strom]"),
+    ("chapter: 15", "expect: {selects: 1}"),
+    ("seed: 7", "seed: x"), ("{count: 60}", "{continent: cycle}"), ("{count: 60}", "60"),
+    ("{count: 60}", "{count: 60, continent: cycel}"),
+    ("{count: 60}", "{count: 60, updatedAt: every 2 mintes}"),
+    ("{count: 60}", "{count: \"60 % 2\"}"), ("{count: 60}", "{count: -6}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, soort: date-, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: null, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, limit: 2 of 3, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, sort: [], as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, values: perhaps, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, result: object, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, as: 3 moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, as: limit}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, as: moods, fails: often}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fetch: Mood, delete: Mood, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "{fecth: Mood, as: moods}"),
+    ("{fetch: Mood, sort: date-, as: moods}", "fecth Mood as moods"),
+    ("{touch: moods, read: [date]}", "{touch: moods}"),
+    ("{touch: moods, read: [date]}", "{set: moods, with: {}}"),
+    ("{touch: moods, read: [date]}", "{save: null, as: saved, limit: 1}"),
+    ("{touch: moods, read: [date]}", "{index: Mood, keys: date}"),
+    ("{touch: moods, read: [date]}", "{sql: \"  \"}"),
+    ("- name: plain", "- nme: plain"), ("- name: plain", "- why: plain"),
+    ("moods.values: no", "moods: no"), ("moods.values: no", "moods.vals: no"),
+    ("moods.values: no", "moods.limit: no"),
+    ("selects: 1 + Country", "slects: 1"), ("selects: 1 + Country", "time: 1"),
+    ("selects: 1 + Country", "selects: at least"), ("selects: 1 + Country", "selects: 1 ... 2"),
+    ("selects: 1 + Country", "selects: {law: 1, soruce: book}"),
+    ("selects: 1 + Country", "selects: {source: book}"),
+    ("selects: 1 + Country", "plan: avoids scans"), ("selects: 1 + Country", "findings: fault"),
+    ("selects: 1 + Country", "findings: [fault-strom(Mood)]"),
+  ])
+  func wrongScenariosAreRefused(text: String, replacement: String) throws {
+    let right = """
+      name: Storm
+      chapter: 15
+      model: Moody
+      data:
+        seed: 7
+        Country: {count: 60}
+        Mood: {count: 50 * scale, country: cycle}
+      steps:
+        - {fetch: Mood, sort: date-, as: moods}
+        - {touch: moods, read: [date]}
+      variants:
+        - name: plain
+          set: {moods.values: no}
+          expect: {selects: 1 + Country}
+
+      """
+    #expect(right.contains(text))
+    #expect(validator.problems(of: try YAMLReading.core.value(of: right)).isEmpty)
+    let wrong = right.replacingOccurrences(of: text, with: replacement)
+    #expect(!validator.problems(of: try YAMLReading.core.value(of: wrong)).isEmpty)
+    let url = ScenarioFiles.folder.appendingPathComponent("wrong.yml")
+    #expect(throws: ScenarioDiagnostics.self) {
+      try ScenarioReader.read(text: wrong, url: url, path: "wrong.yml")
+    }
+  }
+
+  /// A keyword that the validator does not know would check nothing.
+  @Test func unknownKeywordsAreRefused() {
+    #expect(throws: SchemaValidator.Unknown.self) {
+      try SchemaValidator(#"{"properties": {"a": {"maxLength": 3}}}"#)
+    }
+    #expect(throws: SchemaValidator.Unknown.self) {
+      try SchemaValidator(##"{"$ref": "#/$defs/a"}"##)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import StatementAnalysis
+
+@Suite("Indexes are proposed when they helped on a copy")
+struct IndexAdvisorTests {
+  private static let point = "fetch Mood where \"latitude == 3 AND longitude == 3\""
+
+  @Test(arguments: [
+    // One index serves both: the shorter search uses its beginning.
+    ([point, "fetch Mood where \"latitude == 4\""], ["Mood (latitude, longitude)"]),
+    (
+      ["fetch Mood where \"longitude == 3\" sort remoteIdentifier"],
+      ["Mood (longitude, remoteIdentifier)"]
+    ),
+    (["fetch Mood sort latitude limit 10"], ["Mood (latitude)"]),
+    (["fetch Mood where \"latitude == 3\" limit 1"], []),
+    // The framework's own index is there, and a list that is wanted whole is read whole.
+    (["fetch Mood sort date", "fetch Mood", "count Mood"], []),
+    ([], []),
+  ])
+  func whatHelpedIsProposed(lines: [String], titles: [String]) throws {
+    let advice = try AdvisedStore().advice(lines)
+    #expect(advice.proposals.map(\.title) == titles)
+    #expect(advice.unmeasured.isEmpty)
+  }
+
+  @Test func aProposalSaysWhatItGivesAndWhatItCosts() throws {
+    let advice = try AdvisedStore().advice([Self.point])
+    let proposal = try #require(advice.proposals.first)
+    let gain = try #require(proposal.gains.first)
+    #expect(gain.before > 3_000 && gain.after * 5 < gain.before)
+    #expect(gain.planBefore == ["`--SCAN t0"])
+    #expect(gain.planAfter.joined().contains("SEARCH t0 USING INDEX"))
+    let insert = try #require(proposal.insertSteps)
+    #expect(insert.after > insert.before)
+    #expect((proposal.size?.bytes ?? 0) > 10_000)
+    #expect(
+      proposal.modelElement == [
+        "<fetchIndex name=\"byLatitudeAndLongitude\">",
+        "    <fetchIndexElement property=\"latitude\" type=\"Binary\" order=\"ascending\"/>",
+        "    <fetchIndexElement property=\"longitude\" type=\"Binary\" order=\"ascending\"/>",
+        "</fetchIndex>",
+      ])
+    #expect(
+      proposal.sql == "CREATE INDEX Z_Mood_byLatitudeAndLongitude ON ZMOOD "
+        + "(ZLATITUDE COLLATE BINARY ASC, ZLONGITUDE COLLATE BINARY ASC)")
+    let text = AdviceText.lines(advice).joined(separator: "\n")
+    #expect(text.contains("VM steps an INSERT") && text.contains("pages"))
+    let json = String(decoding: try AdviceJSON.data(advice), as: UTF8.self)
+    #expect(json.contains("\"vmStepsBefore\""))
+  }
+
+  /// P11: of some two hundred rows an index makes nothing better.
+  @Test("S8.23 a small table needs no index", arguments: [Self.point, "fetch Mood sort latitude"])
+  func aSmallTableNeedsNone(line: String) throws {
+    #expect(try AdvisedStore(moods: 60).advice([line]).proposals.isEmpty)
+  }
+
+  /// `Z_OPT`, `Z_ENT`, and the columns with an entity ID are no property's: no model can have them.
+  @Test(arguments: [
+    "SELECT t0.Z_PK FROM ZMOOD t0 WHERE t0.Z_OPT = 12345",
+    "SELECT t0.Z_OPT FROM ZMOOD t0 ORDER BY t0.Z_OPT",
+    "SELECT t0.Z_ENT, t0.Z_OPT FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3 AND t0.Z_OPT > 77",
+  ])
+  func everyProposedIndexIsOneThatAModelCanHave(sql: String) throws {
+    let store = try AdvisedStore()
+    let advice = try store.advice([], sql: [sql])
+    for proposal in advice.proposals {
+      #expect(!proposal.modelElement.isEmpty, "\(proposal.sql)")
+      #expect(!proposal.candidate.parts.contains { $0.column.hasPrefix("Z_") }, "\(proposal.sql)")
+    }
+  }
+
+  @Test func theNameOfAProposedIndexIsOneWord() {
+    #expect(
+      IndexProposal.modelName(["country", "colors.body"], isPartial: true)
+        == "byCountryAndColorsBodyNotNil")
+  }
+
+  /// A model has no two indexes of one name.
+  @Test func aProposedIndexHasANameOfItsOwn() throws {
+    let store = try AdvisedStore()
+    let connection = try StoreConnection.open(path: store.url.path, access: .looking)
+    defer { connection.close() }
+    let names = PropertyNames(connection)
+    let taken = try #require(
+      try NSManagedObjectModel.inStore(at: store.url).entities
+        .first { !$0.indexes.isEmpty }.map { ($0.name ?? "", $0.indexes[0].name) })
+    #expect(names.unusedIndexName(taken.1, in: taken.0) == "\(taken.1)2")
+    #expect(names.unusedIndexName("byNothing", in: taken.0) == "byNothing")
+  }
+
+  @Test func theStoreIsNotTouched() throws {
+    let store = try AdvisedStore()
+    let before = try FolderState(store.url.deletingLastPathComponent())
+    _ = try store.advice([Self.point])
+    #expect(try FolderState(store.url.deletingLastPathComponent()) == before)
+  }
+
+  @Test func anIndexThatAnotherOneBeginsWithIsRedundant() throws {
+    let store = try AdvisedStore()
+    try store.execute(
+      "CREATE INDEX old ON ZMOOD(ZLATITUDE); CREATE INDEX idle ON ZMOOD(ZREMOTEIDENTIFIER)")
+    let advice = try store.advice([Self.point, Self.point])
+    #expect(advice.proposals.map(\.title) == ["Mood (latitude, longitude)"])
+    #expect(advice.redundant.map(\.name) == ["old"])
+    #expect(advice.redundant.first?.isServedByProposal == true)
+    // What is redundant is not called unused too, and the other way round.
+    #expect(Set(advice.unused.map(\.name)) == ["idle", "Z_Mood_byDateIndex"])
+  }
+
+  @Test func rowsThatAreMostlyNilGetAPartialIndex() throws {
+    let store = try AdvisedStore()
+    try store.execute("UPDATE ZMOOD SET ZREMOTEIDENTIFIER = NULL WHERE Z_PK % 10 > 0")
+    let advice = try store.advice(["fetch Mood where \"remoteIdentifier == 'x'\""])
+    #expect(
+      advice.proposals.map(\.title) == ["Mood (remoteIdentifier) where remoteIdentifier != nil"])
+    #expect(advice.proposals[0].modelElement[0].contains("partialIndexPredicate"))
+    #expect(advice.proposals[0].sql.hasSuffix("WHERE ZREMOTEIDENTIFIER IS NOT NULL"))
+  }
+
+  /// From a log without values, with what is Apple's and not SQLite's.
+  @Test(arguments: [
+    (
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE  t0.ZLONGITUDE = ? ORDER BY t0.ZREMOTEIDENTIFIER",
+      ["Mood"], 0
+    ),
+    (
+      "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE NSCoreDataStringSearch( t0.ZREMOTEIDENTIFIER, ?, 417, 1)",
+      [], 0
+    ),
+    (
+      "SELECT 0, t0.Z_PK, t0.ZDATE FROM ZMOOD t0 WHERE  t0.Z_PK IN (SELECT * FROM _Z_intarray0)",
+      [], 0
+    ),
+    ("SELECT 0, t0.Z_PK FROM ZELSEWHERE t0 WHERE  t0.ZX = ?", [], 1),
+  ])
+  func capturedStatementsAreTriedToo(sql: String, titles: [String], left: Int) throws {
+    let advice = try AdvisedStore().advice([], sql: [sql])
+    #expect(advice.unmeasured.count == left)
+    #expect(advice.proposals.map { $0.title.prefix(4) } == titles.map { $0.prefix(4) })
+  }
+}

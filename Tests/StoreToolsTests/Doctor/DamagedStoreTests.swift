@@ -1,0 +1,108 @@
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import StoreTools
+
+@Suite("A damaged store gives an error or a right answer, never a trap")
+struct DamagedStoreTests {
+  /// A generator that repeats: xorshift.
+  private struct Numbers {
+    var state: UInt64
+
+    mutating func next(below bound: Int) -> Int {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return Int(state % UInt64(max(1, bound)))
+    }
+  }
+
+  /// Looks at a store in every way there is, and writes to it; errors are fine.
+  private func useAll(_ url: URL) {
+    var entities = ["Person", "Car"]
+    if let inspection = try? StoreInspector.inspect(url) {
+      #expect(!InspectionText.lines(inspection).isEmpty)
+      entities = inspection.entities.map(\.name)
+    }
+    if let report = try? StoreDoctor.examine(url) { #expect(!DoctorText.lines(report).isEmpty) }
+    for entity in entities {
+      try? StoreRows(url, entity: entity, where: nil).forEach { _ in }
+    }
+    try? write(to: url)
+  }
+
+  private func write(to url: URL) throws {
+    let model = try StoreModel.ofStore(at: url).model
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    context.performAndWait {
+      for (name, entity) in model.entitiesByName where !entity.isAbstract {
+        _ = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+        do { try context.save() } catch { context.reset() }
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(3)), arguments: 1...40)
+  func bytesAreChangedAtRandom(seed: Int) throws {
+    let store = try OfficeStore(hasHistory: seed.isMultiple(of: 2))
+    var numbers = Numbers(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
+    var bytes = try Data(contentsOf: store.url)
+    for _ in 0..<(1 + numbers.next(below: 12)) {
+      // The header's first bytes stay, so that it is still taken for a database.
+      let place = 18 + numbers.next(below: bytes.count - 18)
+      switch numbers.next(below: 4) {
+      case 0: bytes[place] = UInt8(numbers.next(below: 256))
+      case 1: bytes[place] ^= UInt8(1 << numbers.next(below: 8))
+      case 2:
+        let end = min(bytes.count, place + numbers.next(below: 200))
+        for index in place..<end { bytes[index] = 0xFF }
+      default:
+        let page = numbers.next(below: bytes.count / 4_096) * 4_096
+        bytes[page + numbers.next(below: 16)] = UInt8(numbers.next(below: 256))
+      }
+    }
+    if numbers.next(below: 6) == 0 { bytes = bytes.prefix(4_096 + numbers.next(below: 40_000)) }
+    try bytes.write(to: store.url)
+    useAll(store.url)
+  }
+
+  @Test(
+    .timeLimit(.minutes(3)),
+    arguments: [
+      "UPDATE Z_PRIMARYKEY SET Z_ENT = -Z_ENT",
+      "DELETE FROM Z_MODELCACHE; UPDATE Z_PRIMARYKEY SET Z_ENT = -Z_ENT WHERE Z_ENT = 2",
+      "UPDATE Z_PRIMARYKEY SET Z_ENT = Z_ENT + 9223372036854775800",
+      "UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT", "UPDATE Z_PRIMARYKEY SET Z_SUPER = 4 - Z_ENT",
+      "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Party'", "UPDATE Z_PRIMARYKEY SET Z_NAME = NULL",
+      "UPDATE Z_PRIMARYKEY SET Z_NAME = x'FF00FF'", "UPDATE Z_PRIMARYKEY SET Z_NAME = '\"; --'",
+      "UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807", "DELETE FROM Z_PRIMARYKEY",
+      "UPDATE Z_PRIMARYKEY SET Z_MAX = 'many'", "UPDATE Z_PRIMARYKEY SET Z_MAX = -5",
+      "UPDATE ZPARTY SET Z_PK = -Z_PK", "UPDATE ZPARTY SET Z_ENT = 9223372036854775807",
+      "UPDATE ZPARTY SET Z_OPT = 9223372036854775807", "UPDATE ZPARTY SET Z_OPT = 'x'",
+      "UPDATE ZNOTE SET ZPERSON = Z_PK + 9223372036854775800",
+      "UPDATE ZPARTY SET ZNAME = x'C3'", "UPDATE ZPARTY SET ZPHOTO = x'02'",
+      "UPDATE ZPARTY SET ZNOTECOUNT = 'x', ZHOURSSUM = x'00', ZSAVEDAT = 9e999",
+      "UPDATE Z_METADATA SET Z_PLIST = randomblob(1000)", "UPDATE Z_METADATA SET Z_UUID = x'00'",
+      "UPDATE Z_MODELCACHE SET Z_CONTENT = randomblob(5000)",
+      "UPDATE Z_MODELCACHE SET Z_CONTENT = NULL",
+      "UPDATE Z_MODELCACHE SET Z_CONTENT = substr(Z_CONTENT, 1, 700)",
+      "DELETE FROM Z_MODELCACHE; UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT % 3 + 1",
+      "DELETE FROM Z_MODELCACHE; DROP TABLE ZPARTY",
+      "DELETE FROM Z_MODELCACHE; ALTER TABLE ZNOTE ADD \"Z\"; ALTER TABLE ZNOTE ADD \"Z9_X\"",
+      "DELETE FROM Z_MODELCACHE; CREATE TABLE Z_4ODD ( Z_4A INTEGER, Z_99B INTEGER )",
+      "DELETE FROM Z_MODELCACHE; CREATE TABLE Z_2ODD ( Z_2ODD INTEGER, REFLEXIVE INTEGER )",
+      "DROP TABLE Z_4TAGS", "DROP TABLE ZTAG", "ALTER TABLE ZPARTY DROP COLUMN ZKEY",
+      "DROP TABLE ZPASSPORT; CREATE VIEW ZPASSPORT AS SELECT 1 Z_PK, 1 Z_ENT",
+      "DROP TABLE ATRANSACTION; CREATE TABLE ATRANSACTION (X)",
+    ])
+  func rowsAreChangedToNonsense(statements: String) throws {
+    let store = try OfficeStore()
+    try? store.run(statements)
+    useAll(store.url)
+  }
+}

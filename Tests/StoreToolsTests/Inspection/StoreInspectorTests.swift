@@ -1,0 +1,119 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import ScenarioLanguage
+@testable import StoreTools
+@testable import WorkbenchText
+
+@Suite("An inspection says what is in a store")
+struct StoreInspectorTests {
+  /// The store of a small scenario, in a folder of its own.
+  private func store() throws -> (url: URL, folder: TemporaryFolder) {
+    let folder = try TemporaryFolder()
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Small
+        model: Moody
+        data:
+          Continent: {count: 2}
+          Country: {count: 20, continent: cycle}
+          Mood: {count: 50, country: cycle}
+        steps: []
+        """,
+      url: ScenarioFiles.folder.appendingPathComponent("small.yml"), path: "small.yml")
+    let url = folder.file("small.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
+    return (url, folder)
+  }
+
+  @Test func aStoreMadeHereIsDescribedByItsModel() throws {
+    let store = try store()
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.entities.map(\.name) == ["Mood", "Region", "Continent", "Country"])
+    #expect(inspection.entities.map(\.count) == [50, 22, 2, 20])
+    #expect(inspection.entities.map(\.ownCount) == [50, 0, 2, 20])
+    #expect(inspection.entities.map(\.depth) == [0, 0, 1, 1])
+    #expect(inspection.entities.map(\.table) == ["ZMOOD", "ZREGION", "ZREGION", "ZREGION"])
+    #expect(inspection.entities[1].isAbstract)
+    let country = inspection.entities[3].relationships
+    #expect(country.map(\.name) == ["continent", "moods"])
+    #expect(country.map(\.destination) == ["Continent", "Mood"])
+    #expect(country.map(\.isToMany) == [false, true])
+    #expect(country.map(\.deleteRule) == ["Nullify", "Cascade"])
+    #expect(inspection.entities[3].attributes == [], "inherited ones are Region's")
+    #expect(
+      inspection.indexes.first { $0.name == "Z_Mood_byDateIndex" }?.columns == ["ZDATE"])
+    #expect(inspection.hasOwnDigests)
+    #expect(inspection.writer == .other("cdprof OpenCoreData"))
+    #expect(inspection.modelIdentifiers == ["Moody for scenarios"])
+    let size = try #require(
+      try FileManager.default.attributesOfItem(atPath: store.url.path)[.size] as? Int64)
+    #expect(inspection.files.bytes == size)
+    #expect(inspection.files.pages * inspection.files.pageSize == Int(size))
+  }
+
+  @Test func theJSONHasTheSameNumbers() throws {
+    let store = try store()
+    let inspection = try StoreInspector.inspect(store.url)
+    let json = try JSONSerialization.jsonObject(with: try InspectionJSON.data(inspection))
+    let object = try #require(json as? [String: Any])
+    let entities = try #require(object["entities"] as? [[String: Any]])
+    #expect(entities.compactMap { $0["name"] as? String } == inspection.entities.map(\.name))
+    #expect(entities.compactMap { $0["count"] as? Int } == [50, 22, 2, 20])
+    #expect(entities.compactMap { $0["ownCount"] as? Int } == [50, 0, 2, 20])
+    #expect((object["sizes"] as? [String: Any])?["pageSize"] as? Int == 4_096)
+    #expect((object["model"] as? [String: Any])?["hashes"] as? String == "cdprof")
+    #expect((object["indexes"] as? [Any])?.count == inspection.indexes.count)
+  }
+
+  /// Stores of Apple's framework: name, rows of each entity, framework version, indexes.
+  @Test(
+    .enabled(if: SharedData.moodyStores != nil),
+    arguments: [
+      (
+        "moody/stores/Moody.moody",
+        ["Continent": 2, "Country": 3, "GeographicRegion": 5, "Mood": 4], 637
+      ),
+      ("moody/stores/Moody 4.moody", ["Continent": 2, "Country": 3, "Mood": 4], 637),
+      (
+        "stores/SampleModel_V2.sqlite",
+        ["Car": 125, "LuxuryCar": 5, "Person": 20, "SportCar": 10], 1_044
+      ),
+      ("stores/Recipes.sqlite", ["Image": 7, "Ingredient": 31, "Recipe": 7, "RecipeType": 5], 241),
+    ])
+  func storesOfApplesAreInspected(path: String, counts: [String: Int], version: Int) throws {
+    let data = try #require(SharedData.moodyStores).deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let inspection = try StoreInspector.inspect(data.appendingPathComponent(path))
+    let found = Dictionary(
+      inspection.entities.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
+    #expect(found == counts)
+    #expect(inspection.frameworkVersion == version)
+    #expect(inspection.writer == .apple)
+    #expect(!inspection.hasOwnDigests)
+    #expect(inspection.modelSource == (version == 241 ? .schema : .cache))
+    let text = InspectionText.lines(inspection).joined(separator: "\n")
+    #expect(text.contains("guesses") == (version == 241))
+    for (name, count) in counts {
+      #expect(text.contains(try Regex("\(name) +\(count) ")))
+    }
+  }
+
+  @Test func aModelThatCannotBeReadLeavesTheTables() throws {
+    let store = try store()
+    let connection = try Connection(path: store.url.path, access: .writing)
+    try connection.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102030405'")
+    connection.close()
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.modelSource == .schema)
+    #expect(inspection.modelProblem != nil)
+    #expect(inspection.entities.map(\.name) == ["Mood", "Region", "Continent", "Country"])
+    #expect(inspection.entities.map(\.count) == [50, 22, 2, 20])
+    #expect(inspection.entities[0].relationships.map(\.name) == ["country"])
+    #expect(inspection.entities[0].attributes.map(\.name).contains("latitude"))
+    #expect(InspectionText.lines(inspection).contains { $0.contains("guesses") })
+  }
+}

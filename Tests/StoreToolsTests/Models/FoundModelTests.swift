@@ -1,0 +1,114 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import StoreTools
+
+@Suite("A model is found in every form, and shown in every form")
+struct FoundModelTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static let moody = ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel")
+
+  private func store(of model: NSManagedObjectModel) throws -> URL {
+    let url = folder.file("Store.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
+    return url
+  }
+
+  @Test func everyFormGivesTheSameModel() throws {
+    let document = try FoundModel(path: Self.moody.path)
+    #expect(document.origin == .document && document.versions == ["Moody"])
+    let compiled = folder.file("Moody.momd")
+    try FileManager.default.createDirectory(at: compiled, withIntermediateDirectories: true)
+    for name in ["Moody", "Moody 2"] {
+      try Data(ModelArchive.bytes(of: document.model))
+        .write(to: compiled.appendingPathComponent("\(name).mom"))
+    }
+    let version = try FoundModel(path: compiled.path, version: "Moody 2")
+    #expect(version.origin == .compiled && version.version == "Moody 2")
+    #expect(throws: ModelErrors.self) { try FoundModel(path: compiled.path) }
+    #expect(throws: ModelErrors.self) { try FoundModel(path: compiled.path, version: "Moody 3") }
+    let stored = try FoundModel(path: store(of: document.model).path)
+    #expect(stored.origin == .store && stored.versions.isEmpty)
+    let written = folder.file("contents")
+    try Data(ModelDocument.text(of: stored.model).text.utf8).write(to: written)
+    for model in [version.model, stored.model, try FoundModel(path: written.path).model] {
+      #expect(model.outline == document.model.outline)
+    }
+  }
+
+  @Test func statementsAreThoseOfAStore() throws {
+    let model = try FoundModel(path: Self.moody.path).model
+    let statements = try model.creationStatements()
+    let url = try store(of: model)
+    let connection = try Connection(path: url.path, access: .looking)
+    defer { connection.close() }
+    let rows = try connection.values(
+      "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+    #expect(rows.map { $0[0] } == statements.map { .text($0) })
+    #expect(statements.allSatisfy { !$0.contains("\n") && !$0.hasSuffix(";") })
+  }
+
+  @Test func aModelIsReadOffTheTables() throws {
+    let known = try FoundModel(path: Self.moody.path).model
+    let url = try store(of: known)
+    let connection = try Connection(path: url.path, access: .writing)
+    try connection.execute("DROP TABLE Z_MODELCACHE")
+    connection.close()
+    let found = try FoundModel(path: url.path)
+    #expect(found.origin == .tables)
+    let guess = found.model
+    #expect(guess.validate() == [])
+    #expect(Set(guess.entitiesByName.keys) == Set(known.entitiesByName.keys))
+    for entity in known.entities {
+      let guessed = try #require(guess.entitiesByName[entity.name ?? ""])
+      #expect(guessed.superentity?.name == entity.superentity?.name)
+      let columns = entity.properties.filter {
+        !(($0 as? NSRelationshipDescription)?.isToMany ?? false)
+      }
+      #expect(
+        Set(guessed.properties.map(\.name)).isSuperset(of: columns.map { $0.name.lowercased() }))
+    }
+    let mood = try #require(guess.entitiesByName["Mood"])
+    #expect(mood.relationshipsByName["country"]?.destinationEntity?.name == "Country")
+    #expect(mood.attributesByName["date"]?.attributeType == .dateAttributeType)
+    let text = ModelText.lines(found)
+    #expect(text.contains { $0.contains("are guesses") })
+    #expect(
+      text.contains {
+        $0.hasPrefix("  country ") && $0.contains("to one, Country") && $0.hasSuffix(", guessed")
+      })
+
+    // The guess opens the store it was read off.
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: guess)
+    try coordinator.addPersistentStore(
+      type: .sqlite, at: url,
+      options: [
+        NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,
+      ])
+  }
+
+  @Test func aModelIsShownAsTextJSONAndGraph() throws {
+    let found = try FoundModel(path: Self.moody.path)
+    let json = try JSONSerialization.jsonObject(with: ModelJSON.data(found)) as? [String: Any]
+    let entities = json?["entities"] as? [[String: Any]] ?? []
+    #expect(
+      Set(entities.compactMap { $0["name"] as? String }) == Set(found.model.entitiesByName.keys))
+    let mood = try #require(entities.first { $0["name"] as? String == "Mood" })
+    #expect(
+      (mood["attributes"] as? [[String: Any]])?.contains { $0["type"] as? String == "Date" } == true
+    )
+    let graph = ModelGraph.lines(found.model)
+    #expect(graph.first == "digraph model {" && graph.last == "}")
+    #expect(graph.filter { $0.contains("dir=both") }.count == 2)
+    #expect(ModelText.lines(found).contains { $0.contains("to one, Country, delete Nullify") })
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import OpenCoreData
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import StoreTools
+
+@Suite("Checking a model finds each kind of trouble, and nothing in sound models")
+struct ModelRulesTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Lines of a document, the rules that find something in it and what they name.
+  @Test(arguments: [
+    (
+      #"<entity name="A"><relationship name="b" maxCount="1" optional="YES" "#
+        + #"destinationEntity="B"/></entity><entity name="B"/>"#, ["missing-inverse A.b"]
+    ),
+    (
+      #"<entity name="A"><relationship name="b" maxCount="1" optional="YES" "#
+        + #"destinationEntity="Missing"/></entity>"#, ["dangling-destination A.b"]
+    ),
+    (
+      #"<entity name="A"><relationship name="b" maxCount="1" optional="YES" "#
+        + #"destinationEntity="B" inverseName="a"/></entity><entity name="B">"#
+        + #"<relationship name="a" maxCount="1" optional="YES" deletionRule="No Action" "#
+        + #"destinationEntity="A" inverseName="b"/></entity>"#, ["dangling-destination A.b"]
+    ),
+    (
+      #"<entity name="A"><attribute name="x" attributeType="Integr 16"/>"#
+        + #"<attribute name="photo" attributeType="Binary"/></entity>"#,
+      ["ignored-element A.x", "large-inline-binary A.photo"]
+    ),
+    (
+      #"<entity name="A"/><entity name="A"><attribute name="y" attributeType="Integr 16"/></entity>"#,
+      ["invalid-model A"]
+    ),
+    (
+      #"<entity name="A"><attribute name="x" attributeType="Date"/>"#
+        + #"<attribute name="y" attributeType="Date"/>"#
+        + #"<fetchIndex name="byX"><fetchIndexElement property="x" order="descending"/>"#
+        + #"</fetchIndex><fetchIndex name="byXY"><fetchIndexElement property="x"/>"#
+        + #"<fetchIndexElement property="y"/></fetchIndex><fetchIndex name="someX" "#
+        + #"partialIndexPredicate="y != nil"><fetchIndexElement property="x"/></fetchIndex>"#
+        + #"<fetchIndex name="byY"><fetchIndexElement property="y"/></fetchIndex></entity>"#,
+      ["prefix-index A", "prefix-index A"]
+    ),
+    (
+      #"<entity name="A"><attribute name="x" attributeType="Date" indexed="YES"/>"#
+        + "<uniquenessConstraints><uniquenessConstraint>"
+        + #"<constraint value="x"/></uniquenessConstraint></uniquenessConstraints></entity>"#,
+      ["prefix-index A"]
+    ),
+    (
+      #"<entity name="A"><attribute name="x" attributeType="Integer 16" minValueString="5" "#
+        + #"maxValueString="1"/><attribute name="y" attributeType="String" "#
+        + #"regularExpressionString="[a-z"/><fetchedProperty name="f"><fetchRequest name="q" "#
+        + #"entity="A" predicateString="nope == 1"/></fetchedProperty></entity>"#
+        + #"<fetchRequest name="r" entity="A" predicateString="x == "/>"#
+        + #"<fetchRequest name="s" entity="A" predicateString="x == $N AND y == nil"/>"#,
+      ["invalid-expression A.x", "invalid-expression A.y", "invalid-expression A.f", "invalid-expression "]
+    ),
+    (
+      #"<entity name="A"><attribute name="x" attributeType="Date"/><fetchIndex name="byX">"#
+        + #"<fetchIndexElement property="x"/></fetchIndex><compoundIndexes><compoundIndex/>"#
+        + "</compoundIndexes></entity>", []
+    ),
+  ])
+  func eachRuleFindsItsTrouble(inside: String, expected: [String]) throws {
+    let findings = try ModelRules.findings(in: document(inside))
+    #expect(findings.map { "\($0.rule) \(subject($0))" } == expected)
+    #expect(findings.allSatisfy { $0.error.nextStep != nil })
+    if expected.first?.hasPrefix("unsound") == true || expected.first?.hasPrefix("doubt") == true
+      || inside.contains("Missing")
+    {
+      #expect(findings[0].error.line == 1 && findings[0].error.column != nil)
+    }
+  }
+
+  private func subject(_ finding: ModelFinding) -> String {
+    [finding.error.entity, finding.error.property].compactMap(\.self).joined(separator: ".")
+  }
+
+  private func document(_ inside: String) throws -> FoundModel {
+    let model = folder.file("A.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try Data("<model>\(inside)</model>".utf8).write(to: model.appendingPathComponent("contents"))
+    return try FoundModel(path: model.path, keepsGoing: true)
+  }
+
+  /// A parent with five children of eight attributes each, of which `shared` are the parent's.
+  @Test(arguments: [(0, true), (7, false)])
+  func hierarchiesFullOfNullsAreFound(shared: Int, isFound: Bool) throws {
+    func attributes(_ stem: String, _ count: Int) -> String {
+      (0..<count).map { #"<attribute name="\#(stem)\#($0)" attributeType="Date" optional="YES"/>"# }
+        .joined()
+    }
+    let children = (0..<5).map { child in
+      #"<entity name="C\#(child)" parentEntity="P">\#(attributes("c\(child)x", 8 - shared))</entity>"#
+    }
+    let found = try document(
+      #"<entity name="P" isAbstract="YES">\#(attributes("p", 12))\#(attributes("s", shared))</entity>"#
+        + children.joined())
+    let rules = try ModelRules.findings(in: found).map(\.rule)
+    #expect(rules == (isFound ? ["wide-hierarchy"] : []))
+  }
+
+  /// What only rows and tables of a store tell: large values, join tables without the way back.
+  @Test func storesAreMeasured() throws {
+    let model = try document(
+      #"<entity name="A"><attribute name="photo" optional="YES" attributeType="Binary"/>"#
+        + #"<relationship name="bs" toMany="YES" optional="YES" destinationEntity="B" "#
+        + #"inverseName="as"/></entity><entity name="B"><relationship name="as" toMany="YES" "#
+        + #"optional="YES" destinationEntity="A" inverseName="bs"/></entity>"#
+    ).model
+    let url = folder.file("A.sqlite")
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(type: .sqlite, at: url)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+        .setValue(Data(repeating: 1, count: 90_000), forKey: "photo")
+      try context.save()
+    }
+    #expect(try ModelRules.findings(in: FoundModel(path: url.path)).isEmpty)
+    try context.performAndWait {
+      NSEntityDescription.insertNewObject(forEntityName: "A", into: context)
+        .setValue(Data(repeating: 1, count: 150_000), forKey: "photo")
+      try context.save()
+    }
+    let connection = try Connection(path: url.path, access: .writing)
+    try connection.execute("DROP INDEX Z_1BS_Z_2BS_INDEX")
+    connection.close()
+    let found = try FoundModel(path: url.path)
+    let before = try FolderState(folder.url)
+    let findings = try ModelRules.findings(in: found)
+    #expect(try FolderState(folder.url) == before)
+    #expect(findings.map(\.rule) == ["one-way-join-table", "large-inline-binary"])
+    #expect(findings[0].error.message.contains("Z_1BS has no index that begins with Z_2BS"))
+    #expect(findings[1].error.message.contains("the largest of 150,000 bytes"))
+  }
+}

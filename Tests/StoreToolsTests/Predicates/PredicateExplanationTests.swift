@@ -1,0 +1,65 @@
+import OpenCoreData
+import Testing
+import WorkbenchFixtures
+
+@testable import StoreTools
+@testable import WorkbenchText
+
+@Suite("A predicate is explained from its text to its plan")
+struct PredicateExplanationTests {
+  private func model() throws -> NSManagedObjectModel {
+    try ModelFile.read(
+      URL(
+        fileURLWithPath: ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel")
+          .path))
+  }
+
+  @Test func theTreeHasALineForEachPart() throws {
+    let explanation = try PredicateExplanation(
+      "date >= %@ and (ANY moods.date == nil || SUBQUERY(moods, $x, NOT $x.n + 1 < 3).@count = 2)")
+    #expect(
+      explanation.format
+        == "date >= %@ AND (ANY moods.date == nil OR "
+        + "SUBQUERY(moods, $x, NOT $x.n + 1 < 3).@count == 2)")
+    #expect(
+      explanation.tree == [
+        "AND", "|-->=", "|  |--key path date", "|  `--argument %@", "`--OR", "   |--ANY ==",
+        "   |  |--key path moods.date", "   |  `--constant nil", "   `--==", "      |--path",
+        "      |  |--SUBQUERY $x", "      |  |  |--key path moods", "      |  |  `--NOT",
+        "      |  |     `--<", "      |  |        |--function add:to:",
+        "      |  |        |  |--path", "      |  |        |  |  |--variable $x",
+        "      |  |        |  |  `--key path n", "      |  |        |  `--integer 1",
+        "      |  |        `--integer 3", "      |  `--key path @count", "      `--integer 2",
+      ])
+    #expect(explanation.statement == nil)
+    #expect(PredicateText.lines(explanation, .format) == ["format  \(explanation.format)"])
+  }
+
+  @Test func sqlComesWithItsBindsAndArrays() throws {
+    let explanation = try PredicateExplanation(
+      "country.numericISO3166Code == 49 AND SELF.date > CAST(1.5, 'NSDate')", entity: "Mood",
+      model: try model())
+    let lines = PredicateText.lines(explanation, [.sql, .binds])
+    #expect(lines.first?.hasPrefix("sql     SELECT 0, t0.Z_PK") == true)
+    #expect(lines.first?.contains("t1.ZNUMERICISO3166CODE = ?") == true, "\(lines)")
+    #expect(lines.dropFirst() == ["binds   [0] 49", "        [1] 1.5"])
+    let plan = PredicateText.lines(plan: ["SEARCH t0 USING INDEX i (a=?)"], of: explanation)
+    #expect(plan.first == "plan    SEARCH t0 USING INDEX i (a=?)" && plan.count == 2)
+  }
+
+  @Test(arguments: [
+    ("date > 3 AND", 13, "ends too early"), ("dat > 3", 1, "did you mean `date`?"),
+    ("date > 3 AND country.nme == 'x'", 22, "no property `nme`"),
+    ("date != nil AND date isEqual: country", 17, "has no SQL"),
+    ("country.moods.count > 2", 15, "did you mean `country.moods.@count`?"),
+  ])
+  func mistakesHaveACaret(format: String, column: Int, part: String) throws {
+    let model = try model()
+    let failure = #expect(throws: CommandFailure.self) {
+      try PredicateExplanation(format, entity: "Mood", model: model)
+    }
+    #expect(failure?.message.contains(part) == true, "\(failure?.message ?? "")")
+    let carets = failure?.excerpt?.split(separator: "\n").last ?? ""
+    #expect(carets.prefix { $0 == " " }.count == column - 1 + 2, "\(failure?.excerpt ?? "")")
+  }
+}

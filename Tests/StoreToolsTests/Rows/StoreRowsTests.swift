@@ -1,0 +1,227 @@
+import Foundation
+import SQLiteDriver
+import Testing
+import WorkbenchFixtures
+
+@testable import OpenCoreData
+@testable import StoreTools
+@testable import WorkbenchText
+
+@Suite("Rows come out as they are in the file")
+struct StoreRowsTests {
+  /// Everything of a store through the framework, held against plain SQL.
+  @Test(.enabled(if: SharedData.moodyStores != nil), arguments: SharedData.stores)
+  func rowsOfApplesStoresEqualPlainSQL(path: String) throws {
+    try compare(try SharedData.url(path))
+  }
+
+  @Test func rowsOfAStoreMadeHereEqualPlainSQL() throws {
+    let store = try OfficeStore()
+    try compare(store.url)
+    withExtendedLifetime(store.folder) {}
+  }
+
+  /// What is in the file is shown, also where the attribute's type has no room for it.
+  @Test func numbersThatAreTooWideAreNotCut() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE ZPASSPORT SET ZNUMBER = 3000000000")
+    try compare(store.url)
+    var found = 0
+    try StoreRows(store.url, entity: "Passport", where: "number == 3000000000")
+      .forEach { _ in found += 1 }
+    #expect(found == 3)
+  }
+
+  /// What no calendar has is shown as the number that it is.
+  @Test func datesOutsideOfTheCalendarAreNotBent() throws {
+    let store = try OfficeStore()
+    for (seconds, text) in [
+      ("1e300", "1e+300 seconds from 2001-01-01"), ("9e999", "inf seconds from 2001-01-01"),
+      ("-63114076801", "-63114076801.0 seconds from 2001-01-01"),
+      ("-63114076800", "0001-01-01T00:00:00.000Z"), ("252423993599", "9999-12-31T23:59:59.000Z"),
+    ] {
+      try store.run("UPDATE ZPARTY SET ZSAVEDAT = \(seconds) WHERE ZCODE = 'c1'")
+      var lines: [String] = []
+      try StoreRows(store.url, entity: "Person", where: "code == 'c1'").forEach {
+        lines += RowsText.lines($0)
+      }
+      #expect(lines.contains { $0.hasPrefix("  savedAt") && $0.hasSuffix("   \(text)") }, "\(text)")
+    }
+  }
+
+  /// Entities and rows need no model: one that is damaged is as none.
+  @Test func aStoreWithADamagedModelIsReadByItsTables() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_MODELCACHE SET Z_CONTENT = x'010203'")
+    let rows = try StoreRows(store.url, entity: "Note", where: nil)
+    var count = 0
+    try rows.forEach { _ in count += 1 }
+    #expect(rows.isGuessed && count == 6)
+  }
+
+  /// Parents that form a circle do not hide the rows.
+  @Test func entitiesThatAreTheirOwnParentsAreRead() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT; DELETE FROM Z_MODELCACHE")
+    let inspection = try StoreInspector.inspect(store.url)
+    #expect(inspection.entities.first { $0.name == "Note" }?.ownCount == 6)
+    var count = 0
+    try StoreRows(store.url, entity: "Tag", where: nil).forEach { _ in count += 1 }
+    #expect(count == 2)
+  }
+
+  /// A value that could not be read is not passed off as empty.
+  @Test func whatCannotBeReadIsAnError() throws {
+    let store = try OfficeStore()
+    try store.run("UPDATE ZPARTY SET Z_ENT = 77 WHERE ZCODE = 'c1'")
+    var count = 0
+    let rows = try StoreRows(store.url, entity: "Tag", where: nil)
+    try rows.forEach { _ in count += 1 }
+    #expect(count == 2)
+    let refusal = #expect(throws: InvalidInputError.self) { try rows.check() }
+    #expect(refusal?.kind == .unusable && refusal?.message.contains("entity ID 77") == true)
+  }
+
+  @Test func whatIsMissingInTheFileIsNamed() throws {
+    let store = try OfficeStore()
+    try store.run("DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'")
+    let report = try StoreDoctor.examine(store.url)
+    #expect(
+      report.findings.first { $0.rule == .model }?.examples
+        == ["The model has the entity Tag, which the file's table Z_PRIMARYKEY does not list."])
+    try store.run("UPDATE Z_METADATA SET Z_UUID = NULL")
+    let refusal = #expect(throws: InvalidInputError.self) { try InvalidInputError.check(store.url) }
+    #expect(refusal?.message.contains("has no UUID") == true)
+    let document = store.folder.file("Document.xml")
+    try Data(#"<?xml version="1.0"?> <!DOCTYPE database SYSTEM "CoreData.dtd"><database/>"#.utf8)
+      .write(to: document)
+    let other = #expect(throws: InvalidInputError.self) { try InvalidInputError.check(document) }
+    #expect(other?.message.contains("is an XML store") == true)
+  }
+
+  private func compare(_ url: URL) throws {
+    let connection = try Connection(path: url.path, access: .looking)
+    defer { connection.close() }
+    let anatomy = try StoreAnatomy(reading: connection)
+    for entity in anatomy.mapping.entities {
+      var rows: [StoreRow] = []
+      try StoreRows(url, entity: entity.name, where: nil).forEach { rows.append($0) }
+      let numbers = entity.concreteNumbers.map(String.init).joined(separator: ", ")
+      let keys = try connection.values(
+        "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) WHERE Z_ENT IN (\(numbers)) ORDER BY Z_PK"
+      )
+      #expect(rows.count == keys.count)
+      for row in rows where row.entity == entity.name {
+        let key = try #require(Int64(row.id.split(separator: "/").last?.dropFirst() ?? ""))
+        let values = Dictionary(uniqueKeysWithValues: row.values.map { ($0.name, $0.value) })
+        for column in entity.columns {
+          let stored = try connection.values(
+            "SELECT \(SQLNames.quoted(column.name)) FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = \(key)"
+          )
+          #expect(
+            values[column.property.name]?.isStored(stored[0][0]) == true,
+            "\(row.id) \(column.property.name): \(stored[0][0])")
+        }
+        for (name, toMany) in entity.toMany {
+          guard case .objects(let uris)? = values[name] else {
+            Issue.record("\(name) isn't a list")
+            continue
+          }
+          let stored = try connection.values(Self.members(of: toMany), [.integer(key)])
+          #expect(
+            Set(uris.map(Self.key)) == Set(stored.map { $0[0] }), "\(row.id) \(name)")
+        }
+      }
+    }
+  }
+
+  private static func key(_ uri: String) -> SQLiteValue {
+    .integer(Int64(uri.split(separator: "/").last?.dropFirst() ?? "") ?? 0)
+  }
+
+  private static func members(of toMany: SQLToMany) -> String {
+    switch toMany.storage {
+    case .foreignKey(let column, _):
+      "SELECT Z_PK FROM \(SQLNames.quoted(toMany.destination.table)) WHERE \(SQLNames.quoted(column)) = ?"
+    case .joinTable(let table, let source, let destination, _):
+      "SELECT \(SQLNames.quoted(destination)) FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
+    }
+  }
+
+  @Test func theJSONReadsBackAndPredicatesChoose() throws {
+    let store = try OfficeStore()
+    var writer = RowsJSON()
+    var data = Data()
+    try StoreRows(store.url, entity: "Party", where: "name BEGINSWITH 'Person'").forEach {
+      data += writer.row($0)
+    }
+    var text: [String] = []
+    try StoreRows(store.url, entity: "Person", where: "code == 'c2'").forEach {
+      text += RowsText.lines($0)
+    }
+    #expect(text.contains { $0.contains(/^  savedAt +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) })
+    #expect(text.contains { $0.contains(/^  photo +10 bytes$/) })
+    #expect(
+      text.contains { $0.contains(/^  notes +x-coredata:.*Note\/p\d+, x-coredata:.*Note\/p\d+$/) })
+    var company = RowsJSON()
+    var line = Data()
+    try StoreRows(store.url, entity: "Company", where: nil).forEach { line += company.row($0) }
+    line += company.end()
+    let companies = try JSONSerialization.jsonObject(with: line) as? [[String: Any]]
+    let seat = (companies?.first?["values"] as? [String: Any])?["seat"] as? String
+    #expect(seat == OfficeStore.seat)
+    data += writer.end()
+    let rows = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+    #expect(rows.count == 3)
+    #expect(rows.map { $0["entity"] as? String } == ["Person", "Person", "Person"])
+    let values = try #require(rows.last?["values"] as? [String: Any])
+    #expect(values["name"] as? String == "Person 3")
+    #expect(values["noteCount"] as? Int == 3)
+    #expect((values["notes"] as? [String])?.count == 3)
+    var names: [String: String] = [:]
+    try StoreRows(store.url, entity: "Tag", where: nil).forEach { row in
+      if case .text(let name)? = row.values.first(where: { $0.name == "name" })?.value {
+        names[row.id] = name
+      }
+    }
+    let tags = (values["tags"] as? [String])?.compactMap { names[$0] } ?? []
+    #expect(tags.sorted() == ["tag 1", "tag 2"])
+    #expect((values["house"] as? String)?.contains("/Company/p") == true)
+    #expect(Data(base64Encoded: values["photo"] as? String ?? "")?.count == 10)
+
+    let empty = RowsJSON()
+    #expect(empty.end() == Data("[]\n".utf8))
+    #expect(throws: CommandFailure.self) {
+      try StoreRows(store.url, entity: "Prson", where: nil).forEach { _ in }
+    }
+    #expect(throws: CommandFailure.self) {
+      try StoreRows(store.url, entity: "Person", where: "nme == 'x'").forEach { _ in }
+    }
+  }
+}
+
+extension RowText {
+  /// Whether a column's value stands behind it.
+  fileprivate func isStored(_ value: SQLiteValue) -> Bool {
+    switch (self, value) {
+    case (.null, .null): true
+    case (.bool(let flag), .integer(let number)): flag == (number != 0)
+    case (.integer(let number), .integer(let stored)): number == stored
+    case (.real(let number), .real(let stored)): number == stored || Float(number) == Float(stored)
+    case (.real(let number), .integer(let stored)): number == Double(stored)
+    case (.date(let date), .real(let stored)): date.timeIntervalSinceReferenceDate == stored
+    case (.date(let date), .integer(let stored)):
+      date.timeIntervalSinceReferenceDate == Double(stored)
+    case (.decimal(let number), .integer(let stored)): number == Decimal(stored)
+    case (.decimal(let number), .real(let stored)): number.description == "\(stored)"
+    case (.text(let text), .text(let stored)): text == stored
+    case (.text(let text), .blob(let bytes)):
+      UUID(uuidString: text).map { withUnsafeBytes(of: $0.uuid) { Array($0) } } == bytes
+    case (.bytes(let data), .blob(let bytes)):
+      // A value that may be kept outside has a byte before it that says where it is.
+      Array(data) == bytes || [1] + Array(data) == bytes
+    case (.object(let uri), .integer(let key)): uri.hasSuffix("/p\(key)")
+    default: false
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package import Foundation
+import OpenCoreData
+import Profiling
+import SQLiteDriver
+import ScenarioLanguage
+package import StatementAnalysis
+
+/// A store of moods to look for indexes on, and the folder that keeps it.
+package struct AdvisedStore {
+  package let url: URL
+  private let folder: TemporaryFolder
+
+  /// 3,000 moods in 30 countries: 5 latitudes and 7 longitudes go round.
+  package init(moods: Int = 3_000) throws {
+    folder = try TemporaryFolder()
+    let latitudes = (0..<5).map(String.init).joined(separator: ", ")
+    let longitudes = (0..<7).map(String.init).joined(separator: ", ")
+    let scenario = try ScenarioReader.read(
+      text: """
+        name: Advised
+        model: Moody
+        data:
+          Country: {count: 30}
+          Mood:
+            count: \(moods)
+            country: cycle
+            date: every 1 minute
+            latitude: "one of [\(latitudes)]"
+            longitude: "one of [\(longitudes)]"
+            remoteIdentifier: text 8
+        steps: []
+        """,
+      url: ScenarioFiles.folder.appendingPathComponent("advised.yml"), path: "advised.yml")
+    url = folder.file("advised.sqlite")
+    _ = try ScenarioData.make(scenario.data, model: scenario.model, scale: 1, at: url)
+  }
+
+  /// The advice for steps that were run on the store.
+  package func advice(_ lines: [String], sql: [String] = []) throws -> IndexAdvice {
+    try WorkToAdvise.advice(forStore: url, lines: lines, sql: sql)
+  }
+
+  /// Runs SQL on the store, which nobody has open.
+  package func execute(_ sql: String) throws {
+    let connection = try StoreConnection.open(path: url.path, access: .writing)
+    defer { connection.close() }
+    try connection.execute(sql)
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import OpenCoreData
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+@testable import WorkbenchShell
+@testable import WorkbenchText
+
+@Suite("A starter is a scenario that holds")
+struct ScenarioStarterTests {
+  @Test
+  func theStarterOnMadeDataHolds() throws {
+    let folder = try TemporaryFolder()
+    let written = try ScenarioStarter(name: "my first").write(to: folder.url)
+    #expect(written.count == 3)
+    try expectHolds(folder.file("my first.yml"), in: folder)
+    // The model is used again, the scenario's file is not replaced.
+    #expect(throws: CommandFailure.self) {
+      try ScenarioStarter(name: "my first").write(to: folder.url)
+    }
+    #expect(try ScenarioStarter(name: "second").write(to: folder.url).count == 1)
+  }
+
+  @Test
+  func theStarterOnAStoreHolds() throws {
+    let store = try TypedSession.store()
+    let workspace = try ShellWorkspace(store: store.url, path: store.url.path)
+    let starter = try ScenarioStarter(
+      name: "theirs", store: store.url, model: workspace.model, counts: workspace.counts,
+      folder: store.folder.url)
+    #expect(try starter.write(to: store.folder.url).count == 2)
+    let file = store.folder.file("theirs.yml")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    #expect(text.contains("store: small.sqlite ") && text.contains("{fetch: Mood, as: objects}"))
+    try expectHolds(file, in: store.folder)
+  }
+
+  private func expectHolds(_ file: URL, in folder: TemporaryFolder) throws {
+    let scenario = try ScenarioReader.read(file)
+    for scale in [1, 3] {
+      let result = try ScenarioRunner(
+        scenario: scenario, scale: scale, outputDirectory: folder.file("out")
+      ).run()
+      #expect(result.holds, "\(RunText.lines(result).joined(separator: "\n"))")
+    }
+  }
+}

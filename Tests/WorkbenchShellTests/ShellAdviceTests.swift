@@ -1,0 +1,92 @@
+import Foundation
+import OpenCoreData
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import StatementAnalysis
+@testable import WorkbenchShell
+@testable import WorkbenchText
+
+@Suite("The shell proposes indexes for what was typed")
+struct ShellAdviceTests {
+  private static let point = "fetch Mood where \"latitude == 3 AND longitude == 3\""
+  private static let sorted = "fetch Mood where \"longitude == 3\" sort remoteIdentifier"
+  private let store: AdvisedStore
+
+  init() throws {
+    store = try AdvisedStore()
+  }
+
+  @Test func whatHelpsIsProposedAndCostsTheTryNothing() throws {
+    let shell = try ShellSession(store.url)
+    let before = try Data(contentsOf: store.url)
+    shell.type(Self.point)
+    let stats = shell.type("stats").lines
+    let advice = shell.type("advise")
+    #expect(advice.failure == nil)
+    #expect(advice.lines.contains { $0.hasPrefix("  1  index Mood (latitude, longitude): ") })
+    #expect(advice.lines.contains { $0.contains("VM steps an INSERT") })
+    #expect(shell.type("stats").lines == stats)
+    #expect(try Data(contentsOf: store.url) == before)
+  }
+
+  /// A try that is over is still part of the work; a number of `last` is one statement alone.
+  @Test func allTriesCountAndOneStatementCanBeAskedFor() throws {
+    let shell = try ShellSession(store.url)
+    shell.type(Self.point, "reset", Self.sorted)
+    let all = shell.type("advise").lines
+    #expect(all.first?.hasPrefix("  2 statement shapes read, ") == true)
+    #expect(all.contains { $0.contains("index Mood (longitude, remoteIdentifier)") })
+    #expect(
+      all.contains { $0.contains("index Mood (latitude, longitude)") || $0.contains("latitude") })
+    let one = shell.type("advise 1").lines
+    #expect(one.first?.hasPrefix("  1 statement shape read, ") == true)
+    #expect(!one.contains { $0.contains("latitude") })
+    #expect(shell.type("mode csv", "advise 1").lines.first?.hasPrefix("advice,index,on,") == true)
+    #expect(shell.type("mode json", "advise 1").lines.contains { $0.contains("\"proposed\"") })
+  }
+
+  @Test(arguments: [
+    ("advise", "no statement has run yet", nil), ("advise 1", "nothing has run in this try", nil),
+    ("advise now", "nothing has run", nil), ("advise 1 2", "too many arguments for `advise`", "2"),
+  ])
+  func nothingIsProposedForNothing(line: String, message: String, marked: String?) throws {
+    let failure = try #require(try ShellSession(store.url).type(line).failure)
+    #expect(failure.message.contains(message))
+    #expect(marked == nil || failure.excerpt?.hasSuffix("^") == true)
+  }
+
+  @Test func aNumberWithoutAStatementIsTold() throws {
+    let shell = try ShellSession(store.url)
+    shell.type("fetch Mood limit 3 as m", "touch m date")
+    let groups = shell.engine.current.groups
+    let hit = try #require(groups.first { $0.sql == nil })
+    #expect(
+      shell.type("advise \(hit.number)").failure?.message == "#\(hit.number) ran no statement")
+    #expect(shell.type("advise 99").failure?.message.contains("none of the numbers") == true)
+  }
+
+  @Test func theSearchCanBeStopped() throws {
+    struct Enough: Error {}
+    let shapes = [
+      AdvisedStatement(sql: "SELECT 0, t0.Z_PK FROM ZMOOD t0 WHERE t0.ZLATITUDE = 3", count: 9)
+    ]
+    let advisor = try IndexAdvisor(storeURL: store.url)
+    var asked = 0
+    #expect(throws: Enough.self) {
+      try advisor.advice(on: shapes) {
+        asked += 1
+        throw Enough()
+      }
+    }
+    #expect(asked == 1)
+  }
+
+  @Test func itIsCompletedAndHelpedWith() throws {
+    let shell = try ShellSession(store.url)
+    #expect(shell.engine.vocabulary.candidates(for: "adv") == .words(["advise"]))
+    #expect(shell.type("help advise").lines.first == "  advise [N]")
+    #expect(shell.type("help").lines.contains { $0.contains("advise [N]") })
+  }
+}

@@ -1,0 +1,292 @@
+import Foundation
+import ProfileEvents
+import Testing
+import WorkbenchFixtures
+
+@testable import Profiling
+@testable import RunReports
+@testable import ScenarioLanguage
+@testable import StatementAnalysis
+@testable import WorkbenchShell
+@testable import WorkbenchText
+
+@Suite("Several stores in one shell, and what may be written")
+struct ShellStoresTests {
+  private let folder: TemporaryFolder
+  /// A store with 3 countries and 6 moods.
+  private let store: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let scenario = folder.file("made.yml")
+    try Data(
+      """
+      name: Made
+      model: \(ScenarioFiles.folder.appendingPathComponent("Models/Moody.xcdatamodel").path)
+      data:
+        Country: {count: 3}
+        Mood: {count: 6, country: cycle}
+      steps: []
+      variants: [{name: all}]
+      """.utf8
+    ).write(to: scenario)
+    _ = try ScenarioRunner(
+      scenario: try ScenarioReader.read(scenario), outputDirectory: folder.url
+    ).run()
+    store = folder.file("made.sqlite")
+  }
+
+  private var insert: String {
+    "insert Country times 1 with numericISO3166Code 999, updatedAt 2016-01-01 as c"
+  }
+
+  @Test func storesAreOpenedUsedAndClosedByName() throws {
+    let shell = try ShellSession(store)
+    #expect(shell.engine.prompt == "cdprof> ")
+    let path = LineWords.plain(store.path)
+    #expect(
+      shell.type("open \(path) as other").lines.first?.hasPrefix("other: made.sqlite") == true)
+    #expect(shell.engine.prompt == "cdprof other> ")
+    shell.type("count Mood")
+    #expect(shell.type("use made").failure == nil)
+    #expect(shell.engine.current.steps.isEmpty, "each store has tries of its own")
+    #expect(shell.type("stores").lines.map { $0.prefix(10) } == ["* made    ", "  other   "])
+    #expect(shell.type("open \(path)").lines.first?.hasPrefix("made-2: ") == true)
+    #expect(shell.type("use oter").failure?.message.contains("did you mean `other`") == true)
+    #expect(
+      shell.type("open \(path) as other").failure?.message.contains("open as `other`") == true)
+    #expect(shell.type("open \(path) as 9").failure?.message.contains("needs a name") == true)
+    #expect(shell.type("open \(path) wirte").failure?.message.contains("`write`") == true)
+    #expect(shell.type("close other").lines == ["  other is closed; `made-2` is worked on"])
+    shell.type("close", "close")
+    #expect(shell.type("stores").lines == ["  nothing is open"])
+    #expect(shell.type("last").failure?.message == "nothing is open")
+  }
+
+  /// Entities are exact, names of properties are guesses; that is enough to look, and not to write.
+  @Test(arguments: ["DELETE FROM Z_MODELCACHE", "UPDATE Z_MODELCACHE SET Z_CONTENT = x'0102'"])
+  func aStoreWithoutAModelIsLookedAt(damage: String) throws {
+    let office = try OfficeStore()
+    try office.run(damage)
+    let before = try FolderState(office.folder.url)
+    let shell = try ShellSession(on: ShellWorkspace(opening: office.url.path))
+    #expect(shell.engine.banner().contains("names of properties are guesses"))
+    #expect(
+      shell.type("fetch Note where \"hours == 2\" as n").lines.first?.contains("1 Note") == true)
+    #expect(shell.type("touch n hours").failure == nil)
+    #expect(shell.type("entities").lines.contains { $0.contains("Note") && $0.hasSuffix(" 6") })
+    #expect(shell.type("reset", "count Party").lines.first?.contains("4 Party") == true)
+    let kept = office.folder.file("kept.yml")
+    #expect(shell.type("save scenario \(LineWords.plain(kept.path))").failure != nil)
+    #expect(try FolderState(office.folder.url) == before)
+    for writing in [ShellWorkspace.Writing.copy, .inPlace] {
+      let refusal = try #require(throws: InvalidInputError.self) {
+        _ = try ShellWorkspace(opening: office.url.path, writing: writing)
+      }
+      #expect(refusal.nextStep.contains("only to look, no model is needed"))
+    }
+  }
+
+  @Test func writingIsDoneOnACopy() throws {
+    let before = try Data(contentsOf: store)
+    let workspace = try ShellWorkspace(opening: store.path, writing: .copy)
+    let shell = try ShellSession(on: workspace)
+    #expect(shell.engine.banner().contains("working on a copy; the original store isn't modified"))
+    #expect(shell.type(insert, "save").failure == nil)
+    #expect(shell.type("count Country").lines.first?.contains("4 Country") == true)
+    let kept = folder.file("kept.sqlite")
+    #expect(shell.type("save store \(LineWords.plain(kept.path))").failure == nil)
+    #expect(shell.type("reset").lines.first?.hasSuffix("What it saved is undone.") == true)
+    #expect(shell.type("count Country").lines.first?.contains("3 Country") == true)
+    #expect(try Data(contentsOf: store) == before)
+    let other = try ShellSession(kept)
+    #expect(other.type("count Country").lines.first?.contains("4 Country") == true)
+  }
+
+  @Test func inPlaceChangesTheStoreItself() throws {
+    let workspace = try ShellWorkspace(opening: store.path, writing: .inPlace)
+    let shell = try ShellSession(on: workspace)
+    #expect(shell.type(insert, "save").failure == nil)
+    #expect(shell.type("reset").lines.first?.hasSuffix("What it saved stays.") == true)
+    #expect(shell.type("count Country").lines.first?.contains("4 Country") == true)
+    let refused = shell.type("save scenario \(LineWords.plain(folder.file("s.yml").path))")
+    #expect(refused.failure?.message.contains("was changed in place") == true)
+    shell.engine.close()
+    let other = try ShellSession(store)
+    #expect(other.type("count Country").lines.first?.contains("4 Country") == true)
+  }
+
+  /// The query, and the words under the carets or the beginning of what it says.
+  @Test(
+    arguments: [
+      ("SELECT count(*) AS n, 'a#b' AS t FROM ZMOOD", nil, "  n  t"),
+      ("SELECT * FROM ZNOTHING", nil, "no such table: ZNOTHING"),
+      ("SELEC 1", "SELEC", "syntax error"),
+      ("DELETE FROM ZMOOD", nil, "only looks"),
+      ("ATTACH 'x.db' AS x", nil, "ATTACH and VACUUM INTO aren't allowed"),
+      ("VACUUM INTO 'x.db'", nil, "only looks"),
+      ("WITH x AS (SELECT 1) INSERT INTO ZMOOD(Z_PK) SELECT 9 FROM x", nil, "only looks"),
+      ("SELECT 1; SELECT 2", nil, "more than one statement"),
+      ("PRAGMA table_info(ZMOOD)", nil, "  cid"),
+    ] as [(String, String?, String)])
+  func sqliteLooksAndChangesNothing(query: String, marked: String?, text: String) throws {
+    let shell = try ShellSession(store)
+    let before = try Data(contentsOf: store)
+    let answer = shell.type(".sqlite \(query)")
+    let said = answer.failure.map { $0.text() } ?? answer.lines.joined(separator: "\n")
+    #expect(said.contains(text), "\(said)")
+    if let marked {
+      let excerpt = try #require(answer.failure?.excerpt).split(separator: "\n").map(Array.init)
+      let carets = excerpt[1].indices.filter { excerpt[1][$0] == "^" }
+      #expect(String(carets.map { excerpt[0][$0] }) == marked)
+    }
+    #expect(try Data(contentsOf: store) == before)
+    #expect(!FileManager.default.fileExists(atPath: "x.db"))
+    #expect(shell.engine.current.isEmpty, "it costs the try nothing")
+  }
+
+  @Test func rowsArePrintedInFourModes() throws {
+    let shell = try ShellSession(store)
+    let query =
+      ".sqlite SELECT 1234 AS n, 'a,\"b' AS t, NULL AS z, x'00ff' AS b UNION ALL SELECT 5, 'ü', 1.5, ''"
+    #expect(
+      shell.type(query).lines == [
+        "     n  t       z  b", "  ----  ----  ---  -------", "  1234  a,\"b       x'00ff'",
+        "     5  ü     1.5",
+      ])
+    shell.type("mode csv")
+    #expect(shell.type(query).lines == ["n,t,z,b", "1234,\"a,\"\"b\",,x'00ff'", "5,ü,1.5,"])
+    shell.type("mode line")
+    #expect(shell.type(query).lines.prefix(2) == ["n = 1234", "t = a,\"b"])
+    shell.type("mode json")
+    let json = shell.type(query).lines.joined(separator: "\n")
+    let rows = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+    #expect(rows?.first?["t"] as? String == "a,\"b")
+    #expect(rows?.last?["z"] as? Double == 1.5)
+    for line in ["fetch Mood as m", "touch m date", "last", "stats", "entities", "findings"] {
+      let answer = shell.type(line)
+      let data = Data(answer.lines.joined(separator: "\n").utf8)
+      #expect(try JSONSerialization.jsonObject(with: data) is [[String: Any]], "\(line)")
+    }
+    #expect(shell.type("mode xml").failure?.message.contains("means nothing to `mode`") == true)
+  }
+
+  @Test func linesComeFromAFileAndAnswersGoToOne() throws {
+    let shell = try ShellSession(store)
+    let script = folder.file("lines.txt")
+    try Data("# begin\ncount Mood\n\ncount Moood\ncount Country\n".utf8).write(to: script)
+    let name = LineWords.plain(script.path)
+    let answer = shell.type("source \(name)")
+    #expect(answer.lines.first == "> count Mood")
+    #expect(answer.failure?.message.hasPrefix("\(script.path):4: the model has no entity") == true)
+    #expect(answer.failure?.excerpt?.contains("^^^^^") == true)
+    #expect(shell.engine.current.steps.map(\.location.line) == [2])
+    #expect(shell.engine.current.steps.first?.location.file == script.path)
+    try Data("source \(name)\n".utf8).write(to: script)
+    #expect(shell.type("source \(name)").failure?.message.contains("read itself again") == true)
+
+    let output = folder.file("out.txt")
+    try Data("before\n".utf8).write(to: output)
+    let present = shell.type("output \(LineWords.plain(output.path))").failure
+    #expect(present?.message == "there is a file \(output.path) already")
+    shell.type("output \(LineWords.plain(output.path)) force")
+    #expect(shell.type("count Mood").lines.isEmpty)
+    #expect(shell.type("output off").lines == ["  results go to standard output"])
+    let refused = shell.type("output /proc/none/answers.txt").failure?.message ?? ""
+    #expect(refused.hasPrefix("/proc/none/answers.txt cannot be written: "), "\(refused)")
+    #expect(shell.type("count Mood").lines.count == 1)
+    let text = try String(contentsOf: output, encoding: .utf8)
+    #expect(text.hasPrefix("before\n  6 Mood"))
+    #expect(text.split(separator: "\n").count == 2)
+  }
+
+  @Test(arguments: ["html", "json", "md", "txt", "junit.xml"])
+  func theTriesAreAReport(ending: String) throws {
+    let shell = try ShellSession(store)
+    shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
+    let file = folder.file("tries.\(ending)")
+    let name = LineWords.plain(file.path)
+    #expect(shell.type("report \(name)").lines == ["  \(file.path): 2 runs"])
+    #expect(shell.type("report \(name)").failure == nil, "its own file again")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    #expect(text.contains("made") && text.contains("run 2"))
+    if ending == "json" {
+      let result = try ResultFile.read(at: file.path)
+      #expect(result.variants.map { $0.metrics[.selects] } == [7, 1])
+      #expect(result.variants[0].statements.map(\.count) == [1, 6])
+      #expect(result.variants[0].statements[1].plan.first?.contains("SEARCH") == true)
+    }
+    #expect(shell.type("report x.doc").failure?.message == "no report is called like this")
+  }
+
+  /// Both name the events of all tries, those before the last `reset` too.
+  @Test(arguments: ["trace.json", "jsonl"])
+  func theTriesAreATrace(ending: String) throws {
+    let shell = try ShellSession(store)
+    shell.type("fetch Mood values no as m", "touch m date", "reset", "count Mood")
+    let file = folder.file("tries.\(ending)")
+    #expect(
+      shell.type("report \(LineWords.plain(file.path))").lines == ["  \(file.path): 2 runs"])
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    let isTrace = ending == "trace.json"
+    let fault = isTrace ? "\"name\":\"fault Mood (miss)\"" : "\"kind\":\"objectFault\""
+    // A trace draws a miss on two tracks.
+    #expect(lines.count { $0.contains(fault) } == (isTrace ? 12 : 6))
+    #expect(lines.count { $0.contains("\"run 2\"") } == (isTrace ? 1 : 4))
+    let objects = isTrace ? [lines.joined()] : lines.map(String.init)
+    for object in objects {
+      _ = try JSONSerialization.jsonObject(with: Data(object.utf8))
+    }
+  }
+
+  @Test func stacksAreRecordedWhenAsked() throws {
+    let shell = try ShellSession(store)
+    shell.type("fetch Mood values no as m", "touch m date limit 2")
+    #expect(shell.type("stack").failure?.message == "no call stacks were recorded")
+    #expect(shell.type("record stacks").lines.first?.contains("with its call stack") == true)
+    shell.type("reset", "fetch Mood values no as m", "touch m date limit 2")
+    let stack = shell.type("stack 2").lines
+    #expect(stack.first == "  1 x fault Mood")
+    #expect(stack.contains { $0.contains("Session") }, "\(stack)")
+    let innermost = try #require(stack.dropFirst().first)
+    // Workbench's own function that reads a key path, right above the framework.
+    #expect(innermost.contains("NSManagedObject.read(_:_:_:)"), "\(innermost)")
+    #expect(!stack.contains { $0.contains("thunk") || $0.contains("->") }, "\(stack)")
+    let file = folder.file("stacks.html")
+    shell.type("report \(LineWords.plain(file.path))")
+    shell.type("record off", "reset", "count Mood")
+    #expect(shell.type("stack").failure != nil)
+  }
+
+  /// Looks at the work of each step, not at its time: the events of one step are sorted, not all.
+  @Test func aStepDoesNotLookAtThoseBeforeIt() throws {
+    let shell = try ShellSession(store)
+    for _ in 0..<300 { shell.type("fetch Mood values no as m", "touch m date", "refresh m") }
+    #expect(shell.engine.current.costs.counters.selects >= 300)
+    let session = try #require(shell.engine.session)
+    let last = try #require(session.recordedSteps.dropLast().last)
+    let slice = session.recording(of: last)
+    #expect(slice.events.count < 30)
+    #expect(slice.events.allSatisfy(last.contains))
+    #expect(session.recording.slice(of: last).events.map(\.id) == slice.events.map(\.id))
+    #expect(session.recording.costs.counters == shell.engine.current.costs.counters)
+    #expect(session.recording.groups.map(\.sql) == shell.engine.current.groups.map(\.sql))
+    #expect(shell.engine.current.groups.last?.number == shell.engine.current.groups.count)
+  }
+
+  @Test func aRunningStatementIsCutOff() throws {
+    let shell = try ShellSession(store)
+    let interruption = shell.engine.interruption
+    let asking = Thread {
+      while !Thread.current.isCancelled {
+        Thread.sleep(forTimeInterval: 0.05)
+        interruption.ask()
+      }
+    }
+    asking.start()
+    defer { asking.cancel() }
+    let endless =
+      "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x"
+    #expect(shell.type(".sqlite \(endless)").failure?.message.contains("interrupted") == true)
+  }
+}
