@@ -64,7 +64,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .output: "output [FILE [force] | off]"
     case .pager: "pager [on | off]"
     case .source: "source FILE"
-    case .help: "help [COMMAND | VERB]"
+    case .help: "help [COMMAND | VERB | FINDING]"
     case .stores, .last, .findings, .stats, .reset, .quit: rawValue
     }
   }
@@ -96,7 +96,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .output: "add results to a file in place of the terminal; `off` ends it"
     case .pager: "stop long answers at the end of the screen"
     case .source: "read lines from a file, to the first that fails"
-    case .help: "all commands and verbs, or one of them"
+    case .help: "all commands and verbs, or one of them, or a finding"
     case .quit: "leave the shell; Ctrl-D does the same"
     }
   }

@@ -235,9 +235,14 @@ extension ShellEngine {
     if let option = OptionWord(rawValue: word.text) {
       return ShellAnswer(lines(of: option))
     }
-    let known = ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
+    if let rule = RuleName(rawValue: word.text).flatMap(Rule.named) {
+      return ShellAnswer(lines(of: rule))
+    }
+    let known =
+      ShellEngine.verbs.map(\.rawValue) + ShellCommand.allCases.map(\.firstWord)
+      + RuleName.allCases.map(\.rawValue)
     throw LanguageProblem(
-      "there's no command or verb `\(word.text)`", at: word.place,
+      "there's no command, verb, or finding `\(word.text)`", at: word.place,
       didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
   }
 
@@ -255,7 +260,7 @@ extension ShellEngine {
     }
     return ["  Steps, each answered with its cost:"] + table(verbs)
       + ["", "  Commands, which cost nothing:"] + table(commands)
-      + ["", "  `help fetch` describes one. A run is everything since the last `reset`."]
+      + ["", "  `help fetch` describes one, and so does the name of a finding. A run is everything since the last `reset`."]
   }
 
   private func lines(of command: ShellCommand) -> [String] {
@@ -271,6 +276,13 @@ extension ShellEngine {
         return "      \(NumberText.left(option.example(of: verb), width))   "
           + option.summary(of: verb) + property
       }
+  }
+
+  private func lines(of rule: Rule) -> [String] {
+    [
+      "  \(rule.name.rawValue)", "    \(rule.meaning)", "    fires: \(rule.condition)",
+      "    fix: \(rule.remedy)", "    the book: chapter \(rule.chapter)",
+    ]
   }
 
   private func lines(of option: OptionWord) -> [String] {

@@ -66,7 +66,9 @@ package struct ShellVocabulary: Sendable {
     case .output: return last == "o" || last == "of" ? .words(["off"]) : .files
     case .use, .close: return .words(desks)
     case .entities: return .words(names?.entities ?? [])
-    case .help: return .words(ShellEngine.verbs.map(\.rawValue) + ShellCommand.words)
+    case .help:
+      return .words(
+        ShellEngine.verbs.map(\.rawValue) + ShellCommand.words + RuleName.allCases.map(\.rawValue))
     case .sql: return .words((0...4).map(String.init))
     case .mode: return .words(ShellMode.allCases.map(\.rawValue))
     case .record: return .words(["stacks", "off"])

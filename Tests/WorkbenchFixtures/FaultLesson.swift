@@ -140,7 +140,7 @@ package struct FaultLesson {
     }
     let context = StepContext(fetch: way.fetch, reachedThrough: FaultLesson.reached)
     result.findings = script.steps.flatMap {
-      RuleName.findings(in: recording.slice(of: $0), context: context)
+      FindingSearch.findings(in: recording.slice(of: $0), context: context)
     }
     result.expectations = expectations(way, result, line: line)
     return result

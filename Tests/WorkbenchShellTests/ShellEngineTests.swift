@@ -302,6 +302,10 @@ struct ShellEngineTests {
         #expect(line.contains(option.summary(of: verb)), "\(line)")
       }
     }
+    #expect(shell.type("help fault-storm").lines.contains { $0.hasPrefix("    fires: 10 faults") })
+    for rule in RuleName.allCases {
+      #expect(shell.type("help \(rule.rawValue)").lines.count == 5)
+    }
     #expect(shell.type("help relate").lines.contains { $0.hasPrefix("      with moods new  ") })
     #expect(shell.type("help pragma").lines.contains { $0.contains("to 100   the pragma's value") })
     #expect(shell.type("help sql").lines.contains("  sql \"STATEMENT\""))

@@ -26,7 +26,7 @@ package enum FindingSearch {
 
   /// Everything that the rules find in a piece of work.
   ///
-  /// Cost: a pass over the events for each rule; with a store, what `MissingIndex` does.
+  /// Cost: a pass over the events for each rule; with a store, what `MissingIndexRule` does.
   /// - Parameters:
   ///   - work: The steps and their events.
   ///   - steps: What the rules of single steps found while these ran (`StepOutcome.findings`).
@@ -37,8 +37,23 @@ package enum FindingSearch {
     of work: FinishedWork, steps: [Finding], statements: [StatementShape] = [],
     store: URL? = nil, silence: [FindingSuppression] = []
   ) -> Found {
-    let indexes = store.map { MissingIndex.findings(in: statements, storeURL: $0) } ?? []
-    return grouped(steps + RuleName.findings(in: work) + indexes, silence: silence)
+    let found = Rule.all.flatMap { rule -> [Finding] in
+      switch rule.search {
+      case .step: []
+      case .work(let search): search(work)
+      case .store(let search): store.map { search(statements, $0) } ?? []
+      }
+    }
+    return grouped(steps + found, silence: silence)
+  }
+
+  /// What the rules find in the events of one step.
+  ///
+  /// Cost: a pass over the events for each rule of steps.
+  package static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Rule.all.flatMap { rule -> [Finding] in
+      if case .step(let search) = rule.search { search(recording, context) } else { [] }
+    }
   }
 
   /// Findings put together, apart from those that are suppressed.
@@ -143,55 +158,4 @@ package struct FinishedWork: Sendable {
     }
     return users
   }
-}
-
-extension RuleName {
-  /// The rules that speak after each step.
-  static var ofSteps: [any StepRule.Type] {
-    [
-      FaultStorm.self, CountPerRow.self, IneffectivePrefetch.self, BatchWalked.self,
-      SortedInMemory.self,
-    ]
-  }
-
-  /// The rules that speak when the work is over.
-  static var ofWork: [any WorkRule.Type] {
-    [
-      UnusedPrefetch.self, FetchToCount.self, FetchLoop.self, PartlyRead.self, ChattySaves.self,
-      UnmergedBatch.self, LostChanges.self, NeedlessUpdate.self, RetainedObjectsRule.self,
-      BusyMainQueue.self,
-    ]
-  }
-
-  /// What the rules find in one step.
-  package static func findings(in recording: Recording, context: StepContext) -> [Finding] {
-    ofSteps.flatMap { $0.findings(in: recording, context: context) }
-  }
-
-  /// What the rules find in a whole piece of work, apart from what its steps have found.
-  package static func findings(in work: FinishedWork) -> [Finding] {
-    ofWork.flatMap { $0.findings(in: work) }
-  }
-}
-
-/// A rule that needs the events of one step alone, so that it can speak as soon as the step is over.
-protocol StepRule {
-  /// What it finds.
-  static var rule: RuleName { get }
-
-  /// The findings of one step, in the order in which they began.
-  ///
-  /// - Parameters:
-  ///   - recording: The events of the step (`Recording.slice(of:)`).
-  ///   - context: What the step read, which the events alone do not tell.
-  static func findings(in recording: Recording, context: StepContext) -> [Finding]
-}
-
-/// A rule that needs all steps of a piece of work: what was done first, and what came of it later.
-protocol WorkRule {
-  /// What it finds.
-  static var rule: RuleName { get }
-
-  /// The findings of the work, in the order in which they began.
-  static func findings(in work: FinishedWork) -> [Finding]
 }

@@ -44,7 +44,7 @@ struct Storm: Hashable {
       counts[storm, default: 0] += 1
     }
     return order.compactMap { storm in
-      guard let count = counts[storm], count >= FaultStorm.threshold else { return nil }
+      guard let count = counts[storm], count >= FaultStormRule.threshold else { return nil }
       return (storm, count)
     }
   }

@@ -57,7 +57,7 @@ extension Session {
     let slice = stack.recorder.recording(of: recorded)
     return StepOutcome(
       step: step, summary: summary, costs: slice.costs,
-      findings: RuleName.findings(in: slice, context: stepContext(of: step, fetch: fetch)),
+      findings: FindingSearch.findings(in: slice, context: stepContext(of: step, fetch: fetch)),
       recorded: recorded, gauges: try gauges(for: step.expect), failureCode: failure?.code)
   }
 

@@ -66,7 +66,7 @@ struct ReportFinding {
     let misses = result.variants.map { $0.metrics[.misses] ?? 0 }.max() ?? 0
     guard misses > 0 else { return "No findings: no rule fired." }
     return "No findings: no rule fired. Up to \(NumberText.counted(misses, "fault")) of a variant "
-      + "ran a SELECT each, fewer than \(FaultStorm.threshold) of one kind from one line within one "
+      + "ran a SELECT each, fewer than \(FaultStormRule.threshold) of one kind from one line within one "
       + "step."
   }
 

@@ -97,7 +97,7 @@ struct SwiftIdentifiers {
     return name
   }
 
-  /// The name of a type like a word: `fault-storm` becomes `FaultStorm`.
+  /// The name of a type like a word: `fault-storm` becomes `FaultStormRule`.
   static func type(_ word: String) -> String {
     let name = joined([word])
     return name.prefix(1).uppercased() + name.dropFirst()

@@ -45,22 +45,22 @@ import WorkbenchFixtures
   }
 
   @Test(arguments: [
-    (FaultStorm.threshold - 1, 0, 0), (FaultStorm.threshold, 0, 1), (0, 500, 0),
-    (FaultStorm.threshold - 1, 500, 0),
+    (FaultStormRule.threshold - 1, 0, 0), (FaultStormRule.threshold, 0, 1), (0, 500, 0),
+    (FaultStormRule.threshold - 1, 500, 0),
   ])
   func onlyMissesCountAndOnlyFromTheThresholdOn(misses: Int, hits: Int, findings: Int) {
     let recording = Self.step { script in
       for key in 0..<misses { script.fault("Mood", key: key, sql: "one mood") }
       for key in 0..<hits { script.fault("Mood", key: key) }
     }
-    #expect(RuleName.findings(in: recording, context: StepContext()).count == findings)
+    #expect(FindingSearch.findings(in: recording, context: StepContext()).count == findings)
   }
 
   @Test func differentStatementsAreDifferentStorms() {
     let recording = Self.step { script in
       for key in 0..<18 { script.fault("Mood", key: key, sql: "text \(key % 2)") }
     }
-    #expect(RuleName.findings(in: recording, context: StepContext()).isEmpty)
+    #expect(FindingSearch.findings(in: recording, context: StepContext()).isEmpty)
   }
 
   @Test func anEntityReachedFromItselfIsToldByItsObjects() {
@@ -73,7 +73,7 @@ import WorkbenchFixtures
       reachedThrough: [
         "Employee": .init(owner: "Employee", relationship: "manager", keyPath: "manager")
       ])
-    let findings = RuleName.findings(in: recording, context: context)
+    let findings = FindingSearch.findings(in: recording, context: context)
     #expect(findings.map(\.subject) == ["Employee", "Employee.manager"])
     #expect(findings.map(\.count) == [20, 15])
   }
@@ -88,7 +88,7 @@ import WorkbenchFixtures
       verb: .fetch, subject: "Country", location: EventScript.mood
     ).prefetching("continent")
     let finding = try #require(
-      RuleName.findings(in: recording, context: StepContext(fetch: fetch)).first)
+      FindingSearch.findings(in: recording, context: StepContext(fetch: fetch)).first)
     #expect(finding.name == "fault-storm(Country.moods)")
     #expect(finding.cure.step == "fetch Country prefetch continent, moods")
     #expect(
@@ -107,7 +107,7 @@ import WorkbenchFixtures
       for key in 1...10 { script.fault(entity, key: key, sql: "one") }
     }
     let context = StepContext(fetch: fetch, reachedThrough: FaultLesson.reached)
-    let finding = try #require(RuleName.findings(in: recording, context: context).first)
+    let finding = try #require(FindingSearch.findings(in: recording, context: context).first)
     #expect(finding.cure.text.contains(cure))
   }
 

@@ -35,7 +35,7 @@ struct FixSnippetTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    try expectCompiled(outcomes.flatMap(\.findings) + RuleName.findings(in: work))
+    try expectCompiled(outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings)
   }
 
   /// Several objects may have one key, so that the suggestion groups by it.
@@ -50,7 +50,7 @@ struct FixSnippetTests {
     }
     let work = FinishedWork(
       recording: script.recorder.recording(steps: script.steps), steps: [], model: store.model)
-    let found = RuleName.findings(in: work)
+    let found = FindingSearch.all(of: work, steps: []).findings
     #expect(found.map(\.name) == ["fetch-loop(Mood)"])
     try expectCompiled(found)
     #expect(!found.flatMap(\.cure.swift).joined().contains("uniqueKeysWithValues"))

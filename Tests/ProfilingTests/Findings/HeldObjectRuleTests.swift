@@ -195,7 +195,9 @@ struct HeldObjectRuleTests {
   private func main(_ objects: Int, queue: ContextQueue) -> [Finding] {
     let script = EventScript()
     let steps = [
-      Step(verb: .context, subject: "ui", options: [StepOption(.queue, .choice(queue.rawValue))], location: EventScript.mood),
+      Step(
+        verb: .context, subject: "ui", options: [StepOption(.queue, .choice(queue.rawValue))],
+        location: EventScript.mood),
       Step(verb: .save, options: [StepOption(.context, .name("ui"))], location: EventScript.touch),
     ]
     script.step(steps[0].text, at: EventScript.mood) {}
@@ -205,7 +207,7 @@ struct HeldObjectRuleTests {
     let work = FinishedWork(
       recording: script.recorder.recording(steps: script.steps), steps: steps,
       model: NSManagedObjectModel())
-    return RuleName.findings(in: work)
+    return FindingSearch.all(of: work, steps: []).findings
   }
 
   private func findings(_ lines: [String], moods: Int = 60) throws -> [Finding] {
@@ -213,6 +215,6 @@ struct HeldObjectRuleTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    return outcomes.flatMap(\.findings) + RuleName.findings(in: work)
+    return outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings
   }
 }

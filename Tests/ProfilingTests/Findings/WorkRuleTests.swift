@@ -15,7 +15,7 @@ struct WorkRuleTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    return outcomes.flatMap(\.findings) + RuleName.findings(in: work)
+    return outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings
   }
 
   private static let prefetch = "fetch Mood prefetch country as moods"
@@ -111,7 +111,7 @@ struct WorkRuleTests {
     script.step("program", at: EventScript.touch) {
       for _ in 0..<times { script.fetch("Mood", sql: sql, rows: rows) }
     }
-    let found = RuleName.findings(in: work(of: script))
+    let found = FindingSearch.all(of: work(of: script), steps: []).findings
     #expect(found.map(\.name) == (fires ? ["fetch-loop(Mood)"] : []))
     #expect(found.allSatisfy { $0.cure.text.contains("IN") && $0.count == times })
   }
@@ -128,7 +128,7 @@ struct WorkRuleTests {
     }
     let recording = script.recorder.recording(steps: script.steps)
     let found = script.steps.flatMap {
-      RuleName.findings(in: recording.slice(of: $0), context: StepContext())
+      FindingSearch.findings(in: recording.slice(of: $0), context: StepContext())
     }
     #expect(found.map(\.name) == names)
   }
@@ -148,7 +148,7 @@ struct WorkRuleTests {
       script.step(step.text, at: EventScript.touch) {}
       steps.append(step)
     }
-    let found = RuleName.findings(in: work(of: script, steps: steps))
+    let found = FindingSearch.all(of: work(of: script, steps: steps), steps: []).findings
     #expect(found.map(\.name) == names)
   }
 

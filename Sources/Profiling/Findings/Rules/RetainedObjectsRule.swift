@@ -7,8 +7,19 @@ import ScenarioLanguage
 /// It fires when every result was let go and nothing is left to save, and a context still has at least
 /// `threshold` objects registered: they hold each other through relationships that were read from both
 /// ends, or the context was told to keep them, or its undo manager does.
-enum RetainedObjectsRule: WorkRule {
-  static let rule = RuleName.keptAlive
+enum RetainedObjectsRule {
+  static let rule = Rule(
+    .keptAlive, chapter: 6,
+    meaning:
+      "Objects stay registered after every result is released: relationships form a reference "
+      + "cycle, or the context retains its objects.",
+    condition:
+      "No result exists, nothing is left to save, and a context has \(threshold) registered "
+      + "objects or more.",
+    remedy: "Refresh one end of the relationship before its objects are released, or reset the "
+      + "context; turn off `retainsRegisteredObjects` and remove an undo manager that isn't "
+      + "needed.",
+    metrics: [.registered, .peak], search: .work(findings))
   /// Fewer are not worth a word.
   static let threshold = 10
 
@@ -29,7 +40,7 @@ enum RetainedObjectsRule: WorkRule {
     let drop = work.parts.last { $0.step.verb == .drop } ?? last
     return [
       Finding(
-        rule: rule, subject: entity, count: count, callSite: drop.recorded.location,
+        rule: rule.name, subject: entity, count: count, callSite: drop.recorded.location,
         what: "objects that no result references any longer", cure: cure(shape))
     ]
   }

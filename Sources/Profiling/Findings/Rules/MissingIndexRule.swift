@@ -2,6 +2,7 @@ import Foundation
 import ProfileEvents
 import ScenarioLanguage
 import StatementAnalysis
+import WorkbenchText
 
 /// The rule that finds scans and sorts which an index makes cheap, and has tried it.
 ///
@@ -9,8 +10,17 @@ import StatementAnalysis
 /// temporary B-tree, and an index that was made on a copy of the store brought them down to a fifth of
 /// their VM steps or less and saved at least `leastGain` of them. What no index helps isn't a finding:
 /// a list that is wanted whole has to be read whole.
-enum MissingIndex {
-  static let rule = RuleName.missingIndex
+enum MissingIndexRule {
+  static let rule = Rule(
+    .missingIndex, chapter: 8,
+    meaning:
+      "SQLite reads or sorts rows that an index would make unnecessary, as a trial on a copy of "
+      + "the store showed.",
+    condition:
+      "An index created on a copy of the store saves \(NumberText.grouped(leastGain)) VM steps "
+      + "of the work and leaves at most one in \(leastPart) of them.",
+    remedy: "Add the fetch index to the model, or as SQL; `cdprof advise` lists its costs.",
+    search: .store(findings))
   /// VM steps a proposal must save for the work as a whole: about a thousand rows read in vain.
   static let leastGain = 10_000
   /// The part of the VM steps that may be left, as 1 of so many.
@@ -37,7 +47,7 @@ enum MissingIndex {
       let shape = shapes.first(where: { $0.sql == gain.sql })
     else { return nil }
     return Finding(
-      rule: rule, subject: entity, count: before, callSite: shape.firstCallSite,
+      rule: rule.name, subject: entity, count: before, callSite: shape.firstCallSite,
       what: "VM steps without an index of \(proposal.title)", sql: gain.sql,
       cure: SuggestedFix(
         swift: [proposal.modelElement.map { $0.trimmingCharacters(in: .whitespaces) }.joined()],

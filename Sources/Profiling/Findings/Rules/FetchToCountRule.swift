@@ -5,8 +5,16 @@ import ScenarioLanguage
 ///
 /// It fires when at least `threshold` objects were fetched, the result was gone through from end to end,
 /// and nothing of it was read, followed, changed or given to another object.
-enum FetchToCount: WorkRule {
-  static let rule = RuleName.fetchToCount
+enum FetchToCountRule {
+  static let rule = Rule(
+    .fetchToCount, chapter: 6,
+    meaning:
+      "Objects were fetched only to count them, which SQLite can do without returning a row.",
+    condition:
+      "A named result of \(threshold) objects or more was walked from end to end, and nothing "
+      + "of it was read, changed, or assigned to another object.",
+    remedy: "Use `count(for:)` or the result type `.countResultType`.",
+    metrics: [.rows, .registered, .peak], search: .work(findings))
   /// Fewer rows cost hardly more than their number does.
   static let threshold = 10
 
@@ -26,7 +34,8 @@ enum FetchToCount: WorkRule {
       cured = cured.without(.faults).without(.values).with(
         .result, .choice(ResultKind.count.rawValue))
       return Finding(
-        rule: rule, subject: fetch.subject, count: event.rows, callSite: part.recorded.location,
+        rule: rule.name, subject: fetch.subject, count: event.rows,
+        callSite: part.recorded.location,
         what: "rows fetched for their number",
         cure: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: cured))
     }

@@ -6,8 +6,16 @@ import ScenarioLanguage
 /// It fires when every statement of a save is an UPDATE that sets the version alone: the objects were
 /// given the values that they had, or values that are not stored. Where the save wrote anything else the
 /// rule is silent, as an owner gets a new version when its relationship changes.
-enum NeedlessUpdate: WorkRule {
-  static let rule = RuleName.needlessUpdate
+enum NeedlessUpdateRule {
+  static let rule = Rule(
+    .needlessUpdate, chapter: 7,
+    meaning: "A save updated the row version and nothing else, because properties were set to the "
+      + "values they had.",
+    condition: "All statements of a save are UPDATEs that set only `Z_OPT`.",
+    remedy:
+      "Set a property only if its value differs: `if object.name != name { object.name = name "
+      + "}`.",
+    metrics: [.updates], search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
     RecordedSave.all(in: work.recording).compactMap { written in
@@ -15,7 +23,7 @@ enum NeedlessUpdate: WorkRule {
         let entity = RecordedSave.mostWritten(in: [written])
       else { return nil }
       return Finding(
-        rule: rule, subject: entity, count: written.statements.count,
+        rule: rule.name, subject: entity, count: written.statements.count,
         callSite: written.save.callSite, what: "rows written with a new version and nothing else",
         sql: written.statements.first?.statement?.sql,
         cure: cure(key(setBefore: written.save, in: work) ?? "KEY"))

@@ -1,14 +1,26 @@
 import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
+import WorkbenchText
 
 /// The rule that finds large saves and merges of a context on the main queue.
 ///
 /// It fires when such a context saves at least `threshold` objects at once, or is told of as many by a
 /// merge. A frame is 16 ms long and times differ from machine to machine, so that the size of the change
 /// decides.
-enum BusyMainQueue: WorkRule {
-  static let rule = RuleName.busyMainQueue
+enum BusyMainQueueRule {
+  static let rule = Rule(
+    .busyMainQueue, chapter: 8,
+    meaning:
+      "A context on the main queue saved or merged many objects at once, which blocks the user "
+      + "interface.",
+    condition:
+      "\(NumberText.grouped(threshold)) objects in one save of a context with `queue main`, or "
+      + "in one merge into it, not counting objects that aren't registered. The number decides, "
+      + "not a time.",
+    remedy: "Change and save in a background context and merge into the main one; save in batches "
+      + "small enough to be merged within a frame.",
+    search: .work(findings))
   /// Objects whose save or merge is longer than a frame on a telephone.
   static let threshold = 1_000
 
@@ -26,7 +38,8 @@ enum BusyMainQueue: WorkRule {
         largest.save.rows >= threshold, let entity = RecordedSave.mostWritten(in: [largest])
       else { return nil }
       return Finding(
-        rule: rule, subject: entity, count: largest.save.rows, callSite: part.recorded.location,
+        rule: rule.name, subject: entity, count: largest.save.rows,
+        callSite: part.recorded.location,
         what: "objects saved at once on the main queue",
         cure: SuggestedFix(swift: [
           "try await container.performBackgroundTask { context in",
@@ -47,7 +60,7 @@ enum BusyMainQueue: WorkRule {
         event.context.map(contexts.contains) == true
       else { return nil }
       return Finding(
-        rule: rule, subject: entity, count: event.rows, callSite: event.callSite,
+        rule: rule.name, subject: entity, count: event.rows, callSite: event.callSite,
         what: "objects merged at once on the main queue",
         cure: SuggestedFix(swift: [
           "for (number, object) in objects.enumerated() {",

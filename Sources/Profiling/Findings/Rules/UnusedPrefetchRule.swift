@@ -8,8 +8,14 @@ import WorkbenchText
 /// It fires when the fetched objects were read later on, and neither a key path of theirs led through
 /// the prefetched relationship nor did any fault find its row there. Where nothing of a result was
 /// read at all the rule is silent: the work may not be over.
-enum UnusedPrefetch: WorkRule {
-  static let rule = RuleName.unusedPrefetch
+enum UnusedPrefetchRule {
+  static let rule = Rule(
+    .unusedPrefetch, chapter: 8,
+    meaning: "Prefetched rows were never read: a SELECT and memory for nothing.",
+    condition: "Rows were prefetched and the fetched objects were read later, but no key path goes "
+      + "through the relationship, and no fault was fulfilled by a prefetched row.",
+    remedy: "Remove the key path from `relationshipKeyPathsForPrefetching`.",
+    metrics: [.rows, .prefetches, .selects], search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
     work.parts.indices.flatMap { place in findings(ofFetchAt: place, in: work) }
@@ -34,7 +40,8 @@ enum UnusedPrefetch: WorkRule {
       let rows = brought.filter { $0.relationship == relationship.name }.reduce(0) { $0 + $1.rows }
       guard rows > 0, !later.contains(where: { finds($0, relationship) }) else { return nil }
       return Finding(
-        rule: rule, subject: "\(relationship.entity?.name ?? fetch.subject).\(relationship.name)",
+        rule: rule.name,
+        subject: "\(relationship.entity?.name ?? fetch.subject).\(relationship.name)",
         count: rows, callSite: part.recorded.location, what: "rows prefetched and never read",
         cure: cure(without: keyPath, keyPaths, fetch))
     }

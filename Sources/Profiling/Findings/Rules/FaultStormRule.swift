@@ -1,3 +1,4 @@
+import ProfileEvents
 import ScenarioLanguage
 import StatementAnalysis
 
@@ -6,9 +7,18 @@ import StatementAnalysis
 ///
 /// It fires when, within one step and from one call site, at least `threshold` faults of the same
 /// entity or the same relationship were filled from the database by statements of the same text. What
-/// a prefetch was to bring is told by `IneffectivePrefetch`, what was only counted by `CountPerRow`.
-package enum FaultStorm: StepRule {
-  static let rule = RuleName.faultStorm
+/// a prefetch was to bring is told by `IneffectivePrefetchRule`, what was only counted by `CountPerRowRule`.
+package enum FaultStormRule {
+  static let rule = Rule(
+    .faultStorm, chapter: 8,
+    meaning: "Many faults fired one at a time, and each ran its own SELECT (the N+1 problem).",
+    condition:
+      "\(threshold) faults of one entity or one relationship, from one line within one step, "
+      + "all fulfilled from the database by the same SQL. Row-cache hits don't count.",
+    remedy: "Let the fetch load the rows (`includesPropertyValues`, `returnsObjectsAsFaults = "
+      + "false`), prefetch the relationship, or keep a strong reference to a small set of "
+      + "objects.",
+    metrics: [.selects, .misses, .faults, .rows], search: .step(findings))
   package static let threshold = StatementShape.fewestRepeats
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
@@ -16,7 +26,7 @@ package enum FaultStorm: StepRule {
       .filter { !$0.storm.isThroughParent }
       .filter { !$0.storm.isPrefetched(by: context.fetch) && !$0.storm.isOfNumbers(in: context) }
       .map { storm, count in
-        storm.finding(rule, count: count, cure: cure(storm, context.fetch))
+        storm.finding(rule.name, count: count, cure: cure(storm, context.fetch))
       }
   }
 

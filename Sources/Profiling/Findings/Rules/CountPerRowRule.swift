@@ -3,18 +3,30 @@ import ScenarioLanguage
 
 /// The rule that finds to-many relationships which were loaded for their number, owner by owner.
 ///
-/// It fires when at least `FaultStorm.threshold` owners' lists came from the database one by one and the
+/// It fires when at least `FaultStormRule.threshold` owners' lists came from the database one by one and the
 /// step read nothing of them but `@count`. It then takes the storm's place: a prefetch would load all
 /// that is to be counted.
-enum CountPerRow: StepRule {
-  static let rule = RuleName.countPerRow
+enum CountPerRowRule {
+  static let rule = Rule(
+    .countPerRow, chapter: 8,
+    meaning:
+      "Many to-many relationship faults fired one at a time, each with its own SELECT, and only "
+      + "the number of objects was read.",
+    condition:
+      "\(FaultStormRule.threshold) relationship faults, fulfilled from the database, through a "
+      + "key path that ends in `@count`, with nothing else read through it. Replaces "
+      + "`fault-storm`.",
+    remedy:
+      "Store the count in the owner, as a derived attribute or by updating it with each change; "
+      + "or count all of them with one fetch of dictionaries that uses `group`.",
+    metrics: [.selects, .misses, .faults, .rows], search: .step(findings))
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Storm.all(in: recording, context: context).compactMap { storm, count in
       guard storm.isOfNumbers(in: context) else { return nil }
       let name = storm.subject.split(separator: ".").last.map(String.init) ?? storm.subject
       return storm.finding(
-        rule, count: count, what: "SELECTs, one for each relationship, only for a count",
+        rule.name, count: count, what: "SELECTs, one for each relationship, only for a count",
         cure: SuggestedFix(
           swift: [
             "<attribute name=\"\(name)Count\" attributeType=\"Integer 64\" derived=\"YES\" "

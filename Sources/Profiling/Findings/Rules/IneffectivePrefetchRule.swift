@@ -1,11 +1,21 @@
+import ProfileEvents
 import ScenarioLanguage
 
 /// The rule that finds prefetches which did not spare a single trip.
 ///
-/// It fires when at least `FaultStorm.threshold` faults of a step were filled from the database, or
+/// It fires when at least `FaultStormRule.threshold` faults of a step were filled from the database, or
 /// asked of a parent context, though the fetch behind the step had asked for them ahead of time.
-enum IneffectivePrefetch: StepRule {
-  static let rule = RuleName.ineffectivePrefetch
+enum IneffectivePrefetchRule {
+  static let rule = Rule(
+    .ineffectivePrefetch, chapter: 8,
+    meaning: "A fetch prefetched a relationship, and its objects were still loaded one at a time.",
+    condition:
+      "\(FaultStormRule.threshold) faults, fulfilled from the database or by a parent context, "
+      + "through a key path that the fetch has in `prefetch`. Replaces `fault-storm`.",
+    remedy:
+      "Keep a strong reference to the fetched objects, let the fetch load the rows, or fetch in "
+      + "the parent context.",
+    metrics: [.selects, .misses, .faults, .rows], search: .step(findings))
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Storm.all(in: recording, context: context).compactMap { storm, count in
@@ -13,7 +23,7 @@ enum IneffectivePrefetch: StepRule {
       guard storm.isPrefetched(by: context.fetch), !storm.isForChild, let keyPath = storm.keyPath
       else { return nil }
       return storm.finding(
-        rule, count: count, what: "faults that the prefetch of \(keyPath) did not spare",
+        rule.name, count: count, what: "faults that the prefetch of \(keyPath) did not spare",
         cure: cure(storm, keyPath, context.fetch))
     }
   }

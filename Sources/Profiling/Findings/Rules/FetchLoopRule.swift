@@ -6,10 +6,16 @@ import StatementAnalysis
 /// The rule that finds a fetch which one line repeats.
 ///
 /// It fires when at least `threshold` fetches of the same SQL came from the same call site.
-enum FetchLoop: WorkRule {
-  static let rule = RuleName.fetchLoop
+enum FetchLoopRule {
+  static let rule = Rule(
+    .fetchLoop, chapter: 8,
+    meaning: "One line runs the same fetch repeatedly; each run goes through the whole stack.",
+    condition: "\(threshold) fetches with the same SQL from one line.",
+    remedy:
+      "Fetch once with `IN`, or look for a registered object before fetching (find-or-fetch).",
+    metrics: [.fetches, .selects, .rows], search: .work(findings))
   /// As many as make a fault storm.
-  static let threshold = FaultStorm.threshold
+  static let threshold = FaultStormRule.threshold
 
   private struct Shape: Hashable {
     var entity: String
@@ -44,7 +50,7 @@ enum FetchLoop: WorkRule {
     return order.compactMap { shape in
       guard let run = fetches[shape], run.count >= threshold else { return nil }
       return Finding(
-        rule: rule, subject: shape.entity, count: run.count, callSite: shape.callSite,
+        rule: rule.name, subject: shape.entity, count: run.count, callSite: shape.callSite,
         what: "fetches of the same shape", sql: shape.sql, cure: cure(shape, run, in: work))
     }
   }

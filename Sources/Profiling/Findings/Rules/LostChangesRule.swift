@@ -5,8 +5,16 @@ import ScenarioLanguage
 ///
 /// It fires when a step changed objects of a result, and a later one refreshed the same objects without
 /// keeping changes, with no save, rollback, undo or reset between.
-enum LostChanges: WorkRule {
-  static let rule = RuleName.lostChanges
+enum LostChangesRule {
+  static let rule = Rule(
+    .lostChanges, chapter: 6,
+    meaning: "Refreshing objects silently discarded their unsaved changes.",
+    condition:
+      "A `refresh` with `keep no` of objects of a result that was changed, with no `save`, "
+      + "`rollback`, `undo`, or `reset` in between.",
+    remedy: "Call `refresh(_:mergeChanges: true)`, or `rollback()` if the changes are to be "
+      + "discarded.",
+    search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
     work.parts.indices.compactMap { place in
@@ -26,7 +34,7 @@ enum LostChanges: WorkRule {
       }
       guard lost > 0 else { return nil }
       return Finding(
-        rule: rule, subject: work.parts[source.place].step.subject, count: lost,
+        rule: rule.name, subject: work.parts[source.place].step.subject, count: lost,
         callSite: part.recorded.location, what: "objects whose unsaved changes were thrown away",
         cure: SuggestedFix(
           now: "context.refresh(object, mergeChanges: false)",

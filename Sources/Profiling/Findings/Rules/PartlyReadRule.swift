@@ -6,8 +6,15 @@ import WorkbenchText
 ///
 /// It fires when a fetch without batch size and limit brought at least `threshold` rows, and the steps
 /// that read the result read no more than one in `part` of it.
-enum PartlyRead: WorkRule {
-  static let rule = RuleName.partlyRead
+enum PartlyReadRule {
+  static let rule = Rule(
+    .partlyRead, chapter: 8,
+    meaning: "A large result was fetched in full, but only its first objects were read.",
+    condition:
+      "\(NumberText.grouped(threshold)) rows or more, fetched without batch size and limit, of "
+      + "which at most one in \(part) was read.",
+    remedy: "Set `fetchBatchSize` to about 1.3 screens of rows.",
+    metrics: [.rows, .registered, .peak], search: .work(findings))
   /// The rows from which a batch size is worth its second SELECT.
   static let threshold = 1_000
   /// One row in so many may be read.
@@ -24,9 +31,9 @@ enum PartlyRead: WorkRule {
       let users = work.users(ofResultAt: place)
       guard !users.isEmpty, users.allSatisfy({ $0.step.verb == .touch }) else { return nil }
       let read = users.map { $0.step.part(of: rows).upperBound }.max() ?? rows
-      guard read > 0, read * PartlyRead.part <= rows else { return nil }
+      guard read > 0, read * PartlyReadRule.part <= rows else { return nil }
       return Finding(
-        rule: rule, subject: fetch.subject, count: rows, callSite: part.recorded.location,
+        rule: rule.name, subject: fetch.subject, count: rows, callSite: part.recorded.location,
         what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
         cure: SuggestedFix(
           swift: ["request.fetchBatchSize = 20"], fetch: fetch.with(.batch, .number(StepNumber(20)))

@@ -7,8 +7,15 @@ import WorkbenchText
 /// It fires when at least `threshold` saves of one context, each of few objects, follow each other with
 /// no larger one between. Each of them is a transaction, and two when it inserts. No clock is asked: how
 /// long a pause was says nothing of what the saves cost.
-enum ChattySaves: WorkRule {
-  static let rule = RuleName.chattySaves
+enum ChattySavesRule {
+  static let rule = Rule(
+    .chattySaves, chapter: 8,
+    meaning: "Many small saves follow each other; each is one transaction, or two if it inserts.",
+    condition:
+      "\(threshold) saves of one context that reached the store, each of \(smallSave) objects "
+      + "or fewer, with no larger one in between. Time doesn't matter.",
+    remedy: "Save once, or in batches that fit in memory.",
+    metrics: [.saves, .transactions], search: .work(findings))
   /// As many saves in a row are a habit.
   static let threshold = 10
   /// The objects a small save has at most.
@@ -29,7 +36,7 @@ enum ChattySaves: WorkRule {
     guard let entity = RecordedSave.mostWritten(in: saves) else { return nil }
     let objects = saves.reduce(0) { $0 + $1.save.rows }
     return Finding(
-      rule: rule, subject: entity, count: saves.count, callSite: saves.first?.save.callSite,
+      rule: rule.name, subject: entity, count: saves.count, callSite: saves.first?.save.callSite,
       what: "saves of \(NumberText.counted(objects, "object")) in all",
       cure: SuggestedFix(swift: ["if isLastChange { try context.save() }"]))
   }

@@ -7,8 +7,17 @@ import ScenarioLanguage
 /// It fires when a batch update or delete changed rows, a result that was there before surely has some of
 /// them, and a later step read what was changed, from memory, with neither a merge nor a reset between.
 /// A refresh isn't a cure by itself: its faults fire from the row cache, which nobody told either.
-enum UnmergedBatch: WorkRule {
-  static let rule = RuleName.unmergedBatch
+enum UnmergedBatchRule {
+  static let rule = Rule(
+    .unmergedBatch, chapter: 7,
+    meaning: "A batch request changed rows of registered objects, and stale values were read.",
+    condition:
+      "A batch update or delete changed rows, its context had objects that are certainly among "
+      + "them, and a later step reads what was changed with no `merge` or `reset` in between. A "
+      + "`refresh` helps only if a fetch has updated the row cache before it.",
+    remedy: "Call `mergeChanges(fromRemoteContextSave:into:)` with the object IDs that the request "
+      + "returns.",
+    search: .work(findings))
 
   static func findings(in work: FinishedWork) -> [Finding] {
     work.parts.indices.compactMap { place in
@@ -23,7 +32,7 @@ enum UnmergedBatch: WorkRule {
       let isDelete = part.step.verb == .batchDelete
       let key = isDelete ? "NSDeletedObjectIDsKey" : "NSUpdatedObjectIDsKey"
       return Finding(
-        rule: rule, subject: part.step.subject, count: changed,
+        rule: rule.name, subject: part.step.subject, count: changed,
         callSite: part.recorded.location,
         what:
           "rows changed beneath objects that were read at line \(reader.recorded.location.line)",

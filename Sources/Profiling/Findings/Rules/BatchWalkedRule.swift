@@ -5,8 +5,17 @@ import ScenarioLanguage
 ///
 /// It fires when at least two pages were loaded by a fetch itself, or for a Swift array that a step
 /// made of the result: what the batch size was to save is spent at once, on many statements.
-enum BatchWalked: StepRule {
-  static let rule = RuleName.batchWalked
+enum BatchWalkedRule {
+  static let rule = Rule(
+    .batchWalked, chapter: 6,
+    meaning: "The result of a fetch with a batch size was converted to an array, which loads every "
+      + "batch at once.",
+    condition:
+      "\(fewestPages) batches or more, loaded by one call of `fetch(_:)` or for an array that a "
+      + "step made of the result.",
+    remedy: "Use `fetchBatched(_:)` and read its result by index, sorted by the request; or set no "
+      + "batch size.",
+    metrics: [.selects, .rows, .registered, .peak], search: .step(findings))
   /// One page is what a batched fetch loads anyway.
   static let fewestPages = 2
 
@@ -27,7 +36,7 @@ enum BatchWalked: StepRule {
       guard let loaded = pages[owner], loaded.count >= fewestPages, let entity = loaded[0].entity
       else { return nil }
       return Finding(
-        rule: rule, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
+        rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
         what: "pages loaded at once for an array",
         sql: recording.statementTexts()[loaded[0].id],
         cure: cure(isArray: owner == 0, context.fetch))
