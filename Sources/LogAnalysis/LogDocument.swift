@@ -36,19 +36,7 @@ struct LogDocument: Encodable {
     let metrics: [String: Int]
     let storms: [Storm]
     let holds: Bool?
-    let expectations: [Expectation]?
-  }
-
-  struct Expectation: Encodable {
-    let metric: String
-    let law: String
-    let relation: String
-    let expected: ExpectationValue
-    let found: ExpectationValue
-    let holds: Bool
-    let source: String
-    let location: String
-    let differences: [String]
+    let expectations: [JSONExpectation]?
   }
 
   let file: String
@@ -101,7 +89,7 @@ struct LogDocument: Encodable {
         firstTime: section.firstTime.isEmpty ? nil : section.firstTime,
         metrics: LogDocument.metrics(section.costs, tellsHits: report.tellsHits),
         storms: section.storms.map(LogDocument.storm), holds: results?.allSatisfy(\.holds),
-        expectations: results?.map(LogDocument.expectation))
+        expectations: results?.map(JSONExpectation.init))
     }
     holds = judged?.holds
     missing = judged?.missing.map(\.name)
@@ -127,14 +115,6 @@ struct LogDocument: Encodable {
       firstLine: storm.firstLine, lastLine: storm.lastLine,
       firstTime: storm.firstTime.isEmpty ? nil : storm.firstTime,
       seconds: Double(storm.microseconds) / 1e6, cure: storm.cure)
-  }
-
-  private static func expectation(_ result: ExpectationResult) -> Expectation {
-    Expectation(
-      metric: result.metric, law: result.law, relation: result.relation.rawValue,
-      expected: result.expected, found: result.found, holds: result.holds,
-      source: result.source.rawValue, location: result.location.description,
-      differences: result.differences)
   }
 }
 

@@ -185,7 +185,7 @@ extension NSManagedObjectModel {
 }
 
 /// How many rows of an entity the data has.
-package struct EntityCount: Sendable, Equatable {
+package struct EntityCount: Sendable, Equatable, Codable {
   package var name: String
   package var count: Int
 

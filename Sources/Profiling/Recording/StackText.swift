@@ -53,7 +53,7 @@ package enum StackText {
 }
 
 /// A call stack that caused events, and how many.
-package struct StackShape: Sendable, Equatable {
+package struct StackShape: Sendable, Equatable, Codable {
   /// What it caused: fetches, saves, faults, batch requests.
   package var kind: EventKind
   /// `Mood`, `Country.moods`.

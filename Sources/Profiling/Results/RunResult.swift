@@ -84,7 +84,7 @@ package struct RunResult: Sendable {
 }
 
 /// What a run depended on besides its scenario.
-package struct RunEnvironment: Sendable, Equatable {
+package struct RunEnvironment: Sendable, Equatable, Codable {
   package var cdprof: String
   package var sqlite: String
   package var swift: String

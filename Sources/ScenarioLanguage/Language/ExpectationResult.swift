@@ -168,7 +168,7 @@ package enum SourceMark: String, Sendable, Codable, CaseIterable {
 }
 
 /// An id of the catalog that a scenario covers, with where its numbers come from.
-package struct CatalogReference: Sendable, Equatable {
+package struct CatalogReference: Sendable, Equatable, Codable {
   package var id: String
   package var source: SourceMark
 

@@ -11,40 +11,22 @@ struct JSONDocument: Codable {
   /// Written to `version`; a file of another one is refused.
   static let version = 1
 
-  struct Entity: Codable {
-    var name: String
-    var count: Int
-  }
-
-  struct Cover: Codable {
-    var id: String
-    var source: SourceMark
-  }
-
-  struct Environment: Codable {
-    var cdprof: String
-    var sqlite: String
-    var swift: String
-    var machine: String
-    var build: String
-  }
-
   var version: Int
   var scenario: String
   var file: String
   var chapter: Int?
   var story: String
-  var covers: [Cover]
+  var covers: [CatalogReference]
   var seed: UInt64
   var scale: Int
   /// For readers of the file; computed from the expectations when it is read back.
   var holds: Bool
   /// As `holds`.
   var verdict: String
-  var data: [Entity]
+  var data: [EntityCount]
   var variants: [JSONVariant]
   var scales: [JSONScale]?
-  var environment: Environment
+  var environment: RunEnvironment
   var command: String
 
   init(_ result: RunResult) {
@@ -53,18 +35,15 @@ struct JSONDocument: Codable {
     file = result.file
     chapter = result.chapter
     story = result.story
-    covers = result.covers.map { Cover(id: $0.id, source: $0.source) }
+    covers = result.covers
     seed = result.seed
     scale = result.scale
     holds = result.holds
     verdict = result.verdict
-    data = result.data.map(Entity.init)
+    data = result.data
     variants = result.variants.map(JSONVariant.init)
     scales = result.scales.isEmpty ? nil : result.scales.map(JSONScale.init)
-    let environment = result.environment
-    self.environment = Environment(
-      cdprof: environment.cdprof, sqlite: environment.sqlite, swift: environment.swift,
-      machine: environment.machine, build: environment.build)
+    environment = result.environment
     command = result.command
   }
 
@@ -72,23 +51,9 @@ struct JSONDocument: Codable {
   var result: RunResult {
     RunResult(
       scenario: scenario, file: file, chapter: chapter, story: story,
-      covers: covers.map { CatalogReference(id: $0.id, source: $0.source) }, seed: seed,
-      scale: scale, data: data.map(\.entityCount), variants: variants.map(\.result),
-      scales: (scales ?? []).map(\.run),
-      environment: RunEnvironment(
-        cdprof: environment.cdprof, sqlite: environment.sqlite, swift: environment.swift,
-        machine: environment.machine, build: environment.build),
-      command: command)
+      covers: covers, seed: seed, scale: scale, data: data, variants: variants.map(\.result),
+      scales: (scales ?? []).map(\.run), environment: environment, command: command)
   }
-}
-
-extension JSONDocument.Entity {
-  init(_ entity: EntityCount) {
-    self.init(name: entity.name, count: entity.count)
-  }
-
-  /// What was written.
-  var entityCount: EntityCount { EntityCount(name: name, count: count) }
 }
 
 /// The result of a run for machines: everything that a report is made of.
@@ -101,38 +66,6 @@ package enum JSONReport {
   /// - Throws: `EncodingError`, which no value of a result can cause.
   package static func data(_ result: RunResult) throws -> Data {
     try JSONOutput.flat(JSONDocument(result))
-  }
-}
-
-/// An expectation and what came of it in the JSON file; its property names are the file's keys.
-struct JSONExpectation: Codable {
-  var metric: String
-  var law: String
-  var relation: ExpectationResult.Relation
-  var expected: ExpectationValue
-  var found: ExpectationValue
-  var holds: Bool
-  var source: SourceMark
-  var location: JSONLocation
-  var differences: [String]
-
-  init(_ result: ExpectationResult) {
-    metric = result.metric
-    law = result.law
-    relation = result.relation
-    expected = result.expected
-    found = result.found
-    holds = result.holds
-    source = result.source
-    location = JSONLocation(result.location)
-    differences = result.differences
-  }
-
-  /// What was written.
-  var result: ExpectationResult {
-    ExpectationResult(
-      metric: metric, law: law, relation: relation, expected: expected, found: found, holds: holds,
-      source: source, location: location.site, differences: differences)
   }
 }
 

@@ -1,5 +1,6 @@
 import ProfileEvents
 import Profiling
+import ScenarioLanguage
 import StatementAnalysis
 
 /// A statement's shape in the JSON file; its property names are the file's keys.
@@ -46,50 +47,5 @@ struct JSONStatement: Codable {
     shape.work = work?.work
     shape.estimate = estimatedRows.map(PlanEstimate.init)
     return shape
-  }
-}
-
-/// A call site as the text `Scenarios/faults.yml:16`.
-struct JSONLocation: Codable {
-  var site: CallSite
-
-  init(_ site: CallSite) {
-    self.site = site
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let colon = text.lastIndex(of: ":"), let line = Int(text[colon...].dropFirst()) else {
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "`\(text)` isn't a FILE:LINE")
-    }
-    site = CallSite(file: String(text[..<colon]), line: line)
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode("\(site.file):\(site.line)")
-  }
-}
-
-/// A call stack in the JSON file; its property names are the file's keys.
-struct JSONStack: Codable {
-  var kind: EventKind
-  var subject: String
-  var count: Int
-  /// Innermost first.
-  var frames: [String]
-
-  init(_ stack: StackShape) {
-    kind = stack.kind
-    subject = stack.subject
-    count = stack.count
-    frames = stack.frames
-  }
-
-  /// What was written.
-  var stack: StackShape {
-    StackShape(kind: kind, subject: subject, count: count, frames: frames)
   }
 }

@@ -1,5 +1,6 @@
 import ProfileEvents
 import Profiling
+import ScenarioLanguage
 import StatementAnalysis
 
 /// Every event of a variant in the JSON file; its property names are the file's keys.

@@ -1,7 +1,7 @@
-import WorkbenchText
 import ProfileEvents
 import Profiling
 import ScenarioLanguage
+import WorkbenchText
 
 /// One variant in the JSON file; its property names are the file's keys.
 struct JSONVariant: Codable {
@@ -27,7 +27,7 @@ struct JSONVariant: Codable {
   var tracks: [JSONTrack]
   var events: [JSONEvents]
   var timeline: JSONTimeline?
-  var stacks: [JSONStack]?
+  var stacks: [StackShape]?
 
   init(_ result: VariantResult) {
     name = result.name
@@ -51,7 +51,7 @@ struct JSONVariant: Codable {
     timeline =
       result.timeline.lanes.isEmpty
       ? nil : JSONTimeline(result.timeline, statements: result.statements)
-    stacks = result.stacks.map(JSONStack.init).nonEmpty
+    stacks = result.stacks.nonEmpty
   }
 
   /// What was written; its times count from 0.
@@ -74,7 +74,7 @@ struct JSONVariant: Codable {
     result.tracks = tracks.map(\.track)
     result.events = events.map(\.sample)
     result.timeline = timeline?.timeline(statements: result.statements) ?? Timeline()
-    result.stacks = (stacks ?? []).map(\.stack)
+    result.stacks = stacks ?? []
     return result
   }
 }
@@ -90,12 +90,12 @@ struct JSONScale: Codable {
   }
 
   var scale: Int
-  var data: [JSONDocument.Entity]
+  var data: [EntityCount]
   var variants: [Variant]
 
   init(_ run: ScaledRun) {
     scale = run.scale
-    data = run.data.map(JSONDocument.Entity.init)
+    data = run.data
     variants = run.variants.map { variant in
       Variant(
         name: variant.name, metrics: JSONMetrics(variant.metrics, variant.scopedMetrics),
@@ -107,7 +107,7 @@ struct JSONScale: Codable {
   /// What was written.
   var run: ScaledRun {
     ScaledRun(
-      scale: scale, data: data.map(\.entityCount),
+      scale: scale, data: data,
       variants: variants.map { variant in
         ScaledRun.Variant(
           name: variant.name, metrics: variant.metrics.plain, scopedMetrics: variant.metrics.scoped,
@@ -228,7 +228,8 @@ struct JSONFetch: Codable {
       fetch = try ShellLine.parse(words.joined(separator: " "), number: 1)
     } catch {
       throw DecodingError.dataCorrupted(
-        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: error.problem.message))
+        DecodingError.Context(
+          codingPath: decoder.codingPath, debugDescription: error.problem.message))
     }
   }
 

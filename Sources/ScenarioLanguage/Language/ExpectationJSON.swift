@@ -1,0 +1,57 @@
+package import ProfileEvents
+
+/// An expectation and what came of it in the JSON file; its property names are the file's keys.
+package struct JSONExpectation: Codable {
+  var metric: String
+  var law: String
+  var relation: ExpectationResult.Relation
+  var expected: ExpectationValue
+  var found: ExpectationValue
+  var holds: Bool
+  var source: SourceMark
+  var location: JSONLocation
+  var differences: [String]
+
+  package init(_ result: ExpectationResult) {
+    metric = result.metric
+    law = result.law
+    relation = result.relation
+    expected = result.expected
+    found = result.found
+    holds = result.holds
+    source = result.source
+    location = JSONLocation(result.location)
+    differences = result.differences
+  }
+
+  /// What was written.
+  package var result: ExpectationResult {
+    ExpectationResult(
+      metric: metric, law: law, relation: relation, expected: expected, found: found, holds: holds,
+      source: source, location: location.site, differences: differences)
+  }
+}
+
+/// A call site as the text `Scenarios/faults.yml:16`.
+package struct JSONLocation: Codable {
+  package var site: CallSite
+
+  package init(_ site: CallSite) {
+    self.site = site
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let colon = text.lastIndex(of: ":"), let line = Int(text[colon...].dropFirst()) else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "`\(text)` isn't a FILE:LINE")
+    }
+    site = CallSite(file: String(text[..<colon]), line: line)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode("\(site.file):\(site.line)")
+  }
+}
