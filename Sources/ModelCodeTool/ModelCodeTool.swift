@@ -21,30 +21,18 @@ enum ModelCodeTool {
     }
     do {
       let read = try NSManagedObjectModel.read(contentsOf: model)
-      for warning in read.problems where warning.isWarning { complain(compilerLine(warning)) }
+      for warning in read.problems where warning.isWarning { complain(warning.description) }
       let generator = try ClassGenerator(read, file: model.lastPathComponent)
       let file = generator.singleFile(named: output.lastPathComponent)
       _ = try GeneratedFolder(output.deletingLastPathComponent()).write([file])
       return 0
     } catch let failure as ModelErrors {
-      for error in failure.errors { complain(compilerLine(error)) }
+      for error in failure.errors { complain(error.description) }
       return 65
     } catch {
       complain("\(arguments[1]): error: \(FileErrorText.of(error))")
       return 1
     }
-  }
-
-  /// The form that editors and build logs find places in: `FILE:LINE:COLUMN: error: SENTENCE`, or a
-  /// warning.
-  private static func compilerLine(_ error: ModelError) -> String {
-    var rest = error
-    rest.file = nil
-    rest.line = nil
-    rest.column = nil
-    let numbers = [error.line, error.line == nil ? nil : error.column].compactMap { $0 }
-    let place = ([error.file ?? ""] + numbers.map { "\($0)" }).joined(separator: ":")
-    return "\(place): \(error.isWarning ? "warning" : "error"): \(rest)"
   }
 
   private static func complain(_ line: String) {

@@ -94,7 +94,7 @@ struct GeneratedFilesTests {
     let failure = try #require(throws: ModelErrors.self) {
       try ClassGenerator(model, file: "Shop.xcdatamodel")
     }
-    #expect(failure.description.hasPrefix("Shop.xcdatamodel: \(message)"))
+    #expect(failure.description.hasPrefix("Shop.xcdatamodel: error: \(message)"))
   }
 
   @Test func entitiesWithoutClassesGetSomeThatAreSet() throws {

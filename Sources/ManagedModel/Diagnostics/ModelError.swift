@@ -48,7 +48,7 @@ package struct ModelError: Error, Sendable, Hashable {
 extension ModelError: CustomStringConvertible {
   /// The error on one line: place, entity and property, message, what to do.
   ///
-  /// An example is `Zoo.xcdatamodel/contents:12:7: Animal.keeper: There's no entity Keper. Did you
+  /// An example is `Zoo.xcdatamodel/contents:12:7: error: Animal.keeper: There's no entity Keper. Did you
   /// mean Keeper?`
   package var description: String {
     var place = file ?? ""
@@ -56,8 +56,10 @@ extension ModelError: CustomStringConvertible {
     if line != nil, let column { place += ":\(column)" }
     let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
     let text = nextStep.map { "\(message) \($0)" } ?? message
+    // As compilers write it, so that editors and CI find the place.
+    let kind = place.isEmpty ? "" : isWarning ? "warning" : "error"
     return PrintableText.line(
-      [place, subject, text].filter { !$0.isEmpty }.joined(separator: ": "))
+      [place, kind, subject, text].filter { !$0.isEmpty }.joined(separator: ": "))
   }
 }
 

@@ -281,8 +281,9 @@ extension NSManagedObjectContext {
   /// Gives fetched objects the class the caller asked for, at the price of a look at each entity.
   private func castObjects<T>(_ objects: [NSManagedObject], of plan: FetchPlan) throws -> [T] {
     if T.self is NSManagedObject.Type, plan.classes.allSatisfy({ $0 is T.Type }) {
-      // Every object is of a class of the plan's entities, all of them T or below it; arrays of
-      // class references are laid out alike.
+      // Every object is an instance of a class of the plan's entities, which are T or subclasses, and
+      // arrays of class references have one layout. A checked cast of the array looks at each object:
+      // 411 more instructions for each, 8 % of a realized fetch (`make gates`).
       return unsafeBitCast(objects, to: [T].self)
     }
     return try cast(objects)

@@ -38,10 +38,10 @@ struct ExpectReader {
       let reference = try self.reference(entry.key)
       return (reference, try scopes.scoped(reference))
     }
-    guard let (lawEntry, source) = law(of: entry, source: source, example: "1 + Mood"),
-      let word = document.text(of: lawEntry, wanted: "a formula, such as `1 + Mood`")
+    guard let (value, source) = expected(of: entry, source: source, example: "1 + Mood"),
+      let word = document.text(of: value, wanted: "a formula, such as `1 + Mood`")
     else { return nil }
-    let law = document.noting(at: lawEntry.keyPath) { () throws(LanguageProblem) in
+    let law = document.noting(at: value.keyPath) { () throws(LanguageProblem) in
       let law = try CountConstraint(word)
       try scopes.check(law)
       return law
@@ -51,24 +51,29 @@ struct ExpectReader {
       metric: reference, scoped: scoped, law: law, source: source, line: entry.key.place.line)
   }
 
-  /// The entry with the law itself, and its mark: `{law: …, source: …}`, or the law alone.
-  private func law(
+  /// The entry with the expected value, and its source: `{expected: …, source: …}`, or the value alone.
+  private func expected(
     of entry: YAMLEntry, source: SourceMark, example: String
   ) -> (YAMLEntry, SourceMark)? {
     guard entry.node.mapping != nil else { return (entry, source) }
     guard
       let parts = document.entries(
-        of: entry.node, at: entry.keyPath, known: ["law", "source"], what: "an expectation")
+        of: entry.node, at: entry.keyPath, known: ["expected", "source", "law"],
+        what: "an expectation")
     else { return nil }
-    guard let law = parts.first(where: { $0.key.text == "law" }) else {
+    // `law` is the former key.
+    let expected = parts.filter { ["expected", "law"].contains($0.key.text) }
+    guard let value = expected.first, expected.count == 1 else {
       document.report(
         LanguageProblem(
-          "`\(entry.key.text)` has no formula", at: entry.key.place,
-          nextStep: "write `{law: \(example), source: book}`"), at: entry.keyPath)
+          expected.isEmpty
+            ? "`\(entry.key.text)` has no value" : "`expected` and `law` are the same",
+          at: expected.last?.key.place ?? entry.key.place,
+          nextStep: "write `{expected: \(example), source: book}`"), at: entry.keyPath)
       return nil
     }
     let mark = parts.first { $0.key.text == "source" }.flatMap(document.sourceMark)
-    return (law, mark ?? source)
+    return (value, mark ?? source)
   }
 
   /// What plans must be: one demand, or a list of them.
@@ -78,18 +83,18 @@ struct ExpectReader {
       if let step { try scopes.checkStep(step) }
       return step
     }
-    guard let (lawEntry, source) = law(of: entry, source: source, example: "avoids scan") else {
+    guard let (value, source) = expected(of: entry, source: source, example: "avoids scan") else {
       return []
     }
-    let elements = document.elements(of: lawEntry)
+    let elements = document.elements(of: value)
     if elements.isEmpty {
-      _ = document.text(of: lawEntry, wanted: "a demand such as `avoids scan`")
+      _ = document.text(of: value, wanted: "a plan requirement, such as `avoids scan`")
     }
     return elements.compactMap { node, keyPath in
       document.noting(at: keyPath) { () throws(LanguageProblem) in
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
-            "a demand is a few words", at: document.place(of: node),
+            "a plan requirement is a few words", at: document.place(of: node),
             nextStep: "write one of: \(PlanRequirement.forms.joined(separator: ", "))")
         }
         return PlanExpectation(

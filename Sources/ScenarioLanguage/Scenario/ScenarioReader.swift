@@ -85,9 +85,9 @@ package struct ScenarioDiagnostic: Error, Sendable, CustomStringConvertible {
   /// What to do about it, a sentence.
   package var nextStep: String { problem.nextStep }
 
-  /// `FILE:LINE:COLUMN: message`, the line with carets, the key path and the next step.
+  /// `FILE:LINE:COLUMN: error: message`, the line with carets, the key path and the next step.
   package var description: String {
-    var lines = ["\(PrintableText.line(file)):\(line):\(column): \(problem.question)"]
+    var lines = ["\(PrintableText.line(file)):\(line):\(column): error: \(problem.question)"]
     if let sourceLine {
       lines.append(CaretExcerpt(line: sourceLine, place: problem.place).text)
     }

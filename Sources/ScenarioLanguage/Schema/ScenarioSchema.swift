@@ -218,14 +218,14 @@ extension ScenarioSchema {
 
   /// `expect`, laws, demands on plans.
   static var expectationDefinitions: [(String, SchemaNode)] {
-    let law = "((at most |at least )?\(expression)|\(expression)[.][.]\(expression))"
+    let formula = "((at most |at least )?\(expression)|\(expression)[.][.]\(expression))"
     return [
       (
         "expression",
         ["type": ["integer", "string"], "minimum": 0, "pattern": .text("^\(expression)$")]
       ),
-      ("law", ["type": ["integer", "string"], "minimum": 0, "pattern": .text("^\(law)$")]),
-      ("expectation", marked(.definition("law"))),
+      ("formula", ["type": ["integer", "string"], "minimum": 0, "pattern": .text("^\(formula)$")]),
+      ("expectation", marked(.definition("formula"))),
       (
         "demands",
         [
@@ -244,8 +244,13 @@ extension ScenarioSchema {
       "anyOf": [
         value,
         [
-          "type": "object", "properties": ["law": value, "source": .definition("source")],
-          "required": ["law"], "additionalProperties": false,
+          "type": "object",
+          "properties": [
+            "expected": value, "source": .definition("source"),
+            "law": ["anyOf": [value], "deprecated": true],
+          ],
+          "anyOf": [["required": ["expected"]], ["required": ["law"]]],
+          "additionalProperties": false,
         ],
       ]
     ]

@@ -80,7 +80,7 @@ package enum ModelWarningText {
   ///   - path: What `cdprof model` reads the model from.
   package static func lines(_ problems: [ModelError], path: String) -> [String] {
     let warnings = problems.filter(\.isWarning)
-    let shown = warnings.prefix(most).map { "warning: \($0)" }
+    let shown = warnings.prefix(most).map { $0.file == nil ? "warning: \($0)" : "\($0)" }
     guard warnings.count > most else { return shown }
     let command = "cdprof model \(CommandWord.quoted(path)) --check"
     return shown + ["warning: \(warnings.count - most) more; `\(command)` lists them"]

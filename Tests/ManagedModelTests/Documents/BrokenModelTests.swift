@@ -40,38 +40,38 @@ import Testing
       "a wrong destination",
       document(
         #"<relationship name="kéeper" maxCount="1" destinationEntity="Keper" optional="MAYBE"/>"#),
-      "5:65: Animal.kéeper: There's no entity Keper. Did you mean Keeper?",
-      #"5:82: Animal.kéeper: optional is "MAYBE". Write YES or NO."#),
+      "5:65: warning: Animal.kéeper: There's no entity Keper. Did you mean Keeper?",
+      #"5:82: warning: Animal.kéeper: optional is "MAYBE". Write YES or NO."#),
     Case(
       "a wrong type over two lines",
       document("<attribute name=\"age\"\n  attributeType='Integer32'/>"),
-      #"6:18: Animal.age: attributeType is "Integer32". Did you mean "Integer 32"?"#),
+      #"6:18: warning: Animal.age: attributeType is "Integer32". Did you mean "Integer 32"?"#),
     Case(
       "a default that does not fit",
       document(#"<attribute name="age" attributeType="Integer 16" defaultValueString="70000"/>"#),
-      #"5:74: Animal.age: The default value "70000" does not fit the type Integer 16. "#
+      #"5:74: warning: Animal.age: The default value "70000" does not fit the type Integer 16. "#
         + "Write an integer from -32768 to 32767."),
     Case(
       "a name given twice",
       document(#"<attribute name="name" attributeType="Date"/>"#, #"<entity name="Keeper"/>"#),
-      "5:22: Animal.name: There are two properties named name. Rename one of them.",
-      "8:17: Keeper: There are two entities named Keeper. Rename one of them.", isRefused: true),
+      "5:22: error: Animal.name: There are two properties named name. Rename one of them.",
+      "8:17: error: Keeper: There are two entities named Keeper. Rename one of them.", isRefused: true),
     Case(
       "a wrong inverse",
       document(
         #"<relationship name="keeper" destinationEntity="Keeper" inverseName="animal"/>"#,
         #"<entity name="Zoo"><relationship name="all" toMany="YES" destinationEntity="Animal" "#
           + #"inverseName="keeper"/></entity>"#),
-      "5:73: Animal.keeper: The destination Keeper has no relationship animal. "
+      "5:73: warning: Animal.keeper: The destination Keeper has no relationship animal. "
         + "Add it or name another inverse.",
-      "8:100: Zoo.all: The inverse Animal.keeper has nothing as its own inverse. "
+      "8:100: warning: Zoo.all: The inverse Animal.keeper has nothing as its own inverse. "
         + "Set the inverse of Animal.keeper to Zoo.all."),
     Case(
       "parents in a circle",
       document("", #"<entity name="A" parentEntity="B"/><entity name="B" parentEntity="A"/>"#),
-      "8:34: A: The parents of the entity form a circle, or are more than 100. "
+      "8:34: error: A: The parents of the entity form a circle, or are more than 100. "
         + "Choose another parent.",
-      "8:69: B: The parents of the entity form a circle, or are more than 100. "
+      "8:69: error: B: The parents of the entity form a circle, or are more than 100. "
         + "Choose another parent.", isRefused: true),
     Case(
       "names in constraints, indexes and configurations",
@@ -80,20 +80,20 @@ import Testing
           + #"</uniquenessConstraint></uniquenessConstraints>"#
           + #"<fetchIndex name="by"><fetchIndexElement property="age" order="up"/></fetchIndex>"#,
         #"<configuration name="Main"><memberEntity name="Animl"/></configuration>"#),
-      "5:69: Animal: The uniqueness constraint names nme, which the entity does not have. "
+      "5:69: warning: Animal: The uniqueness constraint names nme, which the entity does not have. "
         + "Did you mean name?",
-      "5:173: Animal: The index by names age, which the entity does not have. "
+      "5:173: warning: Animal: The index by names age, which the entity does not have. "
         + "Add the property or take the name out.",
-      #"5:185: Animal: order is "up". Write one of: ascending, descending."#,
-      "8:50: There's no entity Animl. Did you mean Animal?"),
+      #"5:185: warning: Animal: order is "up". Write one of: ascending, descending."#,
+      "8:50: warning: There's no entity Animl. Did you mean Animal?"),
     Case(
       "limits and predicates that make no sense",
       document(
         #"<attribute name="age" attributeType="Integer 16" minValueString="young"/>"#
           + #"<fetchIndex name="old" partialIndexPredicate="name =="/>"#),
-      #"5:70: Animal.age: minValueString is "young", which isn't a limit for the type Integer 16. "#
+      #"5:70: warning: Animal.age: minValueString is "young", which isn't a limit for the type Integer 16. "#
         + "Write an integer from -32768 to 32767.",
-      "5:124: Animal: The predicate \"name ==\" cannot be read: the predicate ends too early "
+      "5:124: warning: Animal: The predicate \"name ==\" cannot be read: the predicate ends too early "
         + "(character 8). Write a whole predicate, or none."),
     Case(
       "a composite inside of itself",
@@ -101,46 +101,46 @@ import Testing
         #"<attribute name="place" attributeType="Composite" type="Place"/>"#,
         #"<composite name="Place"><attribute name="outer" attributeType="Composite" "#
           + #"type="Place"/></composite>"#),
-      "8:44: Animal.place: The composite attribute contains itself, or composites more than 32 "
+      "8:44: error: Animal.place: The composite attribute contains itself, or composites more than 32 "
         + "deep. Take one of the elements away.", isRefused: true),
     Case(
       "a derivation that cannot be read",
       document(
         #"<attribute name="n" attributeType="Integer 64" derived="YES" "#
           + #"derivationExpression="pages.@count +"/>"#),
-      #"5:88: Animal.n: The expression "pages.@count +" cannot be read: "#
+      #"5:88: warning: Animal.n: The expression "pages.@count +" cannot be read: "#
         + "the predicate ends too early (character 15). Write a whole expression."),
     Case(
       "an attribute without a type",
       document(#"<attribute name="age"/>"#),
-      "5:22: Animal.age: The attribute has no type, so a store saves it as bytes. "
+      "5:22: warning: Animal.age: The attribute has no type, so a store saves it as bytes. "
         + "Give it a type or make it transient."),
     Case(
       "no XML", "<model>\n  <entity></model>",
-      "2:19: The document isn't well-formed XML: the closing tag does not match the opening one. "
+      "2:19: error: The document isn't well-formed XML: the closing tag does not match the opening one. "
         + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
     Case(
       "nothing", "",
-      "1:1: The document is empty or ends too early. "
+      "1:1: error: The document is empty or ends too early. "
         + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
     Case(
       "another document", "<scene/>",
-      #"1:1: The document is about "scene", not about a model. "#
+      #"1:1: error: The document is about "scene", not about a model. "#
         + "Name the contents file of a .xcdatamodel folder.", isRefused: true),
     Case(
       "a store", "<database/>",
-      #"1:1: The document is about "database", not about a model. "#
+      #"1:1: error: The document is about "database", not about a model. "#
         + "This is a store of the XML kind: name the model that it was made with.",
       isRefused: true),
     Case(
       "a property list", "<plist/>",
-      #"1:1: The document is about "plist", not about a model. "#
+      #"1:1: error: The document is about "plist", not about a model. "#
         + "Models as property lists, of Xcode before version 4, are not read: save it with a newer "
         + "Xcode, or give the compiled model.", isRefused: true),
     Case(
       "entities that are made of each other",
       "<!DOCTYPE m [<!ENTITY a \"&b;&b;\"><!ENTITY b \"&a;&a;\">]>\n<model name=\"&a;\"/>",
-      "2:17: The document isn't well-formed XML: an entity is made of itself, or of too many others. "
+      "2:17: error: The document isn't well-formed XML: an entity is made of itself, or of too many others. "
         + "Repair it in a text editor, or save it again in the model editor.", isRefused: true),
   ]
 

@@ -78,7 +78,8 @@ import Testing
       try NSManagedObjectModel.read(contentsOf: url)
     }
     #expect(
-      errors?.description == "/nowhere/Zoo.momd: There's no such file or folder. Check the name.")
+      errors?.description
+        == "/nowhere/Zoo.momd: error: There's no such file or folder. Check the name.")
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     for name in ["First.xcdatamodel", "Second.xcdatamodel"] {
@@ -116,7 +117,7 @@ import Testing
     }
     #expect(
       errors?.description
-        == "Zoo:1:47: Animal.\(name): Every object has a property \(name) already. "
+        == "Zoo:1:47: error: Animal.\(name): Every object has a property \(name) already. "
         + "Rename the one of the model.")
   }
 }

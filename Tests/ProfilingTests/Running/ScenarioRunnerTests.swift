@@ -251,7 +251,7 @@ struct ScenarioRunnerTests {
           then: [{index: Mood, remove: byLatitude}]
           expect:
             plan(some): [uses byLatitude, uses Z_Mood_byLatitude]
-            plan: {law: avoids temp b-tree, source: book}
+            plan: {expected: avoids temp b-tree, source: book}
       """)
     let (bare, indexed) = (result.variants[0].expectations, result.variants[1].expectations)
     #expect(bare.map(\.holds) == [false, false, false, false])
@@ -372,7 +372,7 @@ struct ScenarioRunnerTests {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try ScenarioRunner(scenario: scenario, scale: 3, outputDirectory: folder.url).run()
     }
-    #expect(error.description.hasPrefix("half.yml:5:19: `2 / scale` has no value at scale 3"))
+    #expect(error.description.hasPrefix("half.yml:5:19: error: `2 / scale` has no value at scale 3"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 

@@ -96,6 +96,12 @@ struct ScenarioDiagnosticTests {
     Mistake(
       15, "    expect: {selects: Country - 61}", 23, "selects",
       "`Country - 61` has no value: no count can be -1"),
+    Mistake(
+      15, "    expect: {selects: {expected: 2, law: 2}}", 37, "variants[0].expect.selects",
+      "`expected` and `law` are the same"),
+    Mistake(
+      15, "    expect: {selects: {source: book}}", 14, "variants[0].expect.selects",
+      "`selects` has no value"),
     Mistake(1, "name: ''", 7, "name", "the scenario's name is empty"),
     Mistake(1, "name: x\u{1}y", 8, "", "invalid YAML: control characters are not allowed"),
     Mistake(
@@ -296,7 +302,7 @@ struct ScenarioDiagnosticTests {
     #expect(
       error.description.hasPrefix(
         """
-        storm.yml:11:35: Country has no property `iso3166Code`; did you mean `numericISO3166Code`?
+        storm.yml:11:35: error: Country has no property `iso3166Code`; did you mean `numericISO3166Code`?
             - {touch: moods, read: [country.iso3166Code]}
                                             ^^^^^^^^^^^
         steps[1]: its properties are:

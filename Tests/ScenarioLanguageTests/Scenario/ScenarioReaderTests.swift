@@ -98,7 +98,7 @@ struct ScenarioReaderTests {
       model: Moody
       data: {Country: {count: 2}, Mood: {count: 3}}
       steps:
-        - {fetch: Mood, as: moods, expect: {fetches: 1, rows: {law: Mood, source: apple}}}
+        - {fetch: Mood, as: moods, expect: {fetches: 1, rows: {expected: Mood, source: apple}}}
       variants:
         - {name: one, expect: {selects: 1}}
         - {name: two, source: ours, expect: {selects: 1, rows(moods): {law: at most 3, source: derived}}}

@@ -148,7 +148,7 @@ struct ScenarioSchemaTests {
     ("moods.values: no", "moods.limit: no"),
     ("selects: 1 + Country", "slects: 1"), ("selects: 1 + Country", "time: 1"),
     ("selects: 1 + Country", "selects: at least"), ("selects: 1 + Country", "selects: 1 ... 2"),
-    ("selects: 1 + Country", "selects: {law: 1, soruce: book}"),
+    ("selects: 1 + Country", "selects: {expected: 1, soruce: book}"),
     ("selects: 1 + Country", "selects: {source: book}"),
     ("selects: 1 + Country", "plan: avoids scans"), ("selects: 1 + Country", "findings: fault"),
     ("selects: 1 + Country", "findings: [fault-strom(Mood)]"),

@@ -20,7 +20,7 @@ struct SchemaValidator {
   let root: JSONValue
   private let patterns: [String: Regex<AnyRegexOutput>]
 
-  private static let annotations: Set<String> = ["$schema", "title", "description"]
+  private static let annotations: Set<String> = ["$schema", "title", "description", "deprecated"]
   private static let assertions: Set<String> = [
     "$ref", "type", "enum", "properties", "patternProperties", "additionalProperties", "required",
     "minProperties", "maxProperties", "items", "minItems", "minLength", "minimum", "pattern",
