@@ -19,7 +19,7 @@ struct GeneratedFilesTests {
   }
 
   /// `CDPROF_UPDATE_DOCS=1` writes them again.
-  @Test func theOrchestraIsWrittenAsItStandsInTheRepository() throws {
+  @Test func orchestraClassesMatchTheRepository() throws {
     let files = try files(Self.orchestra)
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] != nil {
       _ = try GeneratedFolder(Self.golden).write(files)
@@ -33,7 +33,7 @@ struct GeneratedFilesTests {
     #expect(try self.files(Self.orchestra) == files)
   }
 
-  @Test func anExtensionLeavesTheClassesOut() throws {
+  @Test func extensionOmitsClasses() throws {
     let all = try files(Self.orchestra)
     let properties = try files(Self.orchestra, .extension)
     #expect(properties == all.filter { !$0.name.hasSuffix("+CoreDataClass.swift") })
@@ -65,7 +65,7 @@ struct GeneratedFilesTests {
     #expect(lint.terminationStatus == 0, "\(found.prefix(2_000))")
   }
 
-  @Test func aBuildGetsWhatCodegenAsksFor() throws {
+  @Test func buildFollowsTheCodegenSetting() throws {
     let model = try NSManagedObjectModel.read(contentsOf: Self.orchestra)
     model.entitiesByName["Piece"]?.codeGenerationType = "category"
     model.entitiesByName["Concert"]?.codeGenerationType = nil
@@ -83,7 +83,7 @@ struct GeneratedFilesTests {
     (["A": "Data"], "A: No class can be called Data in Swift"),
     ([:], "The model has no entities."),
   ])
-  func modelsWithoutUsableClassesAreRefused(classes: [String: String], message: String) throws {
+  func rejectsModelsWithoutUsableClasses(classes: [String: String], message: String) throws {
     let model = NSManagedObjectModel()
     model.entities = classes.map { name, className in
       let entity = NSEntityDescription()
@@ -111,7 +111,7 @@ struct GeneratedFilesTests {
     #expect(generator.notes.count == 1)
   }
 
-  @Test func handWrittenFilesAreLeftAlone() throws {
+  @Test func handWrittenFilesAreNotOverwritten() throws {
     let url = FileManager.default.temporaryDirectory
       .appendingPathComponent("ModelCodeTests-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: url) }

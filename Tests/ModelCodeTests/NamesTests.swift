@@ -21,7 +21,7 @@ struct NamesTests {
     ("größe", "größe", "größe", "IdentifiersMustBeASCII"),
     ("1st place", "_1st_place", "_1st_place", "AlwaysUseLowerCamelCase, NoLeadingUnderscores"),
   ])
-  func aNameIsSaidInSwift(name: String, identifier: String, quoted: String, rules: String?) {
+  func namesAreEscapedForSwift(name: String, identifier: String, quoted: String, rules: String?) {
     #expect(SwiftNames.identifier(name) == identifier)
     #expect(SwiftNames.quoted(identifier) == quoted)
     let exception = SwiftNames.lintException(for: identifier)
@@ -29,7 +29,7 @@ struct NamesTests {
   }
 
   @Test(arguments: [("a", "\"a\""), ("a\"\\\n", "\"a\\\"\\\\\\n\""), ("\u{1}", "\"\\u{1}\"")])
-  func aTextBecomesALiteral(text: String, literal: String) {
+  func stringsBecomeSwiftLiterals(text: String, literal: String) {
     #expect(SwiftNames.literal(text) == literal)
   }
 }

@@ -8,7 +8,7 @@ struct CallbackTests {
 
   private final class Witness: Sendable {}
 
-  @Test func aFunctionGetsAndGivesEveryKindOfValue() throws {
+  @Test func functionAcceptsAndReturnsEveryValueType() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.createFunction("same", argumentCount: 1, deterministic: true) { $0[0] }
     try connection.createFunction("count_of", argumentCount: -1, deterministic: true) {
@@ -24,7 +24,7 @@ struct CallbackTests {
       try connection.values("SELECT count_of(), count_of(1, 2, 3)") == [[.integer(0), .integer(3)]])
   }
 
-  @Test func whatAFunctionThrowsBecomesTheStatementsError() throws {
+  @Test func functionErrorFailsTheStatement() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.createFunction("refuse", argumentCount: 0, deterministic: false) { _ in
       throw Refusal()
@@ -34,7 +34,7 @@ struct CallbackTests {
     #expect(error?.sql == "SELECT refuse()")
   }
 
-  @Test func aCollationOrdersAndSearches() throws {
+  @Test func collationSortsAndSearches() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.createCollation("BY_LENGTH") { left, right in
       Int32(left.count - right.count)

@@ -3,7 +3,7 @@ import SQLiteDriver
 import Testing
 
 struct ConnectionPoolTests {
-  @Test func aClosedPoolSaysSo() throws {
+  @Test func closedPoolThrows() throws {
     let folder = try TemporaryFolder()
     let pool = try ConnectionPool(path: folder.file("store"), access: .writing)
     pool.close()
@@ -13,7 +13,7 @@ struct ConnectionPoolTests {
     }
   }
 
-  @Test func readersAndTheWriterWorkSideBySide() async throws {
+  @Test func readersAndWriterRunConcurrently() async throws {
     let folder = try TemporaryFolder()
     let pool = try ConnectionPool(path: folder.file("store"), access: .writing) {
       connection throws(SQLiteError) in
@@ -49,7 +49,7 @@ struct ConnectionPoolTests {
     #expect(left == ["store"], "the last connection removes the log")
   }
 
-  @Test func aNewStoreMayBeOpenedByManyAtOnce() async throws {
+  @Test func newStoreOpensConcurrently() async throws {
     for _ in 0..<20 {
       let folder = try TemporaryFolder()
       let path = folder.file("store")
@@ -67,7 +67,7 @@ struct ConnectionPoolTests {
     }
   }
 
-  @Test func aReaderComesBackWithoutItsSnapshot() throws {
+  @Test func returnedReaderHasNoSnapshot() throws {
     let folder = try TemporaryFolder()
     let pool = try ConnectionPool(path: folder.file("store"), access: .writing, maximumReaders: 1)
     defer { pool.close() }
@@ -101,7 +101,7 @@ struct ConnectionPoolTests {
     #expect(error?.code.primary == .readOnly)
   }
 
-  @Test func lookingIsRefreshedWhenTheStoreChanged() throws {
+  @Test func readOnlyConnectionReopensAfterStoreChange() throws {
     let folder = try TemporaryFolder()
     let writer = try #require(try StoreState.liveWriter.make("store", in: folder))
     defer { writer.close() }
@@ -122,7 +122,7 @@ struct ConnectionPoolTests {
     pool.returnToPool(next)
   }
 
-  @Test func anInterruptionFromAnotherThreadEndsTheStatement() async throws {
+  @Test func interruptFromAnotherThreadEndsTheStatement() async throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     let started = DispatchSemaphore(value: 0)
     try connection.createFunction("started", argumentCount: 0, deterministic: true) { _ in

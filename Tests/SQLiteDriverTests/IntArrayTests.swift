@@ -21,7 +21,7 @@ struct IntArrayTests {
     connection.close()
   }
 
-  @Test func tablesAreToldApartAndHaveOneIntegerColumn() throws {
+  @Test func tablesAreDistinctAndHaveOneIntegerColumn() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.bindIntArray(0, [1, 2])
     try connection.bindIntArray(12, [.min, .max])
@@ -39,7 +39,7 @@ struct IntArrayTests {
     #expect(error?.message == "no such table: _Z_intarrayX")
   }
 
-  @Test func aRunKeepsTheValuesItBeganWith() throws {
+  @Test func executionKeepsItsInitialValues() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.bindIntArray(0, [1, 2, 3])
     let scan = try connection.statement("SELECT value FROM _Z_intarray0")
@@ -52,7 +52,7 @@ struct IntArrayTests {
     #expect(try connection.values("SELECT sum(value) FROM _Z_intarray0") == [[.integer(30)]])
   }
 
-  @Test func survivesARollbackAndReprepareNothing() throws {
+  @Test func rollbackRequiresNoReprepare() throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.execute("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES(4)")
     let other = try connection.statement("SELECT id FROM t")
@@ -66,7 +66,7 @@ struct IntArrayTests {
   }
 
   @Test(arguments: [(2, 1_000, ["a", "b"]), (1_000, 2, ["b", "a"])])
-  func thePlannerIsToldHowManyValuesThereAre(
+  func plannerReceivesTheValueCount(
     _ first: Int64, _ second: Int64, order: [String]
   ) throws {
     let connection = try Connection(path: ":memory:", access: .writing)

@@ -17,7 +17,7 @@ struct QueryPlanTests {
 
   /// A partial index serves the values for which its condition holds.
   @Test(arguments: [([77], "ZCOUNTRY77"), ([78], nil), ([], nil), ([77, 1, 2], "ZCOUNTRY77")])
-  func valuesDecideAboutAPartialIndex(values: [Int64], index: String?) throws {
+  func boundValuesDetermineUseOfPartialIndex(values: [Int64], index: String?) throws {
     let connection = try Connection(path: ":memory:", access: .writing)
     try connection.execute(
       "CREATE TABLE ZMOOD(Z_PK INTEGER PRIMARY KEY, ZCOUNTRY INTEGER, ZNOTE VARCHAR);"
@@ -27,7 +27,7 @@ struct QueryPlanTests {
     #expect(plan.indexes == (index.map { [$0] } ?? []))
   }
 
-  @Test func isDrawnAsTheShellOfSQLiteDrawsIt() throws {
+  @Test func planIsPrintedAsInTheSQLiteShell() throws {
     let plan = try plan(
       """
       SELECT * FROM ZMOOD t0 WHERE t0.ZCOUNTRY IN (SELECT * FROM _Z_intarray3) OR t0.ZDATE = ?
@@ -83,7 +83,7 @@ struct QueryPlanTests {
     #expect(!plan.usesAutomaticIndex)
   }
 
-  @Test func aMissingIndexMadeOnTheFlyIsNamed() throws {
+  @Test func automaticIndexIsReported() throws {
     let plan = try plan(
       "SELECT * FROM ZCOUNTRY a JOIN ZCOUNTRY b ON a.ZNAME = b.ZNAME")
     let search = try #require(plan.nodes.first { $0.operation == .search })
@@ -105,7 +105,7 @@ struct QueryPlanTests {
     #expect(plan.usesTempBTree)
   }
 
-  @Test func whatCannotBePreparedCannotBeExplained() throws {
+  @Test func invalidStatementHasNoPlan() throws {
     let error = #expect(throws: SQLiteError.self) { try plan("SELECT NOFUNC(1) FROM ZMOOD") }
     #expect(error?.message == "no such function: NOFUNC")
   }

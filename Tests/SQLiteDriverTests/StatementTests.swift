@@ -38,7 +38,7 @@ struct StatementTests {
     #expect(try !row.step())
   }
 
-  @Test func aTextIsPreparedOnceUntilItIsNeededTwiceAtATime() throws {
+  @Test func statementIsPreparedOncePerConcurrentUse() throws {
     let connection = try memory()
     try connection.execute("INSERT INTO t(v) VALUES(1), (2), (3)")
     let sql = "SELECT v FROM t WHERE id >= ?"
@@ -55,7 +55,7 @@ struct StatementTests {
     #expect(try connection.statement(sql) === outer, "stepped to the end")
   }
 
-  @Test func whatIsBoundInPlaceStaysBoundUntilTheReset() throws {
+  @Test func valuesBoundInPlaceRemainUntilReset() throws {
     let connection = try memory()
     let statement = try connection.statement("INSERT INTO t(v) VALUES(?)")
     let bytes = Array("a\0ä".utf8)
@@ -118,7 +118,7 @@ struct StatementTests {
     }
   }
 
-  @Test func executeRunsEveryStatementOfAText() throws {
+  @Test func executeRunsEveryStatement() throws {
     let connection = try memory()
     try connection.execute(
       "INSERT INTO t(v) VALUES('a;b'); ; -- a comment; here\nINSERT INTO t(v) VALUES(2);\n ")
@@ -144,7 +144,7 @@ struct StatementTests {
     ("-- nothing", .misuse, nil, "the text contains no statement"),
     ("SELECT 1; SELECT 2", .misuse, 9, "the text contains more than one statement"),
   ])
-  func whatCannotBePreparedSaysWhere(
+  func prepareErrorReportsTheOffset(
     _ sql: String, code: ResultCode, offset: Int?, message: String
   ) throws {
     let error = #expect(throws: SQLiteError.self) { try memory().statement(sql) }
@@ -152,13 +152,13 @@ struct StatementTests {
     #expect(error?.message == message && error?.sql == sql)
   }
 
-  @Test func anErrorDrawsACaretUnderThePlace() {
+  @Test func errorMarksTheOffsetWithACaret() {
     let error = SQLiteError(
       code: .error, message: "no such column: ö", sql: "SELECT\n\tä, ö\nFROM t", offset: 12)
     #expect(error.description == "SQLITE_ERROR: no such column: ö\n\tä, ö\n\t   ^")
   }
 
-  @Test func aFailedStepHasTheExtendedCodeAndLeavesTheStatementUsable() throws {
+  @Test func failedStepHasExtendedCodeAndKeepsStatementUsable() throws {
     let connection = try memory()
     try connection.execute("CREATE UNIQUE INDEX one ON t(v); INSERT INTO t(v) VALUES('x')")
     let insert = try connection.statement("INSERT INTO t(v) VALUES(?)")
@@ -173,7 +173,7 @@ struct StatementTests {
     #expect(range?.code == .range || range?.code == .misuse)
   }
 
-  @Test func countersTellWhatARunDid() throws {
+  @Test func countersReportOneExecution() throws {
     let connection = try memory()
     try connection.execute("INSERT INTO t(v) VALUES(3), (1), (2)")
     let statement = try connection.statement("SELECT v FROM t ORDER BY v")

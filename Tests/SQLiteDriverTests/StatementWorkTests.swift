@@ -42,7 +42,7 @@ import Testing
     #expect(work.autoIndexRows == 0 && work.collationCalls == 0 && work.vmSteps > 0)
   }
 
-  @Test func aRunIsCountedForItselfAndRepeats() throws {
+  @Test func executionCountersAreRepeatable() throws {
     let connection = try connection()
     let sql = "SELECT * FROM t ORDER BY b COLLATE BY_LENGTH"
     let first = try work(of: sql, on: connection)
@@ -74,7 +74,7 @@ import Testing
     connection.close()
   }
 
-  @Test func anIndexMadeForOneRunCountsItsRows() throws {
+  @Test func automaticIndexRowsAreCounted() throws {
     let work = try work(
       of: "SELECT * FROM t one JOIN t other ON one.b = other.b", on: connection())
     // SQLite counts the steps from row to row, as it does for scans.

@@ -75,7 +75,7 @@ struct StoreFileProblemTests {
     #expect(other.flatMap { StoreFileProblem.of($0, path: missing) } == .missing(path: missing))
   }
 
-  @Test func aLogToBeAppliedMakesNoFileTruncated() throws {
+  @Test func pendingWALIsNotReportedAsTruncation() throws {
     let folder = try TemporaryFolder()
     _ = try StoreState.log.make("store", in: folder)
     // The header in the file is older than the one in the log and may promise more pages.

@@ -168,7 +168,7 @@ struct DescriptionCodingTests {
   }
 
   @Test(arguments: [1, 2, 3])
-  func damagedModelsInArchivesNeverTrap(seed: UInt64) throws {
+  func corruptModelsInArchivesNeverTrap(seed: UInt64) throws {
     let model = try zoo()
     let bytes = ModelArchive.bytes(of: model)
     var random = SeededNumbers(seed: seed)

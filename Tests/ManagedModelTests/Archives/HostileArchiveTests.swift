@@ -9,7 +9,7 @@ import Testing
 
   /// Changes bytes of a real archive at random and reads it: an error or a model, never a trap.
   @Test(arguments: [1, 2, 3, 4])
-  func damagedArchivesNeverTrap(seed: UInt64) throws {
+  func corruptArchivesNeverTrap(seed: UInt64) throws {
     let bytes = ModelArchive.bytes(of: try Self.document())
     var random = SeededNumbers(seed: seed)
     var refused = 0
@@ -126,7 +126,7 @@ import Testing
     #expect(lines.dropFirst().first?.contains("Animal.mother: ") == true)
   }
 
-  @Test func whatIsNoModelIsRefused() {
+  @Test func rejectsFilesThatAreNotModels() {
     let other = BinaryPropertyList.write(
       .dictionary([
         "$top": .dictionary(["root": .uid(1)]),

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func everythingAModelSaysIsReadBackEqual() throws {
+  @Test func everyModelPropertyRoundTrips() throws {
     let data = Data(ModelDocumentTests.document.utf8)
     let model = try ModelDocument.read(data: data, file: "Zoo")
     let animal = try #require(model.entitiesByName["Animal"])

@@ -14,7 +14,7 @@ struct NearestNameTests {
     #expect(NearestName.of(word, among: known) == nearest)
   }
 
-  @Test func aShortWordInsideALongOneIsChance() {
+  @Test func shortSubstringIsNotSuggested() {
     #expect(NearestName.of("company", among: ["ANY", "IN", "LIKE"]) == nil)
     #expect(NearestName.of("date", among: ["updatedAt"]) == nil)
   }

@@ -35,7 +35,7 @@ struct PrintableTextTests {
       })
   }
 
-  @Test func errorsOfFilesAreInTheSystemsWords() {
+  @Test func fileErrorsUseTheSystemMessage() {
     #expect(FileErrorText.words(ENOSPC) == "no space left on device")
     let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(EROFS))
     for (error, text) in [

@@ -145,7 +145,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func allErrorsAreReportedWithTheirPlaces(_ test: Case) {
+  func allErrorsAreReportedWithTheirPositions(_ test: Case) {
     var told: [ModelError] = []
     var isRefused = false
     do {
@@ -252,7 +252,7 @@ extension BrokenModelTests {
 
   /// Changes characters of a whole document at random: an error or a model, never a trap.
   @Test(arguments: [1, 2])
-  func damagedDocumentsNeverTrap(seed: UInt64) {
+  func corruptDocumentsNeverTrap(seed: UInt64) {
     let bytes = Array(ModelDocumentTests.document.utf8)
     let pool = Array("<>\"/=abNY09 ".utf8)
     var random = SeededNumbers(seed: seed)

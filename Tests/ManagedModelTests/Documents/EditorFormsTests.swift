@@ -91,7 +91,7 @@ struct EditorFormsTests {
     #expect(facts.map(String.init) == expected)
   }
 
-  @Test func everythingBesideAttributesIsReadOrLeftOut() throws {
+  @Test func otherElementsAreReadOrIgnored() throws {
     let model = try Self.read(
       """
       <!-- a comment --> <?editor instruction?>
@@ -195,7 +195,7 @@ struct EditorFormsTests {
   }
 
   /// Names and values in bytes of another encoding would trap in the system's parser.
-  @Test func bytesOfNoEncodingAreAnErrorWithTheirPlace() {
+  @Test func invalidEncodingReportsTheOffset() {
     var bytes = Array(Self.plain.utf8)
     bytes[20] = 0xD1
     let half: [UInt8] = [0xFF, 0xFE, 0x3C, 0x00, 0x00, 0xD8]

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ModelContentsTests {
   /// The optimized file's form is not public; what is read beside it has the same hashes.
   @Test("S-A14 of compiled models the plain file of each version is read, beside an optimized one")
-  func optimizedModelsLieBesideThePlainOnes() throws {
+  func optimizedModelsAreNextToPlainModels() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: folder) }
     let compiled = folder.appendingPathComponent("Zoo.momd")

@@ -107,7 +107,7 @@ import Testing
     #expect(try NSExpression.parse(read.description, arguments: []) == read)
   }
 
-  @Test func everythingADocumentSaysIsKept() throws {
+  @Test func everyDocumentElementIsKept() throws {
     let model = try ModelDocument.read(data: Data(Self.document.utf8), file: "Zoo")
     #expect(
       model.outline == [

@@ -33,7 +33,7 @@ import Testing
     return model
   }
 
-  @Test func subEntitiesInheritWhatTheirParentsDeclare() throws {
+  @Test func subentitiesInheritDeclarations() throws {
     let model = Self.model()
     #expect(Set(model.entitiesByName.keys) == ["Animal", "Person"])
     let animal = try #require(model.entitiesByName["Animal"])
@@ -75,7 +75,7 @@ import Testing
     #expect(person.relationshipsByName["keeper"] == nil && !person.isKind(of: animal))
   }
 
-  @Test func aSoundModelIsToldFromABrokenOne() throws {
+  @Test func validationDistinguishesValidAndInvalidModels() throws {
     let model = Self.model()
     let animal = try #require(model.entitiesByName["Animal"])
     let person = try #require(model.entitiesByName["Person"])
@@ -158,7 +158,7 @@ import Testing
     #expect(model.entities(forConfigurationName: "People") == [])
   }
 
-  @Test func changingAModelInUseTraps() async {
+  @Test func mutatingAModelInUseTraps() async {
     let optional = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -277,7 +277,7 @@ import Testing
     #expect(NSAttributeDescription() != NSDerivedAttributeDescription())
   }
 
-  @Test func aModelInUseIsReadByManyThreads() async throws {
+  @Test func modelInUseIsReadConcurrently() async throws {
     let model = Self.model()
     model.freeze()
     model.freeze()
@@ -296,7 +296,7 @@ import Testing
 }
 
 extension EntityTests {
-  @Test func aCopyOfAModelInUseIsEqualAndMayBeChanged() throws {
+  @Test func copyOfAModelInUseIsEqualAndMutable() throws {
     let data = Data(ModelDocumentTests.document.utf8)
     let model = try ModelDocument.read(data: data, file: "Zoo")
     model.freeze()

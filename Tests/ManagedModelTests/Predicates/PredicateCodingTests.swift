@@ -19,7 +19,7 @@ import Testing
     "a == CAST('AQID', 'NSData') AND b == CAST('00000000-0000-0000-0000-0000000000FF', 'NSUUID')",
     "a == 0.1234567890123456789 AND b == 18446744073709551615 AND c.@max.d < -2",
   ])
-  func whatWasArchivedIsEqual(format: String) throws {
+  func archivedPredicatesRoundTrip(format: String) throws {
     let predicate = try NSPredicate.parse(format, arguments: [])
     let again = try #require(try archived(predicate))
     #expect(again == predicate && again.predicateFormat == predicate.predicateFormat)

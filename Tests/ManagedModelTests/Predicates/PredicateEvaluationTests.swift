@@ -153,7 +153,7 @@ struct PredicateEvaluationTests {
     #expect(try NSPredicate.parse(format).evaluation(of: group) == holds)
   }
 
-  @Test func randomNumbersAreWholeAndDiffer() {
+  @Test func randomNumbersAreDistinctIntegers() {
     let expression = NSExpression(forFunction: "random", arguments: [])
     let numbers = (0..<20).compactMap { _ in
       expression.expressionValue(with: nil, context: nil) as? Int
@@ -273,7 +273,7 @@ struct PredicateEvaluationTests {
     ("age.@count == 1", "@count cannot be applied to a number"),
     ("SUBQUERY(age, $x, $x > 1).@count > 0", "SUBQUERY cannot be applied"),
   ])
-  func whatHasNoAnswerIsAnErrorThatSaysWhy(format: String, part: String) throws {
+  func failedEvaluationReportsTheReason(format: String, part: String) throws {
     let predicate = try NSPredicate.parse(format)
     let error = #expect(throws: PredicateEvaluationError.self) {
       try predicate.evaluation(of: ["name": "x", "age": 3])

@@ -14,7 +14,7 @@ struct PredicateFuzzTests {
   ]
 
   @Test(arguments: [1, 2, 3, 4] as [UInt64])
-  func randomFormatsParseOrFailWithAPlace(seed: UInt64) throws {
+  func randomFormatsParseOrReportAPosition(seed: UInt64) throws {
     var numbers = SplitMix(state: seed)
     var parsed = 0
     for _ in 0..<4_000 {

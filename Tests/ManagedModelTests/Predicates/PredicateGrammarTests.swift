@@ -186,7 +186,7 @@ struct PredicateGrammarTests {
     #expect(try NSPredicate.parse("a == 'x%@'", arguments: []).placeholders.isEmpty)
   }
 
-  @Test func formsTellWhatAPredicateIs() throws {
+  @Test func subclassesDescribeThePredicate() throws {
     let predicate = try NSPredicate.parse("a == 1 AND (TRUEPREDICATE OR NOT b[0].c IN {1, $x})")
     guard case .compound(.and, let parts) = predicate.form, parts.count == 2,
       case .comparison(let first) = parts[0].form,

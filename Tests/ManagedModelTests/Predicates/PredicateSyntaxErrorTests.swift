@@ -38,7 +38,7 @@ struct PredicateSyntaxErrorTests {
     ("ANY a", 6, "ends too early", nil),
     ("a == \\", 6, "no meaning", nil),
   ])
-  func mistakesHaveAPlaceAndAHint(
+  func syntaxErrorsReportPositionAndHint(
     format: String, column: Int, part: String, suggestion: String?
   ) {
     let error = #expect(throws: PredicateSyntaxError.self) {
@@ -71,7 +71,7 @@ struct PredicateSyntaxErrorTests {
     }
   }
 
-  @Test func theCaretStandsBelowThePlaceInALongFormat() throws {
+  @Test func caretMarksThePositionInALongFormat() throws {
     let format = String(repeating: "a == 1 AND ", count: 40) + "b =! 2 AND c == 3"
     let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }
     let lines = try #require(error).caret().split(separator: "\n").map(Array.init)
@@ -84,7 +84,7 @@ struct PredicateSyntaxErrorTests {
     "(", "NOT ", "{", "a[", "TERNARY(", "SUBQUERY(", "-", "~", "FUNCTION(", "sum(", "$x := ",
     "FETCH(",
   ])
-  func deepNestingIsAnErrorAndNoCrash(opening: String) {
+  func deepNestingThrows(opening: String) {
     let format = String(repeating: opening, count: 10_000) + "a == 1"
     let error = #expect(throws: PredicateSyntaxError.self) { try NSPredicate.parse(format) }
     #expect(error?.message.contains("nested") == true, "\(error?.message ?? "")")

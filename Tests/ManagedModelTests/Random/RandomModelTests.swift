@@ -5,7 +5,7 @@ import Testing
 @Suite struct RandomModelTests {
   /// Documents keep more than compiled models: what code generation and the editor use.
   @Test(arguments: [1, 2, 3, 4])
-  func whatIsWrittenIsReadBackEqual(batch: UInt64) throws {
+  func writtenModelsRoundTrip(batch: UInt64) throws {
     for seed in (batch * 100)..<(batch * 100 + 40) {
       let model = RandomModel.make(seed: seed)
       try #require(model.validate() == [], "seed \(seed)")
@@ -53,7 +53,7 @@ import Testing
 
   /// A model that a new Xcode wrote, with its own versions and without places on a screen.
   @Test(.enabled(if: SharedData.isUsed, SharedData.reason))
-  func aDocumentIsWrittenAsXcodeWritesIt() throws {
+  func documentMatchesXcodeOutput() throws {
     let url = SharedData.url("\(ModelArchiveTests.samples)/SampleModel2.xcdatamodel/contents")
     let text = try String(contentsOf: url, encoding: .utf8)
     let written = ModelDocument.text(of: try NSManagedObjectModel.read(contentsOf: url)).text

@@ -57,7 +57,7 @@ struct MergeTests {
   }
 
   @Test(arguments: StoreKind.allCases)
-  func aMergeIsOneEventWithTheObjectsItTells(_ kind: StoreKind) throws {
+  func mergeEmitsOneEventWithItsObjects(_ kind: StoreKind) throws {
     let pair = try Pair(kind)
     let events = EventList()
     pair.reader.name = "reader"

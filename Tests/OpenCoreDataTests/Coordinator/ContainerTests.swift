@@ -35,7 +35,7 @@ struct ContainerTests {
   }
 
   @Test("S3.02 the callback runs once for each described store, with the error of that store")
-  func tellsOfEachStore() throws {
+  func completionHandlerRunsForEachStore() throws {
     let stack = try TestStack(model: TestModels.company())
     let container = container(stack)
     let second = NSPersistentStoreDescription(

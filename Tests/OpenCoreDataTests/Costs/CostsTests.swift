@@ -29,7 +29,7 @@ struct CostsTests {
     #expect(cost.faults == cost.hits + cost.misses && cost.misses >= 3)
   }
 
-  @Test func prefetchedCountriesAreNoMisses() throws {
+  @Test func prefetchedCountriesCauseNoMisses() throws {
     let stack = try TestStack.moody()
     let container = try container(stack)
     let context = container.newBackgroundContext()

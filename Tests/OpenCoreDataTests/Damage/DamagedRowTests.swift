@@ -49,7 +49,7 @@ struct DamagedRowTests {
   }
 
   @Test("A row of an unknown entity, or with a key below 1, fails the fetch with an error")
-  func unreadableFaultsAreNilAndSaySo() throws {
+  func unreadableFaultsReturnNilAndLog() throws {
     let corrupt = CocoaError.Code.fileReadCorruptFile.rawValue
     for damage in ["SET Z_ENT = 99", "SET Z_PK = -5", "SET Z_PK = -9223372036854775808"] {
       let context = try damaged("UPDATE ZWORKER \(damage) WHERE Z_PK = 2")

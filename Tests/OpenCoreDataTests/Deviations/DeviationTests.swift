@@ -42,7 +42,7 @@ struct DeviationTests {
     #expect(objectClass("NamedThing") == NSManagedObject.self)
   }
 
-  @Test func aClassOfAnotherModuleIsNotTakenForItsNameAlone() throws {
+  @Test func classOfAnotherModuleIsNotMatchedByName() throws {
     func objectClass(_ name: String) -> NSManagedObject.Type {
       let entity = NSEntityDescription()
       entity.name = "Thing"
@@ -84,7 +84,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func fetchWithABatchSizeReadsAllPages() throws {
+  @Test func fetchWithABatchSizeLoadsAllBatches() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(50, countries: 1)
     let context = try stack.coldContext()
@@ -96,7 +96,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func batchedResultKeepsFourPagesAndTheOneLoading() throws {
+  @Test func batchedResultKeepsFourBatchesAndTheOneLoading() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(100, countries: 1)
     let context = try stack.coldContext()
@@ -135,7 +135,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func overriddenStalenessIntervalIsAskedWhenABlockBegins() throws {
+  @Test func overriddenStalenessIntervalIsReadAtBlockStart() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(1, countries: 1)
     let context = AgingContext(concurrencyType: .privateQueueConcurrencyType)
@@ -181,7 +181,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func cleanObjectsNobodyHoldsAreLetGo() throws {
+  @Test func unreferencedCleanObjectsAreReleased() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(9, countries: 1)
     let context = try stack.coldContext()
@@ -254,7 +254,7 @@ struct DeviationTests {
     }
   }
 
-  @Test func storeMadeHereCarriesOurDigests() throws {
+  @Test func newStoreHasOpenCoreDataDigests() throws {
     let stack = try TestStack.moody()
     let context = try stack.coldContext()
     let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)

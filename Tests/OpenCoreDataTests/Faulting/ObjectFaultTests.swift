@@ -72,7 +72,7 @@ struct ObjectFaultTests {
   }
 
   @Test("S6.03 a realized fetch leaves nothing to fire", arguments: StoreKind.allCases)
-  func materialisedFetch(kind: StoreKind) throws {
+  func realizedFetch(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(12, countries: 3)
     let events = EventList()
@@ -174,7 +174,7 @@ struct ObjectFaultTests {
   @Test(
     "S6.12 a filled object is read without asking the coordinator",
     arguments: StoreKind.allCases)
-  func materialisedReads(kind: StoreKind) throws {
+  func realizedReads(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(1, countries: 1)
     let events = EventList()

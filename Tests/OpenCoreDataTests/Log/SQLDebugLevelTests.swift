@@ -65,7 +65,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("Level 4 has a fetch's SQL, binds, result with its objects, times and plan, in this order")
-  func oneFetchAtItsFullest() throws {
+  func oneFetchAtTheHighestLevel() throws {
     let stack = try TestStack.moody()
     try stack.addMoods(2, countries: 1, continents: 0)
     let list = LineList()
@@ -155,7 +155,7 @@ struct SQLDebugLevelTests {
   }
 
   @Test("S15-1 opening a store tells its pragmas and probes, making one its tables too")
-  func openingIsTold() throws {
+  func openingIsLogged() throws {
     let stack = try TestStack.moody()
     let made = try lines(1, of: stack) { _ in }
     #expect(made[0].hasPrefix("CoreData: annotation: Connecting to sqlite database file at \"/"))

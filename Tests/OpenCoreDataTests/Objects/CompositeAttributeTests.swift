@@ -199,7 +199,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test func whatIsNoElementIsSaid() throws {
+  @Test func unknownElementIsReported() throws {
     let stack = try filled(.sqlite)
     let context = try stack.context()
     context.performAndWait {
@@ -286,7 +286,7 @@ struct CompositeAttributeTests {
     }
   }
 
-  @Test func historyTellsOfTheGroup() throws {
+  @Test func historyRecordsTheGroup() throws {
     let stack = try TestStack(model: try Self.model())
     let context = try stack.coldContext(options: [NSPersistentHistoryTrackingKey: true])
     try context.performAndWait {
@@ -303,7 +303,7 @@ struct CompositeAttributeTests {
   }
 
   /// An index over an element isn't a doubtful part of the model.
-  @Test func anIndexMayBeOfAnElement() throws {
+  @Test func elementCanBeIndexed() throws {
     let index = """
       <fetchIndex name="byBody"><fetchIndexElement property="colors.body" type="Binary"
           order="ascending"/></fetchIndex>
@@ -317,7 +317,7 @@ struct CompositeAttributeTests {
     #expect(made.contains { $0.contains("Z_Plane_byBody") && $0.contains("ZCOLORS_BODY") })
   }
 
-  @Test func aModelsCopyAndItsArchiveKeepTheElements() throws {
+  @Test func copiedAndArchivedModelsKeepElements() throws {
     let model = try Self.model()
     let copy = try ModelArchive.read(bytes: ModelArchive.bytes(of: model))
     #expect(copy.outline == model.outline)

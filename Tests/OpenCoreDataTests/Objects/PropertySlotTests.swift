@@ -102,7 +102,7 @@ struct PropertySlotTests {
     }
   }
 
-  @Test func rowsAndGeneratedCodeCountFromTheSamePlace() {
+  @Test func rowsAndGeneratedCodeUseTheSameSlots() {
     #expect(Row.headerSize == SlotGeometry.headerSize)
   }
 

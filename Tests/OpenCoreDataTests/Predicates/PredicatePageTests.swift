@@ -4,7 +4,7 @@ import Testing
 
 /// The page of all spellings says what parser, printer and translator do.
 @Suite struct PredicatePageTests {
-  @Test func thePageIsWrittenFromTheCode() throws {
+  @Test func pageMatchesTheCode() throws {
     let file = TestModels.root.appendingPathComponent(PredicatePage.path)
     let text = try PredicatePage().text()
     if ProcessInfo.processInfo.environment["CDPROF_UPDATE_DOCS"] == "1" {

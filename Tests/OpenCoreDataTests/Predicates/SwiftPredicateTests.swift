@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func whatCannotBeTranslatedIsNamed(kind: StoreKind) throws {
+  func untranslatableExpressionIsReported(kind: StoreKind) throws {
     let stack = try TestStack.moody(kind)
     try stack.addMoods(2, countries: 1)
     let context = try stack.coldContext()

@@ -128,7 +128,7 @@ import Testing
     ("age > 'x'", "cannot be compared"), ("name MATCHES '('", "regular expression"),
     ("name MATCHES pattern", "regular expression"),
   ])
-  func whatSQLCannotExpressIsAnError(format: String, part: String) throws {
+  func untranslatablePredicateThrows(format: String, part: String) throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -150,7 +150,7 @@ import Testing
     ("age BEGINSWITH '3'", "cannot be applied"), ("name MATCHES pattern", "regular expression"),
     ("pets.@sum.name > 1", "cannot be applied"),
   ])
-  func whatMemoryCannotEvaluateIsAnErrorOfTheFetch(format: String, part: String) throws {
+  func inMemoryEvaluationErrorFailsTheFetch(format: String, part: String) throws {
     let stack = try SharedStack(.memory, Self.model())
     let context = stack.context()
     try context.performAndWait {
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func resultsControllersLeaveOutWhatCannotBeEvaluated() throws {
+  @Test func resultsControllersOmitUnevaluableObjects() throws {
     let stack = try SharedStack(.sqlite, Self.model())
     let context = stack.context()
     try context.performAndWait {

@@ -46,7 +46,7 @@ import Testing
   }
 
   /// The trigger is one that Apple's framework wrote, as a public article shows it.
-  @Test func triggersOfDerivedAttributesTellWhatTheyWrote() throws {
+  @Test func derivedAttributeTriggersReportTheirWrites() throws {
     let box = Box()
     let connection = try connection { change in box.changes.withLock { $0.append(change) } }
     try connection.execute(

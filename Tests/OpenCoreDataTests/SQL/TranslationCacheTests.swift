@@ -148,7 +148,7 @@ import Testing
   }
 
   /// One expression at two places is one value; its shape is not that of two.
-  @Test func sharedExpressionsAreNoTwoConstants() throws {
+  @Test func sharedExpressionsAreOneConstant() throws {
     let setup = try Setup()
     func predicate(_ first: NSExpression, _ second: NSExpression) -> NSPredicate {
       NSCompoundPredicate(
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// A translator that has seen thousands of predicates answers as a new one does.
-  @Test func aCacheChangesNoAnswer() throws {
+  @Test func cachingDoesNotChangeResults() throws {
     let model = SQLModel(model: Warehouse.model())
     let item = try #require(model.entity(named: "Item"))
     let old = SQLTranslator(model: model)

@@ -128,7 +128,7 @@ import Testing
   }
 
   /// Two columns of one name in a table are told apart by what they hold.
-  @Test func columnsOfOneNameAreToldApartByType() throws {
+  @Test func columnsOfOneNameAreDistinguishedByType() throws {
     let root = SchemaModels.entity("Message", [])
     root.subentities = [
       SchemaModels.entity("Note", [SchemaModels.attribute("text", .stringAttributeType)]),
@@ -159,7 +159,7 @@ import Testing
       ("ALTER TABLE ZITEM DROP COLUMN Z2_COVER", "Sheet", "cover", "ZITEM", "Z2_COVER"),
       ("DROP TABLE Z_2TAGS", "Item", "tags", "Z_2TAGS", nil),
     ] as [(String, String, String?, String, String?)])
-  func whatTheFileLacksIsNamed(
+  func missingTablesAndColumnsAreReported(
     change: String, entity: String, property: String?, table: String, column: String?
   ) throws {
     let connection = try SharedData.newFile()

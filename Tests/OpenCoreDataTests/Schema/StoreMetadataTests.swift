@@ -24,7 +24,7 @@ import Testing
     #expect(try connection.values("SELECT COUNT(*) FROM Z_METADATA") == [[.integer(1)]])
   }
 
-  @Test func newMetadataSaysThatTheDigestsAreOurs() throws {
+  @Test func newMetadataMarksOpenCoreDataDigests() throws {
     let library = SchemaModels.library()
     library.versionIdentifiers = ["2", "beta"]
     let digest = Data(repeating: 7, count: 32)
@@ -50,7 +50,7 @@ import Testing
     ("UPDATE Z_METADATA SET Z_UUID = NULL", .noUUID),
     ("UPDATE Z_METADATA SET Z_PLIST = x'62706C6973743030FFFF'", .damagedPropertyList),
   ])
-  func damageIsSaid(change: String, problem: StoreMetadata.Problem) throws {
+  func corruptMetadataIsReported(change: String, problem: StoreMetadata.Problem) throws {
     let connection = try SharedData.newFile()
     let library = SchemaModels.library()
     try SchemaBuilder(model: SQLModel(model: library)).create(

@@ -167,7 +167,7 @@ struct ExternalDataTests {
     }
   }
 
-  @Test func filesOfAFailedSaveGo() throws {
+  @Test func failedSaveRemovesItsFiles() throws {
     let stack = try TestStack(model: Self.model())
     let files = ExternalStorage(storeURL: stack.storeURL)
     let context = try stack.coldContext()

@@ -108,7 +108,7 @@ struct FullDiskTests {
   }
 
   /// What lies beside a file that cannot be replaced stays beside it.
-  @Test func whatIsInTheWayIsPutBack() throws {
+  @Test func failedReplaceRestoresTheExistingFile() throws {
     let stack = try TestStack(model: SchemaModels.library())
     let source = stack.folder.appendingPathComponent("Source.sqlite")
     try Data("source".utf8).write(to: source)

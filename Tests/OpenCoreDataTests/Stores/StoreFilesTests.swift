@@ -377,7 +377,7 @@ struct StoreFilesTests {
   }
 
   @Test("What is moved into place is one file: the rows of a log are in it, in WAL and without")
-  func logsAreCarriedOut() throws {
+  func pendingWALIsCheckpointed() throws {
     for mode in ["WAL", "DELETE"] {
       let (one, other) = (
         try TestStack(model: SchemaModels.library()), try TestStack(model: SchemaModels.library())

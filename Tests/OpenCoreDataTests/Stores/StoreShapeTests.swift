@@ -79,7 +79,7 @@ struct StoreShapeTests {
   }
 
   @Test("S4.11 S4.13 S16-2 S16-3 S16-4 each kind of relationship has its column or table")
-  func relationshipsHaveTheirPlaces() throws {
+  func relationshipsHaveColumns() throws {
     let stack = try stack()
     let writing = try stack.coldContext()
     try writing.performAndWait {
@@ -172,7 +172,7 @@ struct StoreShapeTests {
   }
 
   @Test("S16-6 an open store has its log beside it, a closed one is one file")
-  func theLogGoesWithTheLastConnection() throws {
+  func walIsRemovedWithTheLastConnection() throws {
     let stack = try stack()
     func files() throws -> [String] {
       try FileManager.default.contentsOfDirectory(atPath: stack.folder.path).sorted()
