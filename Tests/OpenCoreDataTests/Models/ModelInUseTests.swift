@@ -94,7 +94,7 @@ struct ModelInUseTests {
   }
 
   @Test("S-A12 an index alone changes no hash: it is never made, unless a modifier says so")
-  func existingStoresGetNoNewIndexes() throws {
+  func indexChangesRequireAHashModifier() throws {
     let stack = try TestStack(model: ModelTablesTests.model(Self.note))
     _ = try stack.coldContext()
     let indexed = Self.note.replacingOccurrences(

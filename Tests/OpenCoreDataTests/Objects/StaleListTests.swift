@@ -108,7 +108,7 @@ struct StaleListTests {
   @Test(
     "A one-to-many is what the other ends' rows say, whatever the list's owner has saved",
     arguments: StoreKind.allCases)
-  func inverseChangesArePropagated(_ kind: StoreKind) throws {
+  func toManyMatchesItsDestinationsRows(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)
     let (context, reader) = (bed.context(), bed.context())

@@ -79,7 +79,7 @@ struct StoreShapeTests {
   }
 
   @Test("S4.11 S4.13 S16-2 S16-3 S16-4 each kind of relationship has its column or table")
-  func relationshipsHaveColumns() throws {
+  func relationshipsHaveColumnsOrJoinTables() throws {
     let stack = try stack()
     let writing = try stack.coldContext()
     try writing.performAndWait {
