@@ -260,7 +260,10 @@ extension ShellEngine {
     }
     return ["  Steps, each answered with its cost:"] + table(verbs)
       + ["", "  Commands, which cost nothing:"] + table(commands)
-      + ["", "  `help fetch` describes one, and so does the name of a finding. A run is everything since the last `reset`."]
+      + [
+        "",
+        "  `help fetch` describes one, and so does the name of a finding. A run is everything since the last `reset`.",
+      ]
   }
 
   private func lines(of command: ShellCommand) -> [String] {

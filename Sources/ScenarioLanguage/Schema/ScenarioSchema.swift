@@ -224,7 +224,9 @@ extension ScenarioSchema {
         "expression",
         ["type": ["integer", "string"], "minimum": 0, "pattern": .text("^\(expression)$")]
       ),
-      ("formula", ["type": ["integer", "string"], "minimum": 0, "pattern": .text("^\(formula)$")]),
+      (
+        "formula", ["type": ["integer", "string"], "minimum": 0, "pattern": .text("^\(formula)$")]
+      ),
       ("expectation", marked(.definition("formula"))),
       (
         "demands",

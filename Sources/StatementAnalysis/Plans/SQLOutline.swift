@@ -70,7 +70,9 @@ package struct SQLOutline: Sendable {
 
   private static func condition(in words: [String]) -> ArraySlice<String>? {
     guard let start = words.firstIndex(where: { $0.uppercased() == "WHERE" }) else { return nil }
-    return words[(start + 1)...].prefix { !["GROUP", "ORDER", "LIMIT", ";"].contains($0.uppercased()) }
+    return words[(start + 1)...].prefix {
+      !["GROUP", "ORDER", "LIMIT", ";"].contains($0.uppercased())
+    }
   }
 }
 

@@ -55,7 +55,8 @@ import Testing
       "a name given twice",
       document(#"<attribute name="name" attributeType="Date"/>"#, #"<entity name="Keeper"/>"#),
       "5:22: error: Animal.name: There are two properties named name. Rename one of them.",
-      "8:17: error: Keeper: There are two entities named Keeper. Rename one of them.", isRefused: true),
+      "8:17: error: Keeper: There are two entities named Keeper. Rename one of them.",
+      isRefused: true),
     Case(
       "a wrong inverse",
       document(

@@ -35,7 +35,8 @@ struct FixSnippetTests {
     let outcomes = try typed.run(lines)
     let work = FinishedWork(
       recording: typed.session.recording, steps: outcomes.map(\.step), model: typed.session.model)
-    try expectCompiled(outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings)
+    try expectCompiled(
+      outcomes.flatMap(\.findings) + FindingSearch.all(of: work, steps: []).findings)
   }
 
   /// Several objects may have one key, so that the suggestion groups by it.

@@ -372,7 +372,8 @@ struct ScenarioRunnerTests {
     let error = try #require(throws: ScenarioDiagnostics.self) {
       try ScenarioRunner(scenario: scenario, scale: 3, outputDirectory: folder.url).run()
     }
-    #expect(error.description.hasPrefix("half.yml:5:19: error: `2 / scale` has no value at scale 3"))
+    #expect(
+      error.description.hasPrefix("half.yml:5:19: error: `2 / scale` has no value at scale 3"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
   }
 

@@ -62,7 +62,10 @@ struct ModelRulesTests {
         + #"entity="A" predicateString="nope == 1"/></fetchedProperty></entity>"#
         + #"<fetchRequest name="r" entity="A" predicateString="x == "/>"#
         + #"<fetchRequest name="s" entity="A" predicateString="x == $N AND y == nil"/>"#,
-      ["invalid-expression A.x", "invalid-expression A.y", "invalid-expression A.f", "invalid-expression "]
+      [
+        "invalid-expression A.x", "invalid-expression A.y", "invalid-expression A.f",
+        "invalid-expression ",
+      ]
     ),
     (
       #"<entity name="A"><attribute name="x" attributeType="Date"/><fetchIndex name="byX">"#
