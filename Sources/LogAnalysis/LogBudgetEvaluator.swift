@@ -57,7 +57,7 @@ package struct LogBudgetEvaluator {
         "\(section.name) · \(plan.text): \(LogBudgetEvaluator.noPlans)"
       }
       notJudged += section.judgedSteps.map { step in
-        "\(section.name) · the expectations of `\(step)`: a log doesn't know steps"
+        "\(section.name) · the expectations of `\(step)`: a log doesn't contain steps"
       }
     }
     if let result = storms(of: section, on: found) { results.append(result) }
@@ -65,7 +65,7 @@ package struct LogBudgetEvaluator {
   }
 
   /// Why a log can't fulfill what is expected of query plans.
-  static let noPlans = "query plans aren't judged in a log"
+  static let noPlans = "query plans aren't evaluated in a log"
 
   /// Why no log, or not this one, tells an expectation's number; nil when it does.
   func untold(_ expectation: Expectation, withHits hits: Bool) -> String? {
@@ -122,7 +122,7 @@ package struct LogBudgetEvaluator {
       "\(NumberText.grouped($1)) x #\($0.number) \(SQLAbbreviation.short($0.sql))"
     }
     return lines.isEmpty
-      ? ["nothing of the kind is in lines \(section.firstLine) to \(section.lastLine)"] : lines
+      ? ["no such events in lines \(section.firstLine) to \(section.lastLine)"] : lines
   }
 
   /// How a log may name a storm: it shows the objects that were faults, not the way that led to them.
@@ -240,7 +240,7 @@ package enum LogJudgementText {
       }
     }
     if !judgment.notJudged.isEmpty {
-      lines.append("not judged, for a log does not tell:")
+      lines.append("not evaluated, because the log doesn't contain it:")
       lines += judgment.notJudged.map { "    \($0)" }
     }
     return lines
@@ -294,7 +294,7 @@ extension LogBudget {
         problems.append(
           LanguageProblem(
             "`\(error.text)` has no value: \(error.message)", at: error.place,
-            nextStep: "say the rows of the app's store: `data: {Mood: 5000}`"))
+            nextStep: "specify the rows of the app's store: `data: {Mood: 5000}`"))
       }
     }
     return problems

@@ -150,7 +150,7 @@ package final class LogLines {
       case .truncated:
         return fail(
           "is a truncated gzip file",
-          "copy it again, whole; `gunzip -c FILE | cdprof log -` reads what is there")
+          "copy the complete file again; `gunzip -c FILE | cdprof log -` reads the readable part")
       case .damaged:
         return fail(
           "is a corrupt gzip file",

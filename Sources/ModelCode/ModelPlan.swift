@@ -30,7 +30,7 @@ struct ModelPlan {
         errors.append(
           ModelError(
             "The class \(name) belongs to the entity \(owner) already.",
-            nextStep: "Give each entity a class of its own.", entity: entity.name, file: file))
+            nextStep: "Give each entity its own class.", entity: entity.name, file: file))
       } else {
         owners[name] = entity
       }

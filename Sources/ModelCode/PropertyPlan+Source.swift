@@ -126,7 +126,7 @@ extension PropertyPlan {
           "remove(at: index)"
         ),
         (
-          "Puts an object in the place of the one at an index.", "replace\(word)",
+          "Replaces the object at an index.", "replace\(word)",
           ["at index: Int", "with value: \(element)"], "replace(at: index, with: value)"
         ),
       ]

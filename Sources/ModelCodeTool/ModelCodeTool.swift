@@ -8,7 +8,7 @@ enum ModelCodeTool {
   ///
   /// - Parameter arguments: The model, and the file to write.
   /// - Returns: The exit status: 0, 1 when the file cannot be written, 64 for wrong arguments, 65 for a
-  ///   model that is wrong, 66 for one that is not there.
+  ///   model that is wrong, 66 for one that doesn't exist.
   static func run(_ arguments: [String]) -> Int32 {
     guard arguments.count == 2 else {
       complain("usage: ModelCodeTool MODEL FILE")

@@ -81,11 +81,11 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   package var meaning: String {
     switch self {
     case .fetches:
-      "Fetch requests executed, whatever their result type; the pages of a batch are not fetches."
+      "Fetch requests executed, whatever their result type; loading a batch isn't a fetch."
     case .saves:
-      "Saves that wrote to a store; a save without changes is none."
+      "Saves that wrote to a store; a save without changes doesn't count."
     case .selects:
-      "SELECT statements that read rows of entities: fetches, pages, prefetches and faults. "
+      "SELECT statements that read rows of entities: fetches, batches, prefetches, and faults. "
         + "Housekeeping (metadata, primary keys, pragmas) does not count."
     case .inserts:
       "INSERT statements run for entities and join tables, one a row."
@@ -100,7 +100,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .scanned:
       "Steps from row to row in scans of whole tables or whole indexes, by SQLite's own counter: a "
         + "scan of N rows takes N - 1, however few are wanted. The plan decides, so indexes and "
-        + "SQLite's version do; an SQL log does not tell."
+        + "SQLite's version do; an SQL log doesn't contain them."
     case .sorts:
       "Sorts that SQLite did outside of an index, in a temporary b-tree. As for `scanned`, the plan "
         + "decides."
@@ -133,7 +133,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
     case .walpages:
       "Pages in the write-ahead log, by its length; a WAL that was restarted keeps its length."
     case .freepages:
-      "Pages of the store that hold nothing and wait for new rows, the log's changes included."
+      "Free pages of the store, including changes in the WAL."
     case .time:
       "Time of the steps by the wall clock: this machine, informational."
     }

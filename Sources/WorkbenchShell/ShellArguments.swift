@@ -35,7 +35,7 @@ struct ShellArguments {
         ? "there is only \(range.lowerBound)"
         : "they go from \(range.lowerBound) to \(range.upperBound)"
       throw LanguageProblem(
-        "`\(word.text)` is none of the \(what): \(known)", at: word.place, nextStep: nextStep)
+        "`\(word.text)` isn't one of the \(what): \(known)", at: word.place, nextStep: nextStep)
     }
     return number
   }
@@ -48,7 +48,7 @@ struct ShellArguments {
   ) throws(LanguageProblem) -> String {
     guard known.contains(word.text) else {
       throw LanguageProblem(
-        "`\(word.text)` means nothing to `\(command.rawValue)`", at: word.place,
+        "`\(word.text)` isn't an argument of `\(command.rawValue)`", at: word.place,
         didYouMean: NearestName.of(word.text, among: known), nextStep: "write `\(command.usage)`")
     }
     return word.text

@@ -80,10 +80,10 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .explain:
       "the query plan of number N of `last`, or of the last statement, with an assessment"
     case .advise: "indexes that help what was done here, tried on a copy of the store"
-    case .stack: "the recorded call stacks of number N of `last`, or of the whole try"
+    case .stack: "the recorded call stacks of number N of `last`, or of the whole run"
     case .findings: "what costs more than it should in this run, with its fix"
-    case .stats: "the counters of this try"
-    case .reset: "begin a new try, cold: new coordinator, empty row cache"
+    case .stats: "the counters of this run"
+    case .reset: "start a new run, cold: new coordinator, empty row cache"
     case .diff: "the last two runs side by side, or runs N and M"
     case .saveScenario: "write the runs as a scenario, with expectations as measured"
     case .saveStore: "copy the store as it is in this run to a new file"
@@ -93,7 +93,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .sql: "log SQL on standard error: 0 nothing, 1 statements, up to 4 everything"
     case .record: "show what events record in addition to counts, or change it"
     case .mode: "how answers with rows are printed"
-    case .output: "add results to a file in place of the terminal; `off` ends it"
+    case .output: "append results to a file instead of printing them; `off` stops"
     case .pager: "stop long answers at the end of the screen"
     case .source: "read lines from a file, to the first that fails"
     case .help: "all commands and verbs, or one of them, or a finding"
@@ -107,7 +107,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .open:
       [
         "A store is opened read-only. With `write`, changes go to a copy, which is deleted when the shell",
-        "ends; with `in-place` the store itself is changed.",
+        "ends; with `in-place`, the store itself is changed.",
       ]
     case .advise:
       [
@@ -118,7 +118,7 @@ package enum ShellCommand: String, CaseIterable, Sendable {
     case .reset:
       [
         "A run is everything since the last `reset`. Runs are kept for `diff` and `save scenario`.",
-        "What it saved is undone, but for a store opened `in-place`.",
+        "Saved changes are undone, except in a store that was opened `in-place`.",
       ]
     case .saveScenario:
       [

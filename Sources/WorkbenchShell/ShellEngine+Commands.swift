@@ -45,7 +45,7 @@ extension ShellEngine {
     let current = current
     guard let step = current.results.last else {
       throw CommandFailure(
-        "no step has run in this try", nextStep: "run one: `\(Verb.fetch.usage)`")
+        "no step has run yet", nextStep: "run one: `\(Verb.fetch.usage)`")
     }
     let groups = Array(current.groups[current.lastGroups])
     let table = ShellTable(
@@ -73,7 +73,7 @@ extension ShellEngine {
     } else {
       guard let only = current.groups.last(where: { $0.sql != nil }) else {
         throw CommandFailure(
-          "no statement has run in this try", nextStep: "run a step, then `last`")
+          "no statement has run yet", nextStep: "run a step, then `last`")
       }
       group = only
     }
@@ -86,7 +86,7 @@ extension ShellEngine {
     let binds = session.recording.statementShapes.first { $0.sql == sql }?.binds
     let lines = reader.lines(of: sql, binds: binds)
     guard !lines.isEmpty else {
-      return ShellAnswer("  no plan: the statement looks nothing up")
+      return ShellAnswer("  no plan: the statement reads no table")
     }
     guard lines.first?.hasPrefix("no plan") == false else {
       // The reason stands on the first line; the statement is on `last` already.
@@ -110,10 +110,10 @@ extension ShellEngine {
   func group(_ word: Word) throws -> EventGroup {
     let groups = current.groups
     guard let last = groups.last else {
-      throw CommandFailure("nothing has run in this try", nextStep: "run a step, then `last`")
+      throw CommandFailure("nothing has run yet", nextStep: "run a step, then `last`")
     }
     let number = try ShellArguments.number(
-      word, in: 1...last.number, of: "numbers of this try",
+      word, in: 1...last.number, of: "numbers of this run",
       nextStep: "`last` shows those of the last step")
     return groups[number - 1]
   }
@@ -155,7 +155,7 @@ extension ShellEngine {
       silenced.isEmpty
       ? [] : ["  suppressed by the scenario: \(silenced.joined(separator: ", "))"]
     guard !findings.isEmpty else {
-      return ShellAnswer(["  none in this try"] + note, table: table)
+      return ShellAnswer(["  none in this run"] + note, table: table)
     }
     let lines = findings.flatMap { finding in
       let place = finding.callSite.map { " from line \($0.line)" } ?? ""
@@ -268,7 +268,7 @@ extension ShellEngine {
 }
 
 extension ShellEngine {
-  /// The call stacks of a group's events, or of the whole try.
+  /// The call stacks of a group's events, or of the whole run.
   func stack(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     var recording = session.recording

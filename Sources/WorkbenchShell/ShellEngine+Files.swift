@@ -52,7 +52,7 @@ extension ShellEngine {
     let meant = ReportFormat.allCases.filter { $0.isMeant(by: word.text) }
     guard let format = meant.max(by: { $0.fileExtension.count < $1.fileExtension.count }) else {
       throw LanguageProblem(
-        "no report is called like this", at: word.place,
+        "unknown report format", at: word.place,
         nextStep: "write `\(ShellCommand.report.usage)`")
     }
     guard let desk, !(try triesSoFar()).isEmpty else {
@@ -83,7 +83,7 @@ extension ShellEngine {
     return ShellAnswer("  \(word.text): a copy of the store as it is saved in \(current.name)")
   }
 
-  /// Refuses a file that is not there.
+  /// Refuses a file that doesn't exist.
   ///
   /// - Throws: a problem at the word.
   func checkFile(_ word: Word) throws(LanguageProblem) {

@@ -13,12 +13,12 @@ extension ShellEngine {
     let tries = try triesSoFar().filter { !$0.wasInterrupted }
     guard !tries.isEmpty, let workspace else {
       throw CommandFailure(
-        "nothing has run yet that can run again", nextStep: "run some steps, then save them")
+        "nothing has run that can be repeated", nextStep: "run some steps, then save them")
     }
     guard !workspace.wasChanged else {
       throw CommandFailure(
         "the store was changed in place, so its runs can't be repeated on the same data",
-        nextStep: "open it with `write` in place of `in-place`, and do it there")
+        nextStep: "open it with `write` instead of `in-place`")
     }
     let file = URL(fileURLWithPath: word.text)
     guard ["yml", "yaml"].contains(file.pathExtension.lowercased()) else {

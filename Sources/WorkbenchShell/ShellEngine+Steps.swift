@@ -109,7 +109,7 @@ extension ShellEngine {
     throw LanguageProblem(
       "`\(step.verb.rawValue)` changes data, but the store is open read-only",
       at: step.places.verb,
-      nextStep: "to work on a copy, use `open STORE write`, or begin with "
+      nextStep: "to work on a copy, use `open STORE write`, or start with "
         + "`cdprof shell STORE --write`")
   }
 }
@@ -140,7 +140,7 @@ extension ShellEngine {
       return ShellAnswer()
     }
     guard !desk.current.isEmpty else {
-      return ShellAnswer("  cold already: nothing has run in \(desk.current.name)")
+      return ShellAnswer("  already cold: nothing has run in \(desk.current.name)")
     }
     let over = try desk.finished()
     desk.session = try desk.workspace.makeSession(sinks: sinks, interruption: interruption)
@@ -160,7 +160,7 @@ extension ShellEngine {
     let all = try triesSoFar()
     guard let last = all.last, all.count > 1 else {
       throw CommandFailure(
-        all.isEmpty ? "nothing has run yet" : "there is only one try",
+        all.isEmpty ? "nothing has run yet" : "there's only one run",
         nextStep: "`reset` begins the next; run its steps, then `diff`")
     }
     var pair = [all[all.count - 2], last]

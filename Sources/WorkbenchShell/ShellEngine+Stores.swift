@@ -249,7 +249,7 @@ extension ShellEngine {
     else {
       throw CommandFailure(
         "this would change something, and `.sqlite` only looks",
-        nextStep: "begin with SELECT, WITH, VALUES, EXPLAIN or PRAGMA")
+        nextStep: "start with SELECT, WITH, VALUES, EXPLAIN, or PRAGMA")
     }
     var rows: [[ShellTable.Cell]] = []
     var bytes = 0

@@ -143,7 +143,8 @@ extension ShellEngine {
   func setSQLLevel(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       let level = try ShellArguments.number(
-        word, in: 0...4, of: "levels", nextStep: "write for example `sql 1`, or `sql 0` for silence"
+        word, in: 0...4, of: "levels",
+        nextStep: "use `sql 1`, for example, or `sql 0` to turn it off"
       )
       if let sqlLog { for desk in desks { desk.session.remove(sqlLog.sink) } }
       sqlLog = nil
@@ -258,8 +259,8 @@ extension ShellEngine {
     func table(_ rows: [(String, String)]) -> [String] {
       rows.map { "    \(NumberText.left($0.0, width))   \($0.1)" }
     }
-    return ["  Steps, each answered with its cost:"] + table(verbs)
-      + ["", "  Commands, which cost nothing:"] + table(commands)
+    return ["  Steps, each followed by its cost:"] + table(verbs)
+      + ["", "  Commands, which don't add to the costs:"] + table(commands)
       + [
         "",
         "  `help fetch` describes one, and so does the name of a finding. A run is everything since the last `reset`.",

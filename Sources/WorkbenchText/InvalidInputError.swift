@@ -143,7 +143,7 @@ package struct InvalidInputError: Error, Sendable, CustomStringConvertible {
     } else {
       self.init(
         kind: .unusable, message: "\(path) cannot be read: \(error.message)",
-        nextStep: "close what writes to it, and try again")
+        nextStep: "close the program that writes to it, and try again")
     }
   }
 

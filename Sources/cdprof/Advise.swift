@@ -26,7 +26,7 @@ struct Advise: Executable {
 
   @Option(
     parsing: .singleValue,
-    help: ArgumentHelp("A captured SELECT to look at; may be given again.", valueName: "select"))
+    help: ArgumentHelp("A captured SELECT statement. Repeatable.", valueName: "select"))
   var sql: [String] = []
 
   @Option(help: ArgumentHelp("The value of `scale` in a scenario.", valueName: "n"))

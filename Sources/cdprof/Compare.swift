@@ -26,8 +26,8 @@ struct Compare: Executable {
   @Option(
     help: ArgumentHelp(
       """
-      What fails, with commas: more (a cost has grown), change (a count differs), findings (a new \
-      one fires), missing (a variant is gone), none, or metrics that may not grow. \
+      What fails, separated by commas: more (a cost has grown), change (a count differs), findings (a new \
+      one fires), missing (a variant no longer exists), none, or metrics that may not grow. \
       more,findings,missing if not given.
       """, valueName: "words"), completion: .words(ComparisonGate.words),
     transform: { try ComparisonGate($0) })

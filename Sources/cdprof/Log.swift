@@ -9,7 +9,7 @@ import WorkbenchText
 /// `cdprof log`: reads what `-com.apple.CoreData.SQLDebug` printed.
 struct Log: Executable {
   static let configuration = CommandConfiguration(
-    abstract: "Read a log of Core Data's SQL: statements by shape, their times, storms.",
+    abstract: "Analyze a Core Data SQL log: statements, their times, and fault storms.",
     discussion: """
       Takes the output of -com.apple.CoreData.SQLDebug 1 to 4 from Xcode, Console, `log show` or a \
       device, with other lines in between. With a store, which is not changed, each statement is \

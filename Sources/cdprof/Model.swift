@@ -16,7 +16,7 @@ struct Model: Executable {
   var path: String
 
   @Option(
-    help: ArgumentHelp("The version to read, in place of the current one.", valueName: "name"))
+    help: ArgumentHelp("The version to read, instead of the current one.", valueName: "name"))
   var version: String?
 
   @ArgumentParser.Flag(help: "Print JSON, for other programs.")

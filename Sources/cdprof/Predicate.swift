@@ -23,7 +23,7 @@ struct Predicate: Executable {
       valueName: "model"), completion: .file())
   var model: String?
 
-  @Option(help: ArgumentHelp("The entity whose objects are asked for.", valueName: "entity"))
+  @Option(help: ArgumentHelp("The entity to fetch.", valueName: "entity"))
   var entity: String?
 
   @ArgumentParser.Flag(help: "Print only the SQL and its bound values.")

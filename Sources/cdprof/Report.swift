@@ -19,7 +19,7 @@ struct Report: Executable {
 
   @Option(
     help: ArgumentHelp(
-      "The formats, with commas: \(ReportFormat.words).", valueName: "formats"),
+      "The report formats, separated by commas: \(ReportFormat.words).", valueName: "formats"),
     completion: .words(ReportFormat.allCases.map(\.rawValue)),
     transform: { try ReportFormats($0) })
   var report = ReportFormats([.text])

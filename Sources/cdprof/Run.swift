@@ -21,7 +21,9 @@ struct Run: Executable {
   var files: [String]
 
   @Option(
-    help: ArgumentHelp("Write reports, with commas: \(ReportFormat.words).", valueName: "formats"),
+    help: ArgumentHelp(
+      "Write reports in these formats, separated by commas: \(ReportFormat.words).",
+      valueName: "formats"),
     completion: .words(ReportFormat.allCases.map(\.rawValue)),
     transform: { try ReportFormats($0) })
   var report = ReportFormats([])
@@ -38,7 +40,7 @@ struct Run: Executable {
       valueName: "n,…"))
   var scale = ScaleList(1)
 
-  @Option(help: ArgumentHelp("The seed of the data, in place of the scenario's.", valueName: "n"))
+  @Option(help: ArgumentHelp("The seed of the data, instead of the scenario's.", valueName: "n"))
   var seed: UInt64?
 
   @Option(
@@ -55,10 +57,10 @@ struct Run: Executable {
   var only: String?
 
   @Option(
-    help: ArgumentHelp("Only the variant of this name; may be given again.", valueName: "name"))
+    help: ArgumentHelp("Run only the variant of this name. Repeatable.", valueName: "name"))
   var variant: [String] = []
 
-  @Option(help: ArgumentHelp("How many scenarios run at once.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of scenarios to run at once.", valueName: "n"))
   var jobs = 1
 
   @Option(
@@ -83,7 +85,7 @@ struct Run: Executable {
   @ArgumentParser.Flag(help: "Print only expectations that aren't met.")
   var quiet = false
 
-  @ArgumentParser.Flag(help: "Print each statement's plan, with what SQLite counted.")
+  @ArgumentParser.Flag(help: "Print each statement's query plan, with SQLite's counters.")
   var plans = false
 
   func validate() throws {

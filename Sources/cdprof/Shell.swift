@@ -19,7 +19,7 @@ struct Shell: Executable {
     completion: .file())
   var file: String?
 
-  @ArgumentParser.Flag(help: "Work on a copy of the store, which is thrown away at the end.")
+  @ArgumentParser.Flag(help: "Work on a copy of the store, which is deleted at the end.")
   var write = false
 
   @ArgumentParser.Flag(help: "With --write: change the store itself.")

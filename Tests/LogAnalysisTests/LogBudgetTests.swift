@@ -127,7 +127,7 @@ struct LogBudgetTests {
         "model: Moody\nsections: [{name: list, expect: {plan: avoids scan, selects: 12}}]")
     }
     #expect(error.diagnostics.map(\.line) == [2])
-    #expect(error.description.contains("query plans aren't judged in a log"))
+    #expect(error.description.contains("query plans aren't evaluated in a log"))
     let scenario = try budget(
       """
       name: Planned
@@ -141,8 +141,8 @@ struct LogBudgetTests {
       of: LogTexts.report(Self.log))
     #expect(
       judgment.notJudged == [
-        "list · plan(m): query plans aren't judged in a log",
-        "list · the expectations of `fetch Mood as m`: a log doesn't know steps",
+        "list · plan(m): query plans aren't evaluated in a log",
+        "list · the expectations of `fetch Mood as m`: a log doesn't contain steps",
       ])
   }
 

@@ -12,6 +12,6 @@ package struct FolderState: Equatable {
     self.files = files
   }
 
-  /// In bytes; 0 for a file that is not there.
+  /// In bytes; 0 for a file that doesn't exist.
   package func size(of name: String) -> Int { files[name]?.count ?? 0 }
 }

@@ -48,7 +48,7 @@ struct ShellAdviceTests {
   }
 
   @Test(arguments: [
-    ("advise", "no statement has run yet", nil), ("advise 1", "nothing has run in this try", nil),
+    ("advise", "no statement has run yet", nil), ("advise 1", "nothing has run yet", nil),
     ("advise now", "nothing has run", nil), ("advise 1 2", "too many arguments for `advise`", "2"),
   ])
   func nothingIsProposedForNothing(line: String, message: String, marked: String?) throws {
@@ -64,7 +64,7 @@ struct ShellAdviceTests {
     let hit = try #require(groups.first { $0.sql == nil })
     #expect(
       shell.type("advise \(hit.number)").failure?.message == "#\(hit.number) ran no statement")
-    #expect(shell.type("advise 99").failure?.message.contains("none of the numbers") == true)
+    #expect(shell.type("advise 99").failure?.message.contains("isn't one of the numbers") == true)
   }
 
   @Test func theSearchCanBeStopped() throws {

@@ -168,7 +168,7 @@ struct ShellStoresTests {
       let data = Data(answer.lines.joined(separator: "\n").utf8)
       #expect(try JSONSerialization.jsonObject(with: data) is [[String: Any]], "\(line)")
     }
-    #expect(shell.type("mode xml").failure?.message.contains("means nothing to `mode`") == true)
+    #expect(shell.type("mode xml").failure?.message.contains("isn't an argument of `mode`") == true)
   }
 
   @Test func linesComeFromAFileAndAnswersGoToOne() throws {
@@ -216,7 +216,7 @@ struct ShellStoresTests {
       #expect(result.variants[0].statements.map(\.count) == [1, 6])
       #expect(result.variants[0].statements[1].plan.first?.contains("SEARCH") == true)
     }
-    #expect(shell.type("report x.doc").failure?.message == "no report is called like this")
+    #expect(shell.type("report x.doc").failure?.message == "unknown report format")
   }
 
   /// Both name the events of all tries, those before the last `reset` too.

@@ -105,7 +105,7 @@ extension ModelArchiveReader {
     if known == nil {
       warn(
         "The compiled model gives the unknown attribute type \(number).",
-        "The model is newer than this program knows, or damaged.", of: entity, property: name)
+        "The model is newer than this version supports, or corrupt.", of: entity, property: name)
     }
     let type = known ?? .undefinedAttributeType
     let attribute: NSAttributeDescription =

@@ -18,7 +18,7 @@ extension ModelComparison {
     }
     change(
       new, "hash modifier", old.versionHashModifier, new.versionHashModifier, .lightweight,
-      "It makes stores migrate, which also brings new indexes to them.")
+      "It makes stores migrate, which also creates new indexes.")
     compareIndexes(old, new)
     compareProperties(old, new)
   }

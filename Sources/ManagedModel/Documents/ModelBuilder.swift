@@ -238,7 +238,7 @@ extension ModelBuilder {
   ) -> NSPropertyDescription? {
     if let property = entity.propertiesByName[name] { return property }
     reader.warn(
-      "The \(place) names \(name), which the entity does not have.",
+      "The \(place) names \(name), which the entity doesn't have.",
       reader.suggestion(
         for: name, among: entity.propertiesByName.keys,
         otherwise: "Add the property or take the name out."),

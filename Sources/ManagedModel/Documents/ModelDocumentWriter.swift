@@ -31,7 +31,7 @@ struct ModelDocumentWriter {
   ) {
     losses.append(
       ModelError(
-        "A model document cannot hold \(what).", nextStep: nextStep, entity: entity?.name,
+        "A model document can't contain \(what).", nextStep: nextStep, entity: entity?.name,
         property: property))
   }
 

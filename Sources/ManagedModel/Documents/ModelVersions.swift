@@ -76,7 +76,7 @@ struct ModelVersions {
     if let name = try chosen() { return try named(name) }
     guard names.count == 1 else {
       throw Self.error(
-        "The folder does not say which of its \(names.count) versions is current.",
+        "The folder doesn't specify which of its \(names.count) versions is current.",
         "Name one of: \(names.joined(separator: ", ")).", url)
     }
     return names[0]

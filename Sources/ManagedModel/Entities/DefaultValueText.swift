@@ -65,7 +65,7 @@ enum DefaultValueText {
     case .dateAttributeType: "Write defaultDateTimeInterval, the seconds since 2001-01-01 UTC."
     case .UUIDAttributeType: "Write a UUID such as E621E1F8-C36C-495A-93FC-0C247A3E6E5F."
     case .URIAttributeType: "Write a URI such as https://example.org."
-    case .stringAttributeType: "Write a text."
+    case .stringAttributeType: "Write a string."
     case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType,
       .objectIDAttributeType, .compositeAttributeType:
       "Take it away: values of this type have no text form."

@@ -127,7 +127,7 @@ struct EntityCheck {
       || (relationship.maxCount > 0 && relationship.minCount > relationship.maxCount)
     {
       warn(
-        "The relationship may hold from \(relationship.minCount) to \(relationship.maxCount) "
+        "The relationship may have from \(relationship.minCount) to \(relationship.maxCount) "
           + "objects, which is impossible.",
         "Make the minimum count at most the maximum; 0 means no limit.",
         property: relationship)
@@ -213,7 +213,7 @@ struct EntityCheck {
     let isFew = names.count * (warnings + 1) <= ModelLimits.comparisons
     let near = isFew ? NearestName.of(name, among: names.sorted()) : nil
     warn(
-      "The \(place) names \(name), which the entity does not have.",
+      "The \(place) names \(name), which the entity doesn't have.",
       near.map { "Did you mean \($0)?" } ?? "Add the property or take the name out.")
   }
 }

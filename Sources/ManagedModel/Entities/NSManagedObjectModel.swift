@@ -109,7 +109,7 @@ public final class NSManagedObjectModel: NSObject, @unchecked Sendable {
     requireMutable()
     for entity in entities where !storedEntities.contains(where: { $0 === entity }) {
       preconditionFailure(
-        "The entity \(entity.name ?? "") is not in the model, so no configuration can hold it.")
+        "The entity \(entity.name ?? "") isn't in the model, so no configuration can contain it.")
     }
     configurationEntities[configuration] = entities
   }

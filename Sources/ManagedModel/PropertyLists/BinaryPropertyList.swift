@@ -133,7 +133,7 @@ struct BinaryPropertyListReader {
 
   private func number(at offset: Int, size: Int) throws(BinaryPropertyList.Failure) -> UInt64 {
     guard offset >= 0, size <= tableEnd - offset else {
-      throw Failure(message: "A number lies outside the list.", offset: offset)
+      throw Failure(message: "A number is out of bounds.", offset: offset)
     }
     var value: UInt64 = 0
     for byte in bytes[offset..<offset + size] { value = value << 8 | UInt64(byte) }
@@ -151,7 +151,7 @@ struct BinaryPropertyListReader {
     }
     let entry = try number(at: tableOffset + object * offsetSize, size: offsetSize)
     guard let offset = Int(exactly: entry), offset >= 8, offset < tableOffset else {
-      throw Failure(message: "An object lies outside the list.", offset: tableOffset)
+      throw Failure(message: "An object is out of bounds.", offset: tableOffset)
     }
     try count(offset)
     guard depth <= limits.depth else {

@@ -148,8 +148,8 @@ extension NSManagedObjectContext {
     let foreign = plan.sort.compactMap(\.key).first { !names.contains($0) }
     guard !dictionary.isAggregated, foreign == nil else {
       throw NSError.fetch(
-        "Several stores hold '\(plan.entityName)': "
-          + (foreign.map { "their dictionaries are sorted by what they hold, not by '\($0)'" }
+        "Several stores contain '\(plan.entityName)': "
+          + (foreign.map { "their dictionaries are sorted by their values, not by '\($0)'" }
             ?? "each makes its own groups and sums")
           + ". Ask one store with affectedStores.")
     }

@@ -251,7 +251,7 @@ extension NSPersistentStoreCoordinator {
     }
     throw NSError.coreData(
       NSPersistentStoreOperationError,
-      "\(url.path) is open elsewhere. Remove the store from its coordinator first, or say "
+      "\(url.path) is in use. Remove the store from its coordinator first, or pass "
         + "NSPersistentStoreForceDestroyOption.", [NSFilePathErrorKey: url.path])
   }
 

@@ -127,7 +127,7 @@ extension NSPersistentStoreCoordinator {
     guard let form = AtomicStoreForm(type) else {
       throw NSError.coreData(
         NSPersistentStoreInvalidTypeError,
-        "There are no files of stores of the type '\(type.rawValue)'.")
+        "There are no store files of the type '\(type.rawValue)'.")
     }
     return AtomicStoreFile(url: url, form: form)
   }

@@ -64,7 +64,7 @@ struct HistoryReading {
     guard missing else { return }
     throw NSError.coreData(
       NSPersistentHistoryTokenExpiredError,
-      "Transactions after \(last) were deleted from the history. Fetch again what is needed, and go on "
+      "Transactions after \(last) were deleted from the history. Fetch again what is needed, and continue "
         + "from currentPersistentHistoryToken(fromStores:).",
       [NSAffectedStoresErrorKey: [store]])
   }

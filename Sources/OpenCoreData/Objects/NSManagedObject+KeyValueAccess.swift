@@ -305,7 +305,7 @@ extension NSManagedObject: KeyValueReadable {
     }
     guard let raw = RowValue(value, kind: slot.kind) else {
       preconditionFailure(
-        "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(value ?? "nil")")
+        "'\(slot.name)' of '\(layout.entity.name ?? "")' can't be set to \(value ?? "nil")")
     }
     return .raw(raw)
   }

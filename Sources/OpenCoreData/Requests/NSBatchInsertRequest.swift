@@ -100,7 +100,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     if let entity { fetch.entity = entity }
     let plan = try FetchPlan(fetch, model: context.requiredCoordinator.managedObjectModel)
     guard !plan.entity.isAbstract else {
-      throw NSError.fetch("The entity '\(plan.entityName)' is abstract and has no rows of its own.")
+      throw NSError.fetch("The entity '\(plan.entityName)' is abstract and has no rows.")
     }
     let wantsIDs = resultType == .objectIDs
     let outcomes = try context.runBatch(plan, on: affectedStores, isInsertion: true) {

@@ -14,7 +14,8 @@ extension SQLiteStore {
     let query = try keys(plan)
     let assignments = try assignments(properties, plan.layout)
     guard !assignments.isEmpty else {
-      throw NSError.fetch("A batch update of '\(entity.name)' must say what it sets.")
+      throw NSError.fetch(
+        "A batch update of '\(entity.name)' must specify the properties to update.")
     }
     let sets = assignments.map(\.text) + ["Z_OPT = (Z_OPT + 1)"]
     let sql =
@@ -194,7 +195,7 @@ extension SQLiteStore {
     }
     guard let stored = RowValue(given, kind: slot.kind) else {
       throw NSError.fetch(
-        "'\(slot.name)' of '\(layout.entity.name ?? "")' cannot hold \(value).")
+        "'\(slot.name)' of '\(layout.entity.name ?? "")' can't be set to \(value).")
     }
     return stored
   }

@@ -83,7 +83,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
 
   /// The position of a path; traps when there's no such place.
   func position(of path: IndexPath) -> Int {
-    precondition(isFetched, "performFetch comes before objects are asked for")
+    precondition(isFetched, "call performFetch() before you access objects")
     precondition(
       path.count == 2 && sectionNames.indices.contains(path.section) && path.item >= 0
         && path.item < sectionStarts[path.section + 1] - sectionStarts[path.section],

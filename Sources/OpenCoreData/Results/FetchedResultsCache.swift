@@ -69,7 +69,7 @@ struct FetchedResultsCache {
       throw NSError.fetch(
         "The cache '\(file.deletingPathExtension().lastPathComponent)' belongs to another request "
           + "or store: call NSFetchedResultsController.deleteCache(withName:) before changing a "
-          + "request, and give each request a name of its own.")
+          + "request, and give each request its own name.")
     }
     let isSound =
       content.signature == signature && content.keys.count == content.entities.count

@@ -283,7 +283,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     case .slot(let index): index
     case .toMany(let index): slots.count + index
     case .transient(let index): slots.count + toMany.count + index
-    case .composite: preconditionFailure("a composite attribute has no slot of its own")
+    case .composite: preconditionFailure("a composite attribute has no slot")
     }
   }
 }

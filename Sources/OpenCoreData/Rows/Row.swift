@@ -170,17 +170,17 @@ extension Row {
     func check(_ slot: RowSlot) {
       check()
       precondition(
-        slot.offset + slot.kind.width <= size, "slot '\(slot.name)' lies outside this row")
+        slot.offset + slot.kind.width <= size, "slot '\(slot.name)' is out of bounds")
     }
 
     @usableFromInline
     func check(_ place: SlotPosition) {
       check()
-      precondition(place.offset + 8 <= size, "slot \(place.index) lies outside this row")
+      precondition(place.offset + 8 <= size, "slot \(place.index) is out of bounds")
     }
 
     func checkRange(_ start: Int, _ length: Int) {
-      precondition(start + length <= size, "a text or blob lies outside its row")
+      precondition(start + length <= size, "a string or blob is out of bounds")
     }
   #else
     static let guardSize = 0

@@ -61,7 +61,7 @@ extension PredicateTranslation {
       if let attribute = column.property as? NSAttributeDescription {
         guard rest.isEmpty else {
           throw TranslationError(
-            text, "\(entity.name).\(path) is an attribute, so nothing can follow it.")
+            text, "\(entity.name).\(path) is an attribute; a key path can't continue past it.")
         }
         return .attribute(SQLFragment(sql: " \(name)"), attribute)
       }
@@ -87,7 +87,7 @@ extension PredicateTranslation {
       guard case .key(let key)? = rest.popFirst() else {
         throw TranslationError(
           text,
-          "\(entity.name).\(path) is a group of values, which has no column of its own. "
+          "\(entity.name).\(path) is a composite attribute, which has no column. "
             + "Name one of its elements: "
             + names.prefix(12).map { "\(path).\($0)" }.joined(separator: ", ") + ".")
       }

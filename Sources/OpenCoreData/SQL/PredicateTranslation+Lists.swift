@@ -204,7 +204,8 @@ extension PredicateTranslation {
       isName || [.equalTo, .notEqualTo, .in].contains(rules.type)
     else {
       throw TranslationError(
-        rules.piece, "An entity can be compared with entities, its name with texts only.")
+        rules.piece, "An entity can be compared only with entities, and its name only with strings."
+      )
     }
     // Which entities satisfy it is part of the text.
     isReusable = false

@@ -280,7 +280,7 @@ extension PredicateTranslation {
       }
       column = found
     case .toMany:
-      throw TranslationError(key, "A to-many relationship has no place in an order.")
+      throw TranslationError(key, "A to-many relationship can't be sorted by.")
     case .object(_, let entity):
       throw TranslationError(
         key, "Objects have no order. Sort by an attribute of \(entity.name), such as \(key).name.")

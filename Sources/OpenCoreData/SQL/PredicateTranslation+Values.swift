@@ -101,7 +101,8 @@ extension PredicateTranslation {
         rules.piece, "An object can be compared for equality with an object only.")
     case .entity:
       throw TranslationError(
-        rules.piece, "An entity can be compared with entities, its name with texts only.")
+        rules.piece, "An entity can be compared only with entities, and its name only with strings."
+      )
     case .toMany(let path):
       throw TranslationError(
         rules.piece, "\(path.text) is to-many, so it needs ANY, ALL, or @count.")

@@ -262,7 +262,7 @@ struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// A key which the entity does not have.
+  /// A key which the entity doesn't have.
   init(unknownKey key: String, in keyPath: String, of entity: NSEntityDescription) {
     let names = entity.propertiesByName.keys.sorted()
     piece = keyPath

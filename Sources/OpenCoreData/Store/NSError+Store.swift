@@ -18,7 +18,7 @@ extension NSError {
   static func removedStore(_ removed: NSPersistentStore) -> NSError {
     store(
       "The store \(removed.url?.path ?? "in memory") was removed from its coordinator. Fetch the "
-        + "objects again from the stores that are there.")
+        + "objects again from the stores of the coordinator.")
   }
 
   /// A file that does not say which keys of a root entity are taken.

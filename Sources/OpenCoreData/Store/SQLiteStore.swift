@@ -57,7 +57,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   func entity(_ layout: EntityLayout) -> SQLEntity {
     guard let entity = entities[layout.modelIndex] else {
       preconditionFailure(
-        "the store \(url?.path ?? "") does not hold the entity '\(layout.entity.name ?? "")'")
+        "the store \(url?.path ?? "") doesn't contain the entity '\(layout.entity.name ?? "")'")
     }
     return entity
   }

@@ -48,7 +48,7 @@ package enum StoreFile {
     try remove(at: destination)
     throw NSError.coreData(
       NSPersistentStoreOperationError,
-      "\(source.path) is being written to all the time; close it elsewhere and try again.",
+      "\(source.path) is being written to; close it in other programs and try again.",
       [NSFilePathErrorKey: source.path])
   }
 

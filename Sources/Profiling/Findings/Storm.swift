@@ -107,8 +107,9 @@ struct Storm: Hashable {
   /// A child context asks its parent for one object after the other, whatever it prefetches.
   static func parentCure(_ keyPath: String) -> SuggestedFix {
     SuggestedFix(
-      advice: "a child context does not prefetch: fetch \(keyPath) in the parent first, hold it, "
-        + "or give the child the coordinator itself")
+      advice:
+        "a child context doesn't prefetch: fetch \(keyPath) in the parent first and keep a reference to it, "
+        + "or connect the context to the coordinator")
   }
 
   /// One SELECT more brings everything that is reached through a key path.

@@ -92,7 +92,7 @@ extension Session {
     let count = context.insertedObjects.union(context.updatedObjects)
       .union(context.deletedObjects).count
     context.rollback()
-    return "changes of \(NumberText.counted(count, "object")) thrown away"
+    return "changes of \(NumberText.counted(count, "object")) discarded"
   }
 
   /// Takes groups of changes back, or makes them again.
@@ -102,7 +102,7 @@ extension Session {
     for _ in 0..<times {
       if redoes { context.redo() } else { context.undo() }
     }
-    return NumberText.counted(times, "group") + (redoes ? " made again" : " taken back")
+    return NumberText.counted(times, "group") + (redoes ? " redone" : " undone")
   }
 
   /// Gives an object the step's values; the objects of a named result go round.

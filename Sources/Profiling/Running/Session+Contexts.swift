@@ -17,7 +17,7 @@ extension Session {
     guard let result = held[step.subject] else { return "" }
     let isRemote = step.flag(of: .remote) ?? false
     switch result.content {
-    case .save(nil): return "nothing was saved, nothing to merge"
+    case .save(nil): return "nothing was saved, so there's nothing to merge"
     case .save(let notification?):
       guard isRemote else {
         context.mergeChanges(fromContextDidSave: notification)

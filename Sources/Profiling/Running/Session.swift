@@ -227,7 +227,7 @@ extension Session {
     ]
   }
 
-  /// In bytes; 0 for a file that is not there.
+  /// In bytes; 0 for a file that doesn't exist.
   private static func length(of path: String) -> Int {
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return (attributes?[.size] as? NSNumber)?.intValue ?? 0

@@ -46,7 +46,7 @@ extension Session {
         ids.allSatisfy({ !$0.isTemporaryID }) || knownNames.contains(context, in: result.context)
       else {
         throw StepInput.error(
-          "`\(name)` has objects that were never saved; the context `\(context)` cannot know them. "
+          "`\(name)` contains objects that were never saved; the context `\(context)` can't use them. "
             + "Save them first.")
       }
       return .ids(try adopt(ids, of: result, in: context))

@@ -44,7 +44,7 @@ package enum WorkToAdvise {
     var statements = sql.map { AdvisedStatement(sql: $0, count: 1) }
     for statement in statements where !statement.reads {
       throw CommandFailure(
-        "indexes are tried for SELECTs, and this is none: \(statement.sql)",
+        "indexes are tried only for SELECT statements, not for: \(statement.sql)",
         nextStep: "give the SELECT, or run a step that makes it")
     }
     if !lines.isEmpty {

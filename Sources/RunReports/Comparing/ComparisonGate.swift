@@ -61,7 +61,7 @@ package struct ComparisonGate: Sendable, Equatable {
     package var description: String {
       let known = ComparisonGate.words
       let near = NearestName.of(word, among: known).map { "; did you mean `\($0)`?" } ?? ""
-      return "`\(word)` is nothing to fail on\(near)\nwrite some of: "
+      return "`\(word)` isn't a value of --fail-on\(near)\nwrite one or more of: "
         + known.joined(separator: ",")
     }
   }

@@ -177,7 +177,7 @@ extension Statement {
 }
 
 // Columns count from 0. The accessors read the row the last `step()` stopped at; without one, and
-// for a column that is not there, they give 0, nothing or null. Each is one or two calls of C and
+// for a column that doesn't exist, they give 0, nothing or null. Each is one or two calls of C and
 // copies nothing unless it says so.
 extension Statement {
   /// Columns of the result; 0 for a statement that returns no rows.

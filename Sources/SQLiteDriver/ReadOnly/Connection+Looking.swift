@@ -35,7 +35,7 @@ extension Connection {
         if !inspection.isStale { throw error }
       }
     }
-    throw SQLiteError(code: .busy, message: "\(path) is being written to all the time; try again")
+    throw SQLiteError(code: .busy, message: "\(path) is being written to; try again")
   }
 
   private static let maximumWaits = 60

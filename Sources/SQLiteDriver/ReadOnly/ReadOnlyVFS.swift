@@ -15,7 +15,7 @@ enum ReadOnlyVFS {
   static func register() throws(SQLiteError) {
     guard registration == SQLITE_OK else {
       let code = ResultCode(rawValue: registration)
-      throw SQLiteError(code: code, message: "the file system for looking is not available")
+      throw SQLiteError(code: code, message: "the read-only VFS isn't available")
     }
   }
 

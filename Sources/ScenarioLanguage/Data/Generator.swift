@@ -136,7 +136,7 @@ struct GeneratorCheck {
         nextStep: "write `random` or `one of [...]`")
     case .text where type != .stringAttributeType:
       throw LanguageProblem(
-        "`text` makes texts, and `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
+        "`text` generates strings, but `\(entry.text)` is a \(AttributeLiteral(type).typeName)",
         at: place,
         nextStep: "write `random` or `one of [...]`")
     case .oneOf(let words):

@@ -48,8 +48,8 @@ struct ExportCheck {
   private var modelProblems: [LanguageProblem] {
     ExportedModel.problems(of: scenario.model).map { sentence in
       LanguageProblem(
-        "the model cannot be exported: \(sentence), which has no counterpart in code",
-        at: place(of: "model:", below: ""), nextStep: "export with a model that has none")
+        "the model cannot be exported: \(sentence), which can't be expressed in code",
+        at: place(of: "model:", below: ""), nextStep: "export with a model that doesn't use it")
     }
   }
 

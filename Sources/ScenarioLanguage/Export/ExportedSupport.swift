@@ -38,10 +38,10 @@ enum ExportedSupport {
     static func failing(_ code: Int, _ place: String, _ body: () throws -> Void) {
       do {
         try body()
-        say("cdprof: \(place) was to fail with \(code) and did not")
+        say("cdprof: \(place) was expected to fail with \(code) but succeeded")
       } catch {
         guard (error as NSError).code != code else { return }
-        say("cdprof: \(place) was to fail with \(code), not with \((error as NSError).code): \(error)")
+        say("cdprof: \(place) was expected to fail with \(code), but failed with \((error as NSError).code): \(error)")
       }
     }
 

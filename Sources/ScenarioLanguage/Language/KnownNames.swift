@@ -204,7 +204,7 @@ package struct ContextCheck {
   private func checkMaking(_ step: Step) throws(LanguageProblem) {
     if ContextCheck.generations.contains(step.subject) {
       throw LanguageProblem(
-        "`\(step.subject)` is a word of `pin` and cannot name a context",
+        "`\(step.subject)` is a keyword of `pin` and can't be the name of a context",
         at: step.places.subject ?? step.places.verb, nextStep: "choose another name")
     }
     if known.contexts[step.subject] != nil {

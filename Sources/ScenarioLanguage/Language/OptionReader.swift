@@ -97,11 +97,11 @@ struct OptionReader {
     guard word.isName else {
       throw LanguageProblem(
         "`\(word.text)` isn't a name", at: word.place,
-        nextStep: "begin with a letter and go on with letters, digits, `_` or `-`")
+        nextStep: "use letters, digits, `_`, and `-`, starting with a letter")
     }
     guard !LineWords.keywords.contains(word.text) else {
       throw LanguageProblem(
-        "`\(word.text)` is a word of the language and cannot be a name", at: word.place,
+        "`\(word.text)` is a keyword and can't be a name", at: word.place,
         nextStep: "choose another name")
     }
     return word

@@ -47,7 +47,7 @@ struct StepBuilder {
       throw LanguageProblem(
         "unknown verb `\(word.text)`", at: word.place,
         didYouMean: NearestName.of(word.text, among: verbs + otherVerbs),
-        nextStep: "begin with one of: \(ModelNames.list(verbs))")
+        nextStep: "start with one of: \(ModelNames.list(verbs))")
     }
     return verb
   }

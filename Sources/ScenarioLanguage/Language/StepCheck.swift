@@ -57,7 +57,7 @@ package struct StepCheck: Sendable {
       let entity = try names.entity(step.subject, at: place)
       guard !entity.isAbstract || (step.verb != .insert && step.verb != .batchInsert) else {
         throw LanguageProblem(
-          "`\(step.subject)` is abstract and has no objects of its own", at: place,
+          "`\(step.subject)` is abstract and has no objects", at: place,
           nextStep: "insert one of: \(ModelNames.list(entity.concreteNames))")
       }
       return entity
@@ -78,7 +78,7 @@ package struct StepCheck: Sendable {
         "no result is named `\(step.subject)`", at: place,
         didYouMean: NearestName.of(step.subject, among: results),
         nextStep: results.isEmpty
-          ? "name one with `as \(step.subject)` on the step that brings it"
+          ? "name one with `as \(step.subject)` in the step that returns it"
           : "the names are: \(ModelNames.list(results))")
     }
     switch step.verb {
@@ -86,16 +86,16 @@ package struct StepCheck: Sendable {
     case .merge:
       guard shape.canBeMerged else {
         throw LanguageProblem(
-          "`\(step.subject)` holds \(shape.contents), which say nothing of a save", at: place,
+          "`\(step.subject)` contains \(shape.contents), which can't be merged", at: place,
           nextStep: "write `save as NAME` and `merge NAME`, or name a batch request")
       }
     default:
       guard shape.hasObjects else {
         throw LanguageProblem(
-          "`\(step.subject)` holds \(shape.contents), not objects", at: place,
+          "`\(step.subject)` contains \(shape.contents), not objects", at: place,
           nextStep: shape.kind == .save
             ? "merge it with `merge \(step.subject)`"
-            : "leave `result \(shape.kind.rawValue)` out of the step that brings it")
+            : "leave `result \(shape.kind.rawValue)` out of the step that returns it")
       }
     }
     return shape
@@ -179,7 +179,7 @@ extension StepCheck {
     let endsToMany = (path.last as? NSRelationshipDescription)?.isToMany == true
     guard !path.passesToMany, !endsToMany else {
       throw LanguageProblem(
-        "`\(key.keyPath)` has many values, so nothing can be sorted by it", at: place,
+        "`\(key.keyPath)` has many values, so it can't be sorted by", at: place,
         nextStep: "sort by an attribute of the entity or of a to-one relationship")
     }
     if let relationship = path.last as? NSRelationshipDescription {
@@ -198,7 +198,7 @@ extension StepCheck {
     guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
     else {
       throw LanguageProblem(
-        "`\(keyPath)` is an attribute; its row brings it anyway", at: place,
+        "`\(keyPath)` is an attribute and is loaded with its row", at: place,
         didYouMean: keyPath.lastIndex(of: ".").map { String(keyPath[..<$0]) },
         nextStep:
           "prefetch relationships: \(ModelNames.list(entity.relationshipsByName.keys.sorted()))")
@@ -216,7 +216,7 @@ extension StepCheck {
     let last = try names.resolve(counted, from: entity, at: place).last
     guard (last as? NSRelationshipDescription)?.isToMany == true else {
       throw LanguageProblem(
-        "`\(counted)` isn't a to-many relationship, so there is nothing to count", at: place,
+        "`\(counted)` isn't a to-many relationship, so it can't be counted", at: place,
         didYouMean: counted, nextStep: "write for example `moods.@count`")
     }
   }
@@ -228,7 +228,7 @@ extension StepCheck {
     guard try names.resolve(keyPath, from: entity, at: place).last is NSRelationshipDescription
     else {
       throw LanguageProblem(
-        "`\(keyPath)` is an attribute, and there is nothing to go through", at: place,
+        "`\(keyPath)` is an attribute, so it can't be walked", at: place,
         nextStep: "walk relationships, or read it with `touch`")
     }
   }
@@ -314,7 +314,7 @@ struct AssignmentCheck {
     else {
       throw LanguageProblem(
         "`\(assignment.key)` points to \(relationship.destinationEntity?.name ?? "nothing"), and "
-          + "`\(assignment.value)` holds \(shape.entity)",
+          + "`\(assignment.value)` contains \(shape.entity)",
         at: valuePlace, nextStep: "give it a result of the right entity")
     }
   }
@@ -331,7 +331,7 @@ struct DictionaryCheck {
   func check(_ option: StepOption) throws(LanguageProblem) {
     guard step.resultKind == .dictionaries else {
       throw LanguageProblem(
-        "`\(option.word.rawValue)` is for dictionaries, and the fetch brings "
+        "`\(option.word.rawValue)` requires dictionaries, but the fetch returns "
           + step.resultKind.rawValue,
         at: step.places.place(of: option.word), nextStep: "add `result dictionaries`")
     }

@@ -183,7 +183,7 @@ extension Verb {
     case .batchUpdate: "update rows without objects"
     case .batchDelete: "delete rows without objects"
     case .index: "make or drop an index of the store"
-    case .sql: "run a statement on the store, through a connection of its own"
+    case .sql: "run a statement on the store, on a separate connection"
     case .pragma: "reopen the store with a pragma of SQLite"
     case .analyze: "let SQLite gather statistics of tables and indexes"
     }

@@ -89,7 +89,7 @@ struct DataReader {
       }
       guard !entity.isAbstract else {
         throw LanguageProblem(
-          "`\(key.text)` is abstract and has no rows of its own", at: key.place,
+          "`\(key.text)` is abstract and has no rows", at: key.place,
           nextStep: "write the counts of its subentities")
       }
       return entity

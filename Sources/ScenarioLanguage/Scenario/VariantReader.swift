@@ -33,7 +33,7 @@ struct VariantReader {
         document.report(
           LanguageProblem(
             "two variants are named `\(variant.name)`", at: document.place(of: node),
-            nextStep: "give each a name of its own"), at: keyPath)
+            nextStep: "give each variant a unique name"), at: keyPath)
       }
       return variant
     }

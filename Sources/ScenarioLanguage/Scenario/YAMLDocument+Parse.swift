@@ -11,7 +11,7 @@ extension YAMLDocument {
       report(
         LanguageProblem(
           "the file is empty", at: SourceRange(line: 1, column: 1),
-          nextStep: "begin with `name:`"), at: "")
+          nextStep: "start with `name:`"), at: "")
     } catch let error as YamlError {
       report(problem(error), at: "")
     } catch {
@@ -80,7 +80,7 @@ extension YAMLDocument {
       LanguageProblem(
         "the file uses aliases (`*name`) more than \(InputLimits.aliases) times, the limit",
         at: SourceRange(line: aliases[InputLimits.aliases].line, column: 1),
-        nextStep: "write out what they stand for"), at: "")
+        nextStep: "write out the values"), at: "")
     return false
   }
 
@@ -103,7 +103,7 @@ extension YAMLDocument {
         report(
           LanguageProblem(
             "the file has more than \(NumberText.grouped(InputLimits.expandedValues)) values, the "
-              + "limit; an alias counts as what it stands for",
+              + "limit; an alias counts as its expanded value",
             at: place(of: node), nextStep: "split it into several scenarios"), at: "")
         return false
       }
@@ -126,7 +126,7 @@ extension YAMLDocument {
       let begin = problem.contains("end of stream") ? context?.mark : nil
       return LanguageProblem(
         "invalid YAML: \(before)\(problem)", at: place(begin ?? mark, length: 1),
-        nextStep: "look at this line and the one above it: indentation, quotes, parentheses, `: `; "
+        nextStep: "check this line and the one above it: indentation, quotes, parentheses, `: `; "
           + "inside of { } a value with a comma or a bracket needs quotes, \"one of [a, b]\"")
     case .duplicatedKeysInMapping(let duplicates, let context):
       let key = duplicates.first ?? ""

@@ -196,7 +196,7 @@ extension YAMLDocument {
       report(
         LanguageProblem(
           "`\(entry.key.text)` is a list of \(what)", at: place,
-          nextStep: "begin each with `- ` on a line of its own, or write [ … ]"), at: entry.keyPath)
+          nextStep: "start each with `- ` on its own line, or write [ … ]"), at: entry.keyPath)
       return nil
     }
     return elements(of: entry)
@@ -210,7 +210,7 @@ extension YAMLDocument {
         report(
           LanguageProblem(
             "a word is expected here", at: place(of: node),
-            nextStep: "write words, no maps or lists"
+            nextStep: "write words, not maps or lists"
           ), at: keyPath)
         continue
       }

@@ -47,8 +47,10 @@ package enum ScenarioSchema {
     case "name": described("text", "The title of the report.")
     case "chapter": described("number", "The chapter of the book.")
     case "covers": covers
-    case "source": described("source", "The mark of whatever carries none of its own; derived.")
-    case "story": described("text", "What the reader should know before the table.")
+    case "source":
+      described(
+        "source", "The source of expectations that don't specify one; `derived` by default.")
+    case "story": described("text", "An introduction to the table.")
     case "model": described("text", "A name under Models/, or a path.")
     case "data": data
     case "steps": described("steps", "The work that all variants share.")

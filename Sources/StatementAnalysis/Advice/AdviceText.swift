@@ -13,7 +13,9 @@ package enum AdviceText {
       lines.append("left out, it does not run on this store: \(SQLAbbreviation.short(sql))")
     }
     if advice.isEmpty {
-      return lines + ["", "nothing to do: no index that was tried helped, none is too many"]
+      return lines + [
+        "", "nothing to do: no tried index helped, and no existing index is redundant",
+      ]
     }
     for (place, proposal) in advice.proposals.enumerated() {
       lines += [""] + self.lines(proposal, number: place + 1)

@@ -122,7 +122,8 @@ package struct PlanAssessment: Sendable, Equatable {
     case (.unsearched, .insert):
       return "Inserts without a search; every index of the table is written too." + often
     // SQLite empties a table without going through it.
-    case (.unsearched, .delete): return "Deletes every row at once, as requested: nothing filters."
+    case (.unsearched, .delete):
+      return "Deletes all rows in one step, as requested: there's no filter."
     case (.unsearched, .update): return "Updates without a search." + often
     case (.keyLookup, .insert):
       return "Inserts; its triggers or its SELECT find rows by primary key." + often
@@ -132,7 +133,7 @@ package struct PlanAssessment: Sendable, Equatable {
     case (.keyLookup, .delete):
       return "Deletes the row found by primary key, and its entry in every index." + often
     case (.scan, .update), (.scan, .delete):
-      return "\(deed.verb) every row, as requested: nothing filters."
+      return "\(deed.verb) every row, as requested: there's no filter."
     case (.filteringScan, .update), (.filteringScan, .delete):
       return isOfFunctions
         ? "Reads every row to find those that it \(deed.verb.lowercased()); the condition is a "
@@ -162,7 +163,7 @@ package struct PlanAssessment: Sendable, Equatable {
     case .scan where isLimited:
       "Reads rows one after the other\(index.map { ", by \($0)" } ?? ""), and stops at the limit."
     case .scan:
-      "Reads every row\(index.map { ", by \($0)" } ?? ""), as asked: nothing filters."
+      "Reads every row\(index.map { ", by \($0)" } ?? ""), as requested: there's no filter."
     case .scanAndSort:
       "Reads every row, as asked, and sorts them; an index on the sort keys would save the sorting."
     case .filteringScan where isOfFunctions:
@@ -278,7 +279,7 @@ package enum PlanNote: Sendable, Hashable {
     switch self {
     case .fullScan(let table, nil): "\(table): a full scan, every row is read."
     case .fullScan(let table, let index?):
-      "\(table): a full scan, though it says USING \(index): the whole index is read."
+      "\(table): a full index scan, although the plan says USING \(index)."
     case .tempBTree("ORDER BY"): "The rows are sorted in a temporary B-tree."
     case .tempBTree("RIGHT PART OF ORDER BY"):
       "An index gives the first sort keys; the rest is sorted in a temporary B-tree."

@@ -112,7 +112,7 @@ package enum DoctorText {
   package static func lines(_ report: DoctorReport) -> [String] {
     let head =
       report.isSound
-      ? "\(report.url.lastPathComponent)   nothing is wrong"
+      ? "\(report.url.lastPathComponent)   no problems found"
       : "\(report.url.lastPathComponent)   \(NumberText.counted(report.findings.count, "finding"))"
     let note =
       report.isGuessed

@@ -81,9 +81,9 @@ import Testing
           + #"</uniquenessConstraint></uniquenessConstraints>"#
           + #"<fetchIndex name="by"><fetchIndexElement property="age" order="up"/></fetchIndex>"#,
         #"<configuration name="Main"><memberEntity name="Animl"/></configuration>"#),
-      "5:69: warning: Animal: The uniqueness constraint names nme, which the entity does not have. "
+      "5:69: warning: Animal: The uniqueness constraint names nme, which the entity doesn't have. "
         + "Did you mean name?",
-      "5:173: warning: Animal: The index by names age, which the entity does not have. "
+      "5:173: warning: Animal: The index by names age, which the entity doesn't have. "
         + "Add the property or take the name out.",
       #"5:185: warning: Animal: order is "up". Write one of: ascending, descending."#,
       "8:50: warning: There's no entity Animl. Did you mean Animal?"),
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("a file that is not there", "nothing.xcdatamodel", nil),
+    ("a file that doesn't exist", "nothing.xcdatamodel", nil),
     ("an empty folder", "", nil),
     ("a wrong version", "Zoo.xcdatamodeld", "Zoo 3"),
     ("no current version", "Zoo.xcdatamodeld", nil),

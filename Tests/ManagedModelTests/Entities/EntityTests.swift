@@ -100,11 +100,11 @@ import Testing
           + "Change the default value or the type.",
         "Animal.keeper: The inverse Person.animals has nothing as its own inverse. "
           + "Set the inverse of Person.animals to Animal.keeper.",
-        "Animal: The uniqueness constraint names nmae, which the entity does not have. "
+        "Animal: The uniqueness constraint names nmae, which the entity doesn't have. "
           + "Did you mean name?",
         "Person.name: The parent Animal has a property name already. Rename one of them.",
         "Person.lost: The relationship has no destination. Name its destination entity.",
-        "Person.away: The relationship may hold from 3 to 2 objects, which is impossible. "
+        "Person.away: The relationship may have from 3 to 2 objects, which is impossible. "
           + "Make the minimum count at most the maximum; 0 means no limit.",
         "Person.away: The destination Stranger is not in the model. Add it to the model.",
         "Person.name: The attribute has no type, so a store saves it as bytes. "

@@ -70,7 +70,7 @@ import Testing
       NSManagedObjectModel(byMerging: [first, other], forStoreMetadata: metadata(second)) == nil)
   }
 
-  @Test("S-A05 a model that is not there is nil, with the reason for who asks")
+  @Test("S-A05 a model that doesn't exist is nil, with the reason for who asks")
   func missingModelsAreNil() throws {
     let url = URL(fileURLWithPath: "/nowhere/Zoo.momd")
     #expect(NSManagedObjectModel(contentsOf: url) == nil)

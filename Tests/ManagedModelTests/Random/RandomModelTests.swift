@@ -72,12 +72,12 @@ import Testing
     model.versionIdentifiers = ["1", "2"]
     #expect(
       ModelDocument.text(of: model).losses.map(\.description) == [
-        "A model document cannot hold more than one version identifier, or one that isn't a string. "
+        "A model document can't contain more than one version identifier, or one that isn't a string. "
           + "Keep the compiled model too.",
-        "Animal.name: A model document cannot hold these validation predicates. Set them in code.",
-        "Animal.name: A model document cannot hold a note that isn't a string: count. "
+        "Animal.name: A model document can't contain these validation predicates. Set them in code.",
+        "Animal.name: A model document can't contain a note that isn't a string: count. "
           + "Write it as text.",
-        "Person.age: A model document cannot hold the default value 1 bytes. "
+        "Person.age: A model document can't contain the default value 1 bytes. "
           + "Set it in awakeFromInsert.",
       ])
   }

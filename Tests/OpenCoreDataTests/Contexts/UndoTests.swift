@@ -42,7 +42,7 @@ struct UndoTests {
   }
 
   @Test(
-    "Insertions, deletions and relationships are taken back and made again",
+    "Insertions, deletions and relationships are undone and redone",
     arguments: StoreKind.allCases)
   func graph(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
@@ -85,7 +85,7 @@ struct UndoTests {
     #expect(found38 == ["p2"])
   }
 
-  @Test("What was saved is taken back by the next save", arguments: StoreKind.allCases)
+  @Test("What was saved is undone by the next save", arguments: StoreKind.allCases)
   func afterSave(_ kind: StoreKind) throws {
     let bed = try ContextBed(kind)
     let ids = try bed.addPeople(2)

@@ -119,7 +119,7 @@ extension Concert {
     lazyPieces.remove(at: index)
   }
 
-  /// Puts an object in the place of the one at an index.
+  /// Replaces the object at an index.
   public func replacePieces(at index: Int, with value: Piece) {
     lazyPieces.replace(at: index, with: value)
   }

@@ -140,7 +140,7 @@ struct ModelInUseTests {
     #expect(abstract.message.contains("'Person' is abstract"))
   }
 
-  @Test("S-A17 a class that is not there leaves a plain object with its values")
+  @Test("S-A17 a class that doesn't exist leaves a plain object with its values")
   func misspelledClassesGivePlainObjects() throws {
     let model = try ModelTablesTests.model(
       Self.note.replacingOccurrences(of: "Name=\"Note\"", with: "Name=\"Noet\""))

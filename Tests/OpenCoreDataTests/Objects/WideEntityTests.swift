@@ -8,7 +8,7 @@ struct WideEntityTests {
   private static let count = 150
 
   @Test(
-    "Each of 150 properties is found, changed, told, saved and taken back",
+    "Each of 150 properties is found, changed, told, saved and undone",
     arguments: StoreKind.allCases)
   func everyPlace(kind: StoreKind) throws {
     let context = try GraphStack(kind, model: WideEntityTests.model()).context()

@@ -33,7 +33,7 @@ struct StoreFilesTests {
     #expect(try names(in: stack.coldContext()) == ["one"])
     let after = try Connection(path: stack.storeURL.path, access: .looking)
       .values("PRAGMA schema_version")
-    #expect(before == after, "no table is made again")
+    #expect(before == after, "no table is redone")
   }
 
   @Test("S-A03 S4.17 another model is refused, and nothing changes on disk")

@@ -52,7 +52,7 @@ struct FindingSearchTests {
     ("single-row SELECTs", "1 single-row SELECT"),
     ("SELECTs, one a relationship,", "1 SELECT, one a relationship,"),
     ("VM steps without an index", "1 VM step without an index"),
-    ("fetches of the same shape", "1 fetch of the same shape"),
+    ("fetches with the same SQL", "1 fetch with the same SQL"),
     ("objects saved at once", "1 object saved at once"),
   ])
   func aFindingOfOneIsInTheSingular(what: String, text: String) {

@@ -117,7 +117,7 @@ import WorkbenchText
     ("UPDATE ZMOOD SET ZDATE = ? WHERE Z_PK = ?", byKey, "Updates the row found by primary key"),
     ("DELETE FROM ZMOOD WHERE Z_PK = ?", byKey, "Deletes the row found by primary key"),
     ("DELETE FROM ZMOOD", ["`--SCAN ZMOOD"], "Deletes every row, as requested"),
-    ("DELETE FROM ZMOOD", [], "Deletes every row at once, as requested"),
+    ("DELETE FROM ZMOOD", [], "Deletes all rows in one step, as requested"),
     (
       "UPDATE ZMOOD SET ZDATE = ? WHERE ZLATITUDE = ?", ["`--SCAN ZMOOD"],
       "Reads every row to find those that it updates"

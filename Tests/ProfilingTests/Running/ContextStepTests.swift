@@ -67,7 +67,7 @@ struct ContextStepTests {
       ],
       summaries: [
         4: "saved: 2 updated", 5: "merged saved", 7: "nothing to save",
-        8: "nothing was saved, nothing to merge", 9: "changed: 2 Mood updated",
+        8: "nothing was saved, so there's nothing to merge", 9: "changed: 2 Mood updated",
         10: "merged changed by IDs", 13: "saved: 2 updated", 14: "sync released",
       ]),
     Story(
@@ -79,8 +79,8 @@ struct ContextStepTests {
         "count Mood where \"latitude == 1 OR longitude == 2\"",
       ],
       summaries: [
-        4: "1 group taken back", 6: "0 Mood", 7: "1 group made again", 9: "1 Mood",
-        10: "2 groups taken back", 12: "0 Mood",
+        4: "1 group undone", 6: "0 Mood", 7: "1 group redone", 9: "1 Mood",
+        10: "2 groups undone", 12: "0 Mood",
       ]),
     Story(
       name: "S11-16: a pinned context sees the rows of its generation",

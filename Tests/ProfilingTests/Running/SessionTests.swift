@@ -162,7 +162,7 @@ struct SessionTests {
     #expect(outcomes[7].costs.counters.deletes == 1)
     #expect(outcomes[8].summary == "4 Mood")
     #expect(outcomes[9].summary == "202 Mood")
-    #expect(outcomes[11].summary == "changes of 1 object thrown away")
+    #expect(outcomes[11].summary == "changes of 1 object discarded")
     #expect(outcomes[12].summary == "refreshed 3 objects")
     withExtendedLifetime(folder) {}
   }
@@ -173,9 +173,9 @@ struct SessionTests {
     ("touch m country.iso3166Code", "Country has no property `iso3166Code`"),
     ("fetch Mood where \"contry.numericISO3166Code == 710\"", "Mood has no property `contry`"),
     ("fetch Mood in other", "there's no context `other`"),
-    ("insert Region", "`Region` is abstract and has no objects of its own"),
+    ("insert Region", "`Region` is abstract and has no objects"),
     ("set m with latitude high", "`high` isn't a number, which `latitude` is"),
-    ("set m with country m", "`country` points to Country, and `m` holds Mood"),
+    ("set m with country m", "`country` points to Country, and `m` contains Mood"),
     ("fetch Mood as Country", "`Country` is the name of an entity"),
   ])
   func aStepThatDoesNotFitIsNotRun(line: String, message: String) throws {

@@ -49,7 +49,7 @@ struct StoreStepTests {
       ])
     #expect(outcomes.allSatisfy { $0.costs.counters.selects == 1 })
     let problem = try #require(throws: LanguageProblem.self) { try typed.run(["touch all date"]) }
-    #expect(problem.message == "`all` holds dictionaries, not objects")
+    #expect(problem.message == "`all` contains dictionaries, not objects")
   }
 
   @Test

@@ -66,7 +66,7 @@ struct ScenarioDiagnosticTests {
       7, "  Contry: {count: 60}", 3, "data.Contry", "the model has no entity `Contry`", "Country"),
     Mistake(
       7, "  Region: {count: 60}", 3, "data.Region",
-      "`Region` is abstract and has no rows of its own"),
+      "`Region` is abstract and has no rows"),
     Mistake(
       7, "  Country: {contintent: cycle, count: 2}", 13, "data.Country.contintent",
       "Country has no property `contintent`", "continent"),
@@ -78,7 +78,7 @@ struct ScenarioDiagnosticTests {
       "`moods` is a to-many relationship", "Mood.country"),
     Mistake(
       7, "  Country: {updatedAt: text 4, count: 2}", 24, "data.Country.updatedAt",
-      "`text` makes texts, and `updatedAt` is a date"),
+      "`text` generates strings, but `updatedAt` is a date"),
     Mistake(
       7, "  Country: {updatedAt: every 2 mintes, count: 2}", 32, "data.Country.updatedAt",
       "unknown unit `mintes`", "minute"),
@@ -127,7 +127,7 @@ struct ScenarioDiagnosticTests {
       "date"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, prefetch: [country, date]}", 50, "steps[0]",
-      "`date` is an attribute; its row brings it anyway"),
+      "`date` is an attribute and is loaded with its row"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, limt: 3}", 30, "steps[0].limt", "unknown option `limt`",
       "limit"),
@@ -173,12 +173,12 @@ struct ScenarioDiagnosticTests {
     Mistake(11, "  - {context: Mood}", 15, "steps[1]", "`Mood` is the name of an entity"),
     Mistake(
       11, "  - {context: none}", 15, "steps[1]",
-      "`none` is a word of `pin` and cannot name a context"),
+      "`none` is a keyword of `pin` and can't be the name of a context"),
     Mistake(
       11, "  - {drop: main}", 12, "steps[1]", "the context `main` stays to the end"),
     Mistake(
       11, "  - {merge: moods}", 13, "steps[1]",
-      "`moods` holds objects, which say nothing of a save"),
+      "`moods` holds objects, which can't be merged"),
     Mistake(11, "  - {undo: }", 6, "steps[1]", "`main` has no undo manager"),
     Mistake(
       11, "  - {pin: , to: curent}", 17, "steps[1]", "there's no generation or context `curent`",
@@ -188,7 +188,7 @@ struct ScenarioDiagnosticTests {
       "the store can't be reopened while result `moods` exists"),
     Mistake(
       11, "  - {walk: moods, through: [country, date]}", 38, "steps[1]",
-      "`date` is an attribute, and there is nothing to go through"),
+      "`date` is an attribute, so it can't be walked"),
     Mistake(
       11, "  - {relate: moods, with: {country: moods}}", 28, "steps[1]",
       "`country` isn't a to-many relationship"),
@@ -197,13 +197,13 @@ struct ScenarioDiagnosticTests {
       "`country` is a relationship; a batch request can set only attributes"),
     Mistake(
       11, "  - {batch-insert: Region}", 20, "steps[1]",
-      "`Region` is abstract and has no objects of its own"),
+      "`Region` is abstract and has no objects"),
     Mistake(
       11, "  - {index: Country, keys: [updatedAt, moods], as: byMoods}", 40, "steps[1]",
       "`moods` has no column in the table of `Country`"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, distinct: yes}", 40, "steps[0]",
-      "`distinct` is for dictionaries, and the fetch brings objects"),
+      "`distinct` requires dictionaries, but the fetch returns objects"),
     Mistake(
       10, "  - {fetch: Country, as: moods, result: dictionaries, columns: [count(moods)]}", 71,
       "steps[0]", "`moods` has many values, and a dictionary contains one"),

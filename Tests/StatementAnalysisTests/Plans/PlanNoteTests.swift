@@ -47,7 +47,7 @@ struct PlanNoteTests {
       sql: "SELECT t0.Z_PK FROM ZCITY t0 WHERE  t0.ZNAME LIKE ?",
       lines: ["`--SCAN t0 USING COVERING INDEX i"], count: 1)
     #expect(verdict.rating == .filteringScan)
-    #expect(verdict.sentence.contains("though it says USING COVERING INDEX i"))
+    #expect(verdict.sentence.contains("although the plan says USING COVERING INDEX i"))
   }
 
   @Test func theEntityIndexIsNoGoodIndexForAnotherCondition() {

@@ -169,7 +169,7 @@ struct AtomicStoreFile {
     return FileStamp(path: url.path)
   }
 
-  /// Removes the file; one that is not there is removed already.
+  /// Removes the file; one that doesn't exist is removed already.
   ///
   /// - Throws: the file system's errors.
   func remove() throws {

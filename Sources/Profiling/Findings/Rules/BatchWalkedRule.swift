@@ -37,7 +37,7 @@ enum BatchWalkedRule {
       else { return nil }
       return Finding(
         rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
-        what: "pages loaded at once for an array",
+        what: "batches loaded at once for an array",
         sql: recording.statementTexts()[loaded[0].id],
         cure: cure(isArray: owner == 0, context.fetch))
     }
@@ -47,8 +47,8 @@ enum BatchWalkedRule {
   private static func cure(isArray: Bool, _ fetch: Step?) -> SuggestedFix {
     isArray
       ? SuggestedFix(
-        advice: "read the list by its indexes and let the request sort and filter it, without an "
-          + "Array of it; where all of it is wanted, fetch without a batch size",
+        advice: "read the list by index and let the request sort and filter it, without an "
+          + "Array of it; to load everything, fetch without a batch size",
         fetch: fetch?.without(.batch))
       : SuggestedFix(
         swift: ["let objects = try context.fetchBatched(request)"], fetch: fetch?.without(.batch))

@@ -32,8 +32,8 @@ enum CountPerRowRule {
             "<attribute name=\"\(name)Count\" attributeType=\"Integer 64\" derived=\"YES\" "
               + "derivationExpression=\"\(name).@count\"/>"
           ],
-          advice: "keep the number on \(storm.entity), or count all of them by one fetch of "
-            + "dictionaries that groups"))
+          advice: "store the count in \(storm.entity), or count all of them with one fetch of "
+            + "grouped dictionaries"))
     }
   }
 }

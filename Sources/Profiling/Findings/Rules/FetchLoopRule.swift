@@ -51,7 +51,7 @@ enum FetchLoopRule {
       guard let run = fetches[shape], run.count >= threshold else { return nil }
       return Finding(
         rule: rule.name, subject: shape.entity, count: run.count, callSite: shape.callSite,
-        what: "fetches of the same shape", sql: shape.sql, cure: cure(shape, run, in: work))
+        what: "fetches with the same SQL", sql: shape.sql, cure: cure(shape, run, in: work))
     }
   }
 
@@ -60,14 +60,14 @@ enum FetchLoopRule {
       // Rows were written meanwhile, so that the result may well differ.
       return SuggestedFix(
         advice: isWritten(shape.entity, during: run, in: work)
-          ? "fetch \(shape.entity) once, and follow what is saved with a fetched results controller"
-          : "fetch \(shape.entity) once, hold the result, and look in it: it is the same each time")
+          ? "fetch \(shape.entity) once, and track changes with a fetched results controller"
+          : "fetch \(shape.entity) once, keep the result, and reuse it: it's the same each time")
     }
     guard run.rows <= run.count, let column = TableNeeds.all(of: shape.sql).first?.equal.first
     else {
       return SuggestedFix(
         advice:
-          "fetch once for all of them, with IN in the predicate, and sort the result out in memory"
+          "fetch all of them once, with IN in the predicate, and group the result in memory"
       )
     }
     let key =

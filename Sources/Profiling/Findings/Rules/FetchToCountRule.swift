@@ -36,7 +36,7 @@ enum FetchToCountRule {
       return Finding(
         rule: rule.name, subject: fetch.subject, count: event.rows,
         callSite: part.recorded.location,
-        what: "rows fetched for their number",
+        what: "rows fetched only to be counted",
         cure: SuggestedFix(swift: ["let number = try context.count(for: request)"], fetch: cured))
     }
   }

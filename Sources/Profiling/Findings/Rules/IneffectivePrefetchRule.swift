@@ -23,7 +23,7 @@ enum IneffectivePrefetchRule {
       guard storm.isPrefetched(by: context.fetch), !storm.isForChild, let keyPath = storm.keyPath
       else { return nil }
       return storm.finding(
-        rule.name, count: count, what: "faults that the prefetch of \(keyPath) did not spare",
+        rule.name, count: count, what: "faults despite the prefetch of \(keyPath)",
         cure: cure(storm, keyPath, context.fetch))
     }
   }

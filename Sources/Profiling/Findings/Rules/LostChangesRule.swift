@@ -35,7 +35,7 @@ enum LostChangesRule {
       guard lost > 0 else { return nil }
       return Finding(
         rule: rule.name, subject: work.parts[source.place].step.subject, count: lost,
-        callSite: part.recorded.location, what: "objects whose unsaved changes were thrown away",
+        callSite: part.recorded.location, what: "objects whose unsaved changes were discarded",
         cure: SuggestedFix(
           now: "context.refresh(object, mergeChanges: false)",
           swift: ["context.refresh(object, mergeChanges: true)"]))

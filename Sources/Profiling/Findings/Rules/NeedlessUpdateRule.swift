@@ -24,7 +24,7 @@ enum NeedlessUpdateRule {
       else { return nil }
       return Finding(
         rule: rule.name, subject: entity, count: written.statements.count,
-        callSite: written.save.callSite, what: "rows written with a new version and nothing else",
+        callSite: written.save.callSite, what: "rows written only with a new version",
         sql: written.statements.first?.statement?.sql,
         cure: cure(key(setBefore: written.save, in: work) ?? "KEY"))
     }

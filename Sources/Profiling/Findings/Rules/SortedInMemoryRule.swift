@@ -39,7 +39,7 @@ enum SortedInMemoryRule {
       Finding(
         rule: rule.name, subject: fetch.subject, count: arePages ? pages.count : faults.count,
         callSite: (arePages ? pages : faults).first?.callSite,
-        what: arePages ? "pages loaded to sort in memory" : "faults fired to sort in memory",
+        what: arePages ? "batches loaded to sort in memory" : "faults fired to sort in memory",
         cure: SuggestedFix(
           swift: ["request.sortDescriptors = [\(keys.joined(separator: ", "))]"], fetch: cured,
           spares: .sort))

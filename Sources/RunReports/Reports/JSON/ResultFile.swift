@@ -146,7 +146,7 @@ struct JSONScanner {
       try scanner.value()
       scanner.skipBlanks()
       return scanner.position == bytes.count
-        ? nil : Fault(message: "nothing may follow the end", offset: scanner.position)
+        ? nil : Fault(message: "unexpected data after the end", offset: scanner.position)
     } catch {
       return error
     }

@@ -23,7 +23,7 @@ struct ExternalFileRule: DoctorRule {
           .externalFileMissing, entity: entity.name, property: attribute.name, table: entity.table,
           count: missing.count, examples: missing.map { "\($0.file) of p\($0.key)" },
           "\(NumberText.counted(missing.count, "value")) of \(entity.name).\(attribute.name) "
-            + "\(PluralForm.of(missing.count, "is", "are")) kept in a file that is not there",
+            + "\(PluralForm.of(missing.count, "is", "are")) in an external data file that doesn't exist",
           nextStep: "copy the store with its folder \(storage.folder.path)"))
     }
     let unowned = present.subtracting(owned).sorted()

@@ -51,7 +51,7 @@ struct HistoryRule: DoctorRule {
       : [
         finding(
           "\(NumberText.counted(found.count, "transaction")) of the history "
-            + "\(PluralForm.of(found.count, "names", "name")) a text that is not there", found)
+            + "\(PluralForm.of(found.count, "names", "name")) a string that doesn't exist", found)
       ]
   }
 

@@ -88,7 +88,7 @@ struct RedundantIndexRule: DoctorRule {
       let columns = index.parts.map(\.column).joined(separator: ", ")
       return DoctorFinding(
         .indexRedundant, table: index.table, examples: [index.name],
-        "the index \(index.name) of \(index.table) (\(columns)) does nothing that another index "
+        "the index \(index.name) of \(index.table) (\(columns)) is redundant: another index "
           + "does not do, and costs at each save",
         nextStep: "DROP INDEX \(SQLNames.quoted(index.name))")
     }

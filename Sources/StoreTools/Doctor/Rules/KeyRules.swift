@@ -134,7 +134,7 @@ struct EntityNumberRule: DoctorRule {
         .entityNumber, entity: root.name, table: root.table, count: rows.count,
         examples: store.uris(rows.keys, of: root.name),
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(PluralForm.of(rows.count, "has", "have")) a Z_ENT that is none of the table's entities, "
+          + "\(PluralForm.of(rows.count, "has", "have")) a Z_ENT that isn't one of the table's entities, "
           + "\(root.family.map { "\($0.number) \($0.name)" }.joined(separator: ", "))",
         nextStep:
           "find out which entity they are of, and set Z_ENT; fetches fail at them or pass them over"
@@ -169,7 +169,7 @@ struct OrphanedJoinRule: DoctorRule {
         count: count,
         examples: pairs.map { "\(source) \($0[0]), \(destination) \($0[1])" },
         "\(NumberText.counted(count, "row")) of the join table \(table) "
-          + "\(PluralForm.of(count, "names", "name")) a \(entity.name) or a \(other.name) that is not there",
+          + "\(PluralForm.of(count, "names", "name")) a \(entity.name) or a \(other.name) that doesn't exist",
         nextStep: "delete them; neither side shows them as objects")
     }
   }

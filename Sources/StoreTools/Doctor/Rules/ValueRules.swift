@@ -106,7 +106,7 @@ struct ValueTypeRule: DoctorRule {
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(column.property.name) "
           + "\(PluralForm.of(rows.count, "is", "are")) of a kind that the attribute cannot have",
-        nextStep: "look at them: SELECT Z_PK, typeof(\(column.name)), \(column.name) "
+        nextStep: "inspect them: SELECT Z_PK, typeof(\(column.name)), \(column.name) "
           + "FROM \(entity.table)")
     }
   }

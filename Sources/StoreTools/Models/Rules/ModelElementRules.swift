@@ -53,7 +53,7 @@ struct WideHierarchyRule: ModelRule {
         "The \(family.count) entities of the hierarchy share one table of \(columns) columns, of "
           + "which \(empty) % are NULL in a row on average, \(basis).",
         "Give the subentities that share little no common parent, or move what is seldom set "
-          + "to an entity of its own, with a to-one relationship.", root)
+          + "to a separate entity, with a to-one relationship.", root)
     }
   }
 

@@ -134,7 +134,7 @@ struct LargeInlineBinaryRule: ModelRule {
         let isBinary = attribute.attributeType == .binaryDataAttributeType
         guard isBinary || attribute.attributeType == .transformableAttributeType else { return nil }
         let step =
-          "Allow external storage, or move it to an entity of its own, with a to-one relationship."
+          "Allow external storage, or move it to a separate entity, with a to-one relationship."
         guard checked.store != nil else {
           return isBinary && !isCarrier(entity)
             ? finding(
