@@ -178,7 +178,7 @@ struct ScenarioDiagnosticTests {
       11, "  - {drop: main}", 12, "steps[1]", "the context `main` stays to the end"),
     Mistake(
       11, "  - {merge: moods}", 13, "steps[1]",
-      "`moods` holds objects, which can't be merged"),
+      "`moods` contains objects, which can't be merged"),
     Mistake(11, "  - {undo: }", 6, "steps[1]", "`main` has no undo manager"),
     Mistake(
       11, "  - {pin: , to: curent}", 17, "steps[1]", "there's no generation or context `curent`",
