@@ -18,7 +18,7 @@ struct TrapTests {
       let context = try TestStack.moody().coldContext()
       context.performAndWait { Mood(context: context).setValue("today", forKey: "date") }
     }
-    #expect(wrongType.message.contains("'date' of 'Mood' cannot hold today"))
+    #expect(wrongType.message.contains("'date' of 'Mood' can't be set to today"))
     let abstract = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {

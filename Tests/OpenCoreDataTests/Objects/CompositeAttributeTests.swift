@@ -206,7 +206,7 @@ struct CompositeAttributeTests {
       for (format, message) in [
         ("colors == name", "Name one of its elements: colors.body, colors.tail."),
         ("colors.bodi == 'x'", "Did you mean body?"),
-        ("colors.body.x == 1", "is an attribute, so nothing can follow it"),
+        ("colors.body.x == 1", "is an attribute; a key path can"),
       ] {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Plane")
         request.predicate = NSPredicate(format: format)

@@ -240,7 +240,7 @@ import Testing
     ("tags.@distinctUnionOfObjects.name.@count > 1", "makes a list for each row; only memory can"),
     ("author.items.@sum.title > 1", "Item.title isn't a number"),
     ("median:(pages, weight) > 1", "The function median: has no SQL."),
-    ("entity > 'Book'", "An entity can be compared with entities"),
+    ("entity > 'Book'", "An entity can be compared only with entities"),
     ("entity.managedObjectClassName == 'Book'", "The store contains only an entity's name."),
     ("uppercase:(pages) == 'A'", "pages: This isn't a string"),
     ("SELF isKindOfClass: 'Book'", "Only memory can compare by a method"),
