@@ -225,7 +225,8 @@ struct ShellEngineTests {
     #expect(shell.type("stats").lines.contains("  misses              3"))
     #expect(shell.type(step).failure == nil, "it was about one step alone")
     let file = folder.file("interrupted.yml")
-    #expect(shell.type("save scenario \(file.path)").failure?.message.contains("can be repeated") == true)
+    #expect(
+      shell.type("save scenario \(file.path)").failure?.message.contains("can be repeated") == true)
     shell.type("reset", "count Mood")
     #expect(shell.type("save scenario \(file.path)").lines.first?.contains("1 variant,") == true)
   }

@@ -60,8 +60,8 @@ package struct Finding: Sendable, Equatable {
       + " \(fittingWhat) from this line   fix: \(cure.step ?? cure.text)"
   }
 
-  /// `tried: 5,061 → 61 SELECTs (plain)`, or `not tried`.
-  package var triedText: String { tried?.description ?? "not tried" }
+  /// `verified: 5,061 → 61 SELECTs (plain)`, or `not verified`.
+  package var triedText: String { tried?.description ?? "not verified" }
 }
 
 extension FindingSuppression {
@@ -129,12 +129,12 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
     self.variant = variant
   }
 
-  /// `tried: 5,061 → 61 SELECTs (plain)`.
+  /// `verified: 5,061 → 61 SELECTs (plain)`.
   package var description: String {
     let isSelects = measure == Metric.selects.rawValue
     let unit = isSelects ? PluralForm.of(after, "SELECT") : measure
     return
-      "tried: \(NumberText.grouped(before)) → \(NumberText.grouped(after)) \(unit) (\(variant))"
+      "verified: \(NumberText.grouped(before)) → \(NumberText.grouped(after)) \(unit) (\(variant))"
   }
 }
 

@@ -185,7 +185,7 @@ package struct PlanAssessment: Sendable, Equatable {
       count == 1 ? "the row is found by primary key" : "each row is found by primary key"
     case .unsearched: "the plan searches no table"
     case .keyLookup where count >= StatementShape.fewestRepeats:
-      "the plan is optimal (primary-key lookup); the cost is the number"
+      "the plan is optimal (primary-key lookup); the cost is the number of executions"
     case .keyLookup: "the plan is optimal (primary-key lookup)"
     case .indexSearch: "the plan uses \(index ?? "an index")"
     case .partialIndex: "the plan reads every entry of \(index ?? "a partial index")"

@@ -35,9 +35,10 @@ import WorkbenchFixtures
 
   @Test(arguments: [
     (
-      "fault storm", ["tried: 5,061 → 61 SELECTs (plain)", "tried: 5,061 → 2 SELECTs (prefetched)"]
+      "fault storm",
+      ["verified: 5,061 → 61 SELECTs (plain)", "verified: 5,061 → 2 SELECTs (prefetched)"]
     ),
-    ("plain", ["tried: 61 → 2 SELECTs (prefetched)"]), ("realized", ["not tried"]),
+    ("plain", ["verified: 61 → 2 SELECTs (prefetched)"]), ("realized", ["not verified"]),
   ])
   func aCureCountsAsTriedOnlyWhereItRan(name: String, tried: [String]) throws {
     let variant = try #require(FaultLesson.full.variants.first { $0.name == name })

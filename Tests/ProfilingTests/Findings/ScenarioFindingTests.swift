@@ -61,7 +61,7 @@ struct ScenarioFindingTests {
         """))
     #expect(
       result.variants.map { $0.findings.map(\.triedText) } == [
-        ["tried: 100 → 0 faults (request)"], ["tried: 6 → 2 SELECTs (pages)"], [], [], [],
+        ["verified: 100 → 0 faults (request)"], ["verified: 6 → 2 SELECTs (pages)"], [], [], [],
       ])
   }
 

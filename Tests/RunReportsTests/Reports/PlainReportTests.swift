@@ -18,7 +18,7 @@ struct PlainReportTests {
     #expect(text.contains("The same work takes between **2 SELECTs** and **5,061**."))
     #expect(text.contains("| ✓ | plain ▲1 | **61** | `1 + Country` | 5,060 | 5,000 | 60 |"))
     #expect(text.contains("- ▲ **fault-storm(Mood)** 5,000 single-row SELECTs"))
-    #expect(text.contains("tried: 61 → 2 SELECTs (prefetched)"))
+    #expect(text.contains("verified: 61 → 2 SELECTs (prefetched)"))
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }
     #expect(rows.count == 8)
     #expect(Set(rows.map { $0.count { $0 == "|" } }).count == 1)
