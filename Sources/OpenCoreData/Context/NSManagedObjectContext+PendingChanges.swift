@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
     undoState.recorder?.noteInsertion(of: object)
   }
 
-  /// Records that a property of an object is being set, the first time in an event.
+  /// Records that a property of an object is being set, possibly the first change of the event.
   final func noteChange(of object: NSManagedObject) {
     changes.mark()
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {

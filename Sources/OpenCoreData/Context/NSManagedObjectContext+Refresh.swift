@@ -78,11 +78,11 @@ extension NSManagedObjectContext {
     post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: ids])
   }
 
-  /// Discards all unsaved changes: new objects are deregistered, changed and deleted ones revert to their
-  /// saved state.
+  /// Discards all unsaved changes: new objects are deregistered, changed ones turn into faults,
+  /// deleted ones stay.
   ///
-  /// The undo stack is emptied. Posts did-change, which lists the new objects as deleted and the others as
-  /// refreshed.
+  /// The undo stack is emptied. Posts did-change, which lists the new objects as deleted and the
+  /// others as refreshed.
   public final func rollback() {
     checkQueue()
     endReadTransaction()
