@@ -1,36 +1,36 @@
 import ManagedModel
 
-/// A model, a coordinator and a main-queue context, set up together.
+/// A model, a coordinator, and a main-queue context, set up together.
 ///
-/// The book's chapter 3.
+/// See the book's chapter 3.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
-  // set up by one thread; the parts guard themselves
-  /// The name given; the default store's file is named after it.
+  // set up by one thread; the parts are thread-safe
+  /// The given name, after which the default store's file is named.
   public let name: String
   /// The model.
   public let managedObjectModel: NSManagedObjectModel
-  /// The coordinator; it has its stores once they are loaded.
+  /// The coordinator, which has its stores after they are loaded.
   public let persistentStoreCoordinator: NSPersistentStoreCoordinator
   /// A context on the main queue.
   public let viewContext: NSManagedObjectContext
-  /// The stores to load; `NAME.sqlite` in the default directory unless changed.
+  /// The stores to load; by default `NAME.sqlite` in the default directory.
   open var persistentStoreDescriptions: [NSPersistentStoreDescription]
 
-  /// Where a container puts its store when nothing else is said: the working directory's `Data`.
+  /// Returns the default directory for a container's store: `Data` in the working directory.
   open class func defaultDirectoryURL() -> URL {
     URL(fileURLWithPath: FileManager.default.currentDirectoryPath).appendingPathComponent("Data")
   }
 
-  /// Sets the stack up with the model of that name, without opening a store.
+  /// Creates a container with the model of that name, without opening a store.
   ///
-  /// Looks for `NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld` and `NAME.xcdatamodel`, in this order, among
-  /// the resources of the main bundle, beside the program and in the working directory. Traps, naming
-  /// the places, when there is none or it cannot be read.
+  /// Searches for `NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld`, and `NAME.xcdatamodel`, in this
+  /// order, in the main bundle's resources, next to the program, and in the working directory. Stops
+  /// with a precondition failure that lists the paths if there is none or it can't be read.
   public convenience init(name: String) {
     self.init(name: name, managedObjectModel: NSPersistentContainer.model(named: name))
   }
 
-  /// Sets the stack up without opening a store.
+  /// Creates a container without opening a store.
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
     self.name = name
     managedObjectModel = model
@@ -43,10 +43,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Opens each described store and tells how that went, once for each.
+  /// Opens each described store and calls the block with the result, once for each.
   ///
-  /// A store whose description asks for it is opened on another queue, and its block called there;
-  /// the others are open when this returns. Cost: as `addPersistentStore`.
+  /// A store whose description specifies it is opened on another queue, where its block is called;
+  /// the others are open when this method returns. Cost: as `addPersistentStore`.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
@@ -55,21 +55,21 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// A new context on a queue of its own over the same coordinator.
+  /// Returns a new context with its own queue and the same coordinator.
   open func newBackgroundContext() -> NSManagedObjectContext {
     NSManagedObjectContext(
       concurrencyType: .privateQueueConcurrencyType, coordinator: persistentStoreCoordinator)
   }
 
-  /// Runs a block with a new background context, on its queue, later.
+  /// Schedules a block with a new background context on its queue, and returns immediately.
   open func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
     let context = newBackgroundContext()
     context.perform { block(context) }
   }
 
-  /// Runs a block with a new background context, on its queue, and gives its result.
+  /// Runs a block with a new background context, on its queue, and returns its result.
   ///
-  /// Throws what the block throws.
+  /// Rethrows the block's error.
   open func performBackgroundTask<T: Sendable, Failure: Error>(
     _ block: @escaping @Sendable (NSManagedObjectContext) throws(Failure) -> T
   ) async throws(Failure) -> T {

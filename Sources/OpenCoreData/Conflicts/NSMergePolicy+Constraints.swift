@@ -1,9 +1,10 @@
 import ManagedModel
 
 extension NSMergePolicy {
-  /// Settles conflicts over values that must be unique.
+  /// Resolves constraint conflicts.
   ///
-  /// Objects that collide among themselves: the first that has a row stays, else the first. Against a
+  /// Among objects with equal values, the first that has a row is kept, or else the first. Against a stored
+  /// row, the policy type decides which of the two is kept.
   /// stored row, the type decides which of the two stays.
   final func settle(_ conflicts: [NSConstraintConflict]) throws {
     guard !conflicts.isEmpty else { return }
@@ -48,10 +49,10 @@ extension NSMergePolicy {
 }
 
 extension NSManagedObjectContext {
-  /// Deletes an object in favor of another that has the same constrained values: what pointed at the
-  /// one points at the other.
+  /// Deletes an object in favor of another with the same constrained values; references to it are
+  /// redirected to the other.
   ///
-  /// It is listed among the deleted objects of the did-save notification, whether it had a row or not.
+  /// The did-save notification lists it as deleted, whether it had a row or not.
   final func displace(_ loser: NSManagedObject, by winner: NSManagedObject) {
     for relationship in loser.layout.entity.relationshipsByName.values
     where winner.layout.place(of: relationship.name) != nil {
@@ -66,7 +67,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Replaces one destination of a relationship by another.
+  /// Replaces one destination of a relationship with another.
   fileprivate func exchange(
     _ old: NSManagedObject, for new: NSManagedObject, in relationship: NSRelationshipDescription
   ) {
@@ -85,7 +86,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Sets what this object was given since it was made on another object.
+  /// Sets this object's changes since its creation on another object.
   fileprivate func giveChanges(to other: NSManagedObject, except names: [String]) {
     for slot in changedSlots() where !names.contains(slot.name) {
       guard other.layout.place(of: slot.name) != nil else { continue }
@@ -93,7 +94,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Takes the changes of some properties back.
+  /// Undoes the changes of some properties.
   fileprivate func forgetChanges(of names: [String]) {
     for slot in layout.slots where names.contains(slot.name) {
       if slot.kind.isToOne {

@@ -1,7 +1,7 @@
 import ManagedModel
 
 extension NSMergePolicy {
-  /// Settles conflicts over versions of rows, object by object.
+  /// Resolves optimistic-locking conflicts, object by object.
   final func settle(_ conflicts: [NSMergeConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.mergeConflicts(conflicts) }
@@ -21,7 +21,7 @@ extension NSMergePolicy {
       mergeType == .overwriteMergePolicyType
       || mergeType == .mergeByPropertyObjectTrumpMergePolicyType
     if object.state.contains(.deleted) {
-      // The deletion stands, of the row as it is now; or the row does.
+      // The current row is deleted; or it's kept.
       if wins, let newest { object.take(newest) } else { context.dropChanges(of: object, newest) }
       return
     }
@@ -44,16 +44,16 @@ extension NSMergePolicy {
 }
 
 extension NSManagedObjectContext {
-  /// The row that the row cache has of an object, or the store; nil when it is gone.
+  /// Returns an object's row from the row cache or the store; nil if it doesn't exist.
   ///
-  /// With a count for the caller. Cost: one SELECT when the row cache has none.
+  /// Retained for the caller. Cost: one SELECT after a row-cache miss.
   final func newestRow(of object: NSManagedObject) throws -> Row? {
     guard let store = store(for: object) else { return nil }
     if let row = cachedRow(of: object, in: store, notBefore: -.infinity) { return row }
     return try storedRow(of: object, in: store)
   }
 
-  /// Throws the changes of one object away; without a row it becomes deleted.
+  /// Discards the changes of one object; without a row it becomes deleted.
   final func dropChanges(of object: NSManagedObject, _ newest: Row?) {
     if object.state.contains(.updated), newest != nil { object.restoreDestinations() }
     changes.forget(object)
@@ -69,28 +69,28 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Takes a row over as the snapshot; what was changed stays changed.
+  /// Adopts a row as the snapshot; changes are kept.
   final func take(_ newest: Row) {
     newest.retain()
     row.release()
     row = newest
   }
 
-  /// Makes the row's version this object's, and has all properties written as they are here.
+  /// Adopts the row's version, and marks all properties to be written with this object's values.
   final func overwrite(_ newest: Row) {
     pinValues()
     take(newest)
     state.insert(.overwritten)
   }
 
-  /// Has the row that is gone written again, all properties as they are here.
+  /// Marks a row that no longer exists to be reinserted with this object's values.
   final func restoreRow() {
     state.insert(.restored)
   }
 
-  /// Merges property by property: what only one side changed is taken from it.
+  /// Merges property by property: a property that only one side changed is taken from it.
   ///
-  /// A value that was set to what it was is unchanged.
+  /// A value that was set to an equal one is unchanged.
   final func merge(_ newest: Row, storeTrumps: Bool) {
     for slot in layout.slots where values?.isChanged(slot.index) == true {
       let isChangedHere = differs(slot)
@@ -106,14 +106,14 @@ extension NSManagedObject {
     values?.forgetUnchanged(firstTransient: layout.firstTransient)
   }
 
-  /// Points changed to-one relationships back where the row says, the other sides with them.
+  /// Restores changed to-one relationships to the row's destinations, and updates their inverses.
   final func restoreDestinations() {
     for slot in layout.slots where slot.kind.isToOne && values?.isChanged(slot.index) == true {
       setDestination(destination(of: row, slot), slot)
     }
   }
 
-  /// Holds every slot's value beside the row, as a change.
+  /// Stores every slot's value as a change.
   private func pinValues() {
     for slot in layout.slots where values?.isChanged(slot.index) != true {
       if slot.kind.isToOne {
@@ -134,12 +134,12 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-  /// Has the next save fail, or its merge policy asked, when an object's row has changed meanwhile,
-  /// although nothing of the object is written.
+  /// Detects a conflict at the next save if an object's row has changed in the meantime, even if the
+  /// object has no changes.
   ///
-  /// Fires the object when it is a fault: its values now are those that must still hold. Cost: at the
-  /// save, one SELECT of the row's version. Traps for an object of another context. Apple counterpart:
-  /// the same.
+  /// Fires the object if it's a fault: its current values are the ones to compare. Cost: at the save,
+  /// one SELECT of the row's version. It's a programmer error to pass an object of another context.
+  /// Apple counterpart: the same.
   public final func detectConflicts(for object: NSManagedObject) {
     precondition(object.context === self, "an object is locked in its own context")
     guard !object.isInserted, !changes.locked.contains(where: { $0 === object }) else { return }

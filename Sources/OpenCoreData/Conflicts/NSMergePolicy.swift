@@ -2,107 +2,107 @@
 
 import ManagedModel
 
-// The constants of the predefined policies have Apple's names.
+// The constants of the predefined policies have Core Data's names.
 
-/// How a predefined policy settles conflicts.
+/// A way in which a predefined policy resolves conflicts.
 ///
 /// Apple counterpart: the same.
 public enum NSMergePolicyType: UInt, Sendable {
-  /// Nothing is settled: the save throws.
+  /// Resolves nothing: the save throws.
   case errorMergePolicyType = 0
-  /// Property by property; where both sides changed, the store's value stands.
+  /// Merges by property; if both sides changed it, the store's value wins.
   case mergeByPropertyStoreTrumpMergePolicyType = 1
-  /// Property by property; where both sides changed, the context's value stands.
+  /// Merges by property; if both sides changed it, the context's value wins.
   case mergeByPropertyObjectTrumpMergePolicyType = 2
-  /// The context's object replaces the row, all its properties.
+  /// Replaces the row with all properties of the context's object.
   case overwriteMergePolicyType = 3
-  /// The context's changes of the objects in conflict are thrown away.
+  /// Discards the context's changes of the objects in conflict.
   case rollbackMergePolicyType = 4
 }
 
-/// Settles conflicts that a save meets, so that the save can go on.
+/// Resolves the conflicts of a save, so that the save can continue.
 ///
 /// A context has one. Subclasses override `resolve(optimisticLockingConflicts:)` and
-/// `resolve(constraintConflicts:)`, call super first, and then change objects as they like; the save is
-/// tried again once they return. Called on the context's queue. Apple counterpart: the same; the book's
-/// chapter 11.
+/// `resolve(constraintConflicts:)`, call super first, and can then change objects; after they return,
+/// the save is attempted again. Called on the context's queue. Apple counterpart: the same; the
+/// book's chapter 11.
 open class NSMergePolicy: NSObject {
-  /// What this policy does where a subclass does nothing else.
+  /// The way in which this policy resolves conflicts unless a subclass overrides it.
   public let mergeType: NSMergePolicyType
 
   /// Throws error 133020 or 133021 for a conflict: the default of a context.
   public nonisolated(unsafe) static let error = NSMergePolicy(merge: .errorMergePolicyType)
-  /// Throws the context's changes of the objects in conflict away; the rest is saved.
+  /// Discards the context's changes of the objects in conflict; the rest is saved.
   public nonisolated(unsafe) static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
-  /// Writes the objects in conflict with all their properties, whatever the store has.
+  /// Writes all properties of the objects in conflict, regardless of the store.
   public nonisolated(unsafe) static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
-  /// Merges property by property; the context's value stands where both sides changed.
+  /// Merges by property; the context's value wins if both sides changed it.
   public nonisolated(unsafe) static let mergeByPropertyObjectTrump = NSMergePolicy(
     merge: .mergeByPropertyObjectTrumpMergePolicyType)
-  /// Merges property by property; the store's value stands where both sides changed.
+  /// Merges by property; the store's value wins if both sides changed it.
   public nonisolated(unsafe) static let mergeByPropertyStoreTrump = NSMergePolicy(
     merge: .mergeByPropertyStoreTrumpMergePolicyType)
 
-  /// A policy that settles conflicts as a predefined one does.
+  /// Creates a policy that resolves conflicts in a predefined way.
   public init(merge ty: NSMergePolicyType) {
     mergeType = ty
     super.init()
   }
 
-  /// Settles conflicts of both kinds.
+  /// Resolves conflicts of both kinds.
   ///
-  /// Where it cannot, it throws, and the save with it.
+  /// If it can't, it throws, and the save fails.
   open func resolve(mergeConflicts list: [Any]) throws {
     try settle(list.compactMap { $0 as? NSMergeConflict })
     try settle(list.compactMap { $0 as? NSConstraintConflict })
   }
 
-  /// Settles rows that changed since their objects were read.
+  /// Resolves optimistic-locking conflicts: rows that changed since their objects were read.
   ///
-  /// - Throws: 133020 when the type is that of an error.
+  /// - Throws: 133020 if the type is `errorMergePolicyType`.
   open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
     try resolve(mergeConflicts: list)
   }
 
-  /// Settles objects and rows whose values must be unique and are not.
+  /// Resolves constraint conflicts: objects and rows with equal values for a uniqueness constraint.
   ///
-  /// - Throws: 133021 when the type is that of an error.
+  /// - Throws: 133021 if the type is `errorMergePolicyType`.
   open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
     try resolve(mergeConflicts: list)
   }
 }
 
-/// `NSMergePolicy.error` under its older name.
+/// The older name of `NSMergePolicy.error`.
 public nonisolated(unsafe) let NSErrorMergePolicy: NSMergePolicy = .error
-/// `NSMergePolicy.rollback` under its older name.
+/// The older name of `NSMergePolicy.rollback`.
 public nonisolated(unsafe) let NSRollbackMergePolicy: NSMergePolicy = .rollback
-/// `NSMergePolicy.overwrite` under its older name.
+/// The older name of `NSMergePolicy.overwrite`.
 public nonisolated(unsafe) let NSOverwriteMergePolicy: NSMergePolicy = .overwrite
-/// `NSMergePolicy.mergeByPropertyObjectTrump` under its older name.
+/// The older name of `NSMergePolicy.mergeByPropertyObjectTrump`.
 public nonisolated(unsafe) let NSMergeByPropertyObjectTrumpMergePolicy: NSMergePolicy =
   .mergeByPropertyObjectTrump
-/// `NSMergePolicy.mergeByPropertyStoreTrump` under its older name.
+/// The older name of `NSMergePolicy.mergeByPropertyStoreTrump`.
 public nonisolated(unsafe) let NSMergeByPropertyStoreTrumpMergePolicy: NSMergePolicy =
   .mergeByPropertyStoreTrump
 
-/// Objects, or an object and a row, that have the same values where a constraint wants them unique.
+/// Objects, or an object and a row, with equal values for a uniqueness constraint.
 ///
 /// Apple counterpart: the same; the book's chapter 11.
 open class NSConstraintConflict: NSObject {
   /// The names of the constrained properties.
   public let constraint: [String]
-  /// The values that are there more than once, by property.
+  /// The duplicate values, by property.
   public let constraintValues: [String: Any]
-  /// The object of the stored row; nil when the objects of the save collide among themselves.
+  /// The object of the stored row; nil for a conflict among the objects of the save.
   public let databaseObject: NSManagedObject?
   /// The stored row's values, by property.
   public let databaseSnapshot: [String: Any]?
-  /// The objects of the save that cannot be written.
+  /// The objects of the save that can't be written.
   public let conflictingObjects: [NSManagedObject]
-  /// The last saved values of each conflicting object, in their order; empty for a new one.
+  /// The last saved values of each conflicting object, in order; empty for a new one.
   public let conflictingSnapshots: [[String: Any]]
 
-  /// Describes a conflict over one set of values.
+  /// Creates a conflict over one set of values.
   public init(
     constraint contraints: [String], database databaseObject: NSManagedObject?,
     databaseSnapshot: [String: Any]?, conflictingObjects: [NSManagedObject],
@@ -131,28 +131,28 @@ open class NSConstraintConflict: NSObject {
 
 /// A row that changed since its object was read.
 ///
-/// Snapshots are the last known values of the row in three places, by property: attributes, and the
-/// object IDs of to-one relationships; nil values are `NSNull`. A conflict with the row cache has
+/// Snapshots are the last known values of the object, the row cache, and the store, by property: attributes,
+/// and the object IDs of to-one relationships; nil values are `NSNull`. A conflict with the row cache has
 /// `objectSnapshot` and `cachedSnapshot`, one with the store `cachedSnapshot` and `persistedSnapshot`.
 /// Apple counterpart: the same; the book's chapter 11.
 open class NSMergeConflict: NSObject {
-  /// The object whose changes could not be written.
+  /// The object whose changes couldn't be written.
   public let sourceObject: NSManagedObject
-  /// The values that the context took its object from; nil for a conflict with the store.
+  /// The values that the object was read with; nil for a conflict with the store.
   public let objectSnapshot: [String: Any]?
-  /// The values in the row cache; nil when it has none.
+  /// The values in the row cache; nil if it has none.
   public let cachedSnapshot: [String: Any]?
-  /// The values in the store; nil for a conflict with the row cache, and when the row is gone.
+  /// The values in the store; nil for a conflict with the row cache, and if the row no longer exists.
   public let persistedSnapshot: [String: Any]?
-  /// The version (`Z_OPT`) that the object was read at.
+  /// The version (`Z_OPT`) that the object was read with.
   public let oldVersionNumber: Int
-  /// The version found; 0 when the row is gone.
+  /// The current version; 0 if the row no longer exists.
   public let newVersionNumber: Int
 
-  /// Describes a conflict of an object.
+  /// Creates a conflict of an object.
   ///
-  /// Without a persisted snapshot it is one with the row cache, whose object snapshot is taken from the
-  /// object.
+  /// Without a persisted snapshot, it's a conflict with the row cache, whose object snapshot is taken
+  /// from the object.
   public init(
     source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
     cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?
@@ -174,7 +174,7 @@ open class NSMergeConflict: NSObject {
     objectSnapshot = conflict.place == .rowCache ? conflict.object.snapshot : nil
   }
 
-  /// The object, the versions and where the conflict was found.
+  /// The object, the versions, and whether the row cache or the store has the conflict.
   open override var description: String {
     let place = objectSnapshot == nil ? "the store" : "the row cache"
     let found = newVersionNumber == 0 ? "no row" : "version \(newVersionNumber)"

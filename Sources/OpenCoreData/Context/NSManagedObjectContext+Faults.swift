@@ -2,10 +2,10 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Fills a fault that was read.
+  /// Fulfills a fault that was fired.
   ///
-  /// One whose row is gone, or cannot be read, becomes deleted, or traps. One whose SELECT was stopped
-  /// reads as empty.
+  /// A fault whose row doesn't exist or can't be read becomes deleted, or stops with a precondition
+  /// failure. One whose SELECT was interrupted is fulfilled with default values.
   final func fire(_ object: NSManagedObject) {
     do {
       if try fill(object) { return }
@@ -26,19 +26,19 @@ extension NSManagedObjectContext {
     scheduleProcessing()
   }
 
-  /// Makes the objects faults again whose SELECTs were stopped.
+  /// Turns the objects whose SELECTs were interrupted back into faults.
   ///
-  /// Whoever stops statements calls it once the work that read them has ended, on the context's queue.
-  /// What was read of them in between is empty and must not be used.
+  /// The caller that interrupts statements calls it after the work that read them has ended, on the
+  /// context's queue. Values read from these objects in between are defaults and must not be used.
   package final func revertInterruptedFaults() {
     for object in faultFailures.takeInterrupted() { object.revertToFault() }
   }
 
-  /// Counts a fault whose row is at hand: a hit.
+  /// Counts a fault whose row is retained by the object: a row-cache hit.
   ///
-  /// Calls nothing but to ask whether somebody listens, so that few references are counted for it.
-  /// - Returns: False where more has to be done: events to be told, rows to be judged by their age, a
-  ///   parent or a query generation to be asked.
+  /// Only checks whether an observer exists, so that few reference counts change.
+  /// - Returns: `false` if more is required: events to emit, a staleness interval to apply, or a parent
+  ///   or query generation to query.
   @inline(__always)
   final func countCachedHitIfPossible() -> Bool {
     guard acceptsAnyAge, reads.direct != nil, !scope.hub.isListening else { return false }
@@ -46,11 +46,11 @@ extension NSManagedObjectContext {
     return true
   }
 
-  /// Fills a fault from the row cache or the database: one object fault, told and counted.
-  /// - Returns: False when the row does not exist.
+  /// Fulfills a fault from the row cache or the store: one object fault, reported and counted.
+  /// - Returns: `false` if the row doesn't exist.
   final func fill(_ object: NSManagedObject) throws -> Bool {
     if object.isInserted {
-      // A new object that was refreshed: no row has its values.
+      // A new object that was refreshed has no row.
       object.fulfillWithDefaults()
       return true
     }
@@ -82,7 +82,8 @@ extension NSManagedObjectContext {
     return finish(event, of: object, in: store, with: row, from: source)
   }
 
-  /// Fills a fault of a child or a pinned context, one of several stores, or the first one of another.
+  /// Fulfills a fault of a child or pinned context, of one of several stores, or the first one of another
+  /// store.
   private func fillIndirectly(_ object: NSManagedObject) throws -> Bool {
     let store = store(for: object.layout)
     let isChild = parent != nil
@@ -107,7 +108,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Counts and tells an object fault, and gives the object its row.
+  /// Counts and reports an object fault, and gives the object its row.
   @inline(__always)
   private func finish(
     _ event: OpenEvent?, of object: NSManagedObject, in store: RowStore, with row: Row?,
@@ -137,10 +138,10 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Fills a to-many: its keys from the cache beside the rows or from the database, its objects as
+  /// Fulfills a to-many relationship: its primary keys from the row cache or the store, its objects as
   /// faults.
   ///
-  /// One relationship fault. One that cannot be read stays a fault and reads as empty.
+  /// One relationship fault. A relationship that can't be read stays a fault and reads as empty.
   final func fireRelationship(
     _ relationship: NSRelationshipDescription, of object: NSManagedObject, into value: ToManyValue
   ) {
@@ -151,8 +152,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Keeps the error of a read that has nobody to throw it to, and says so on stderr, unless somebody
-  /// has stopped it.
+  /// Records the error of a read that can't throw, and prints it to stderr unless the read was
+  /// interrupted.
   final func noteFailure(_ error: any Error, _ what: String) {
     let error = NSError.from(error, store: firstStore)
     faultFailures.last = error
@@ -160,15 +161,16 @@ extension NSManagedObjectContext {
     SQLDebugLog.writeToStandardError("CoreData: error: \(what): \(error.localizedDescription)")
   }
 
-  /// The oldest timestamp that a row of the row cache may have.
+  /// The oldest timestamp that an entry of the row cache may have.
   final var oldestAccepted: Double {
     if stalenessInterval < 0 { return -.infinity }
     return Date.timeIntervalSinceReferenceDate - stalenessInterval
   }
 
-  /// The IDs of a to-many's destinations as the store has them: one relationship fault, no objects.
+  /// The object IDs of a to-many relationship's destinations in the store: one relationship fault, no
+  /// objects.
   ///
-  /// One that cannot be read has none.
+  /// Empty if the relationship can't be read.
   final func destinationIDs(
     of relationship: NSRelationshipDescription, of object: NSManagedObject
   ) -> [NSManagedObjectID] {
@@ -253,7 +255,7 @@ extension NSManagedObjectContext {
       var found = try reader.destinations(
         of: relationship, object.identity, in: scope)
       if let destination = relationship.destinationEntity {
-        // A damaged row of another entity of the table may name this owner.
+        // A corrupt row of another entity in the same table may refer to this owner.
         found.removeAll { !$0.layout.entity.isKind(of: destination) }
       }
       reader.remember(found, for: key)
@@ -261,8 +263,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The row cache's row, with a count for the caller; nil when there is none, or one of another
-  /// entity than the object was made for.
+  /// Returns the row cache's row, retained for the caller; nil if there is none, or if it's of another
+  /// entity than the object.
   final func cachedRow(
     of object: NSManagedObject, in store: RowStore, notBefore oldest: Double
   ) -> Row? {
@@ -278,8 +280,8 @@ extension NSManagedObjectContext {
     return found
   }
 
-  /// Reads one row by its key and puts it into the row cache; nil when it does not exist, or is of
-  /// another entity than the object was made for.
+  /// Reads a row by its primary key and adds it to the row cache; nil if it doesn't exist, or if it's
+  /// of another entity than the object.
   final func storedRow(of object: NSManagedObject, in store: RowStore) throws -> Row? {
     try read(store) { reader in
       let fetched = try reader.row(object.layout, object.primaryKey, in: scope)
@@ -300,16 +302,16 @@ extension NSManagedObjectContext {
   }
 }
 
-/// The faults of a context that couldn't be read: they have no caller to throw an error to.
+/// The faults of a context that couldn't be fulfilled; they have no caller to throw an error to.
 struct FaultFailures {
   /// The last error.
   var last: NSError?
-  /// The objects whose SELECTs were interrupted, which read as empty.
+  /// The objects whose SELECTs were interrupted, which have default values.
   private var interrupted: [NSManagedObject] = []
 
-  /// Keeps the object whose SELECT the last error is of, if that was interrupted.
+  /// Records the object that the last error concerns, if its SELECT was interrupted.
   ///
-  /// - Returns: Whether it was.
+  /// - Returns: Whether it was interrupted.
   mutating func noteInterruption(of object: NSManagedObject) -> Bool {
     guard last?.isInterruptedStatement == true else { return false }
     interrupted.append(object)
@@ -324,10 +326,10 @@ struct FaultFailures {
 }
 
 extension NSManagedObjectContext {
-  /// The last error of a fault that could not be read, which has no caller to throw to.
+  /// The last error of a fault that couldn't be fulfilled; such a fault has no caller to throw to.
   ///
-  /// Such a fault becomes deleted with nil values, and a to-many relationship reads as empty. Set it to
-  /// nil to look for the next one. On the context's queue.
+  /// The fault becomes deleted with nil values, and a to-many relationship reads as empty. Set this
+  /// property to nil to detect the next error. Use it on the context's queue.
   package final var faultError: NSError? {
     get { faultFailures.last }
     set { faultFailures.last = newValue }

@@ -2,23 +2,24 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Fetches what a request asks for.
+  /// Returns the items that match a fetch request.
   ///
-  /// With a batch size, loads page by page to the end; `fetchBatched` loads what is looked at.
+  /// With a batch size, loads all batches before it returns; `fetchBatched` loads them on demand.
   ///
-  /// Unsaved changes are merged into what the store returns: objects that no longer match are left
-  /// out, those that match now are put at their positions. The store applies the offset and the limit
-  /// to what is saved, before the merge; afterward only the limit is applied again. So with a limit the
-  /// result may have fewer objects than a save followed by the fetch would return, since none are
-  /// fetched in place of those that no longer match; and with an offset it has matching unsaved
-  /// objects that belong before the offset. Save first to page through changed objects.
+  /// Unsaved changes are merged into what the store returns: objects that no longer match are removed, and
+  /// objects that match now are inserted in order. The store applies the offset and the limit to the saved
+  /// rows, before the merge; afterward only the limit is applied again. So with a limit, the result may have
+  /// fewer objects than a fetch after a save, because none are fetched to replace those that no longer match;
+  /// with an offset, it includes matching unsaved objects that sort before the offset. Save first to page
+  /// through changed objects.
   ///
-  /// Cost: one SELECT, and one for each prefetched step; with a batch size one SELECT of keys and one
-  /// for each page; all of that for each store that holds the entity. Rows: the matches, of several
-  /// stores up to offset and limit of each. Faults: none, but those of destinations by which several
-  /// stores' objects are sorted, and those of all matches where a store in memory is to sort by a
-  /// transient property.
-  /// - Throws: an `NSError` for an unknown entity, a predicate that SQL cannot say, a damaged store.
+  /// Cost: one SELECT, and one for each prefetched step; with a batch size, one SELECT for the object IDs and
+  /// one for each batch; all of that for each store that contains the entity. Rows: the matches; with several
+  /// stores, up to offset plus limit from each. Faults: none, except those of destinations by which objects
+  /// of several stores are sorted, and those of all matches if an in-memory store sorts by a transient
+  /// property.
+  /// - Throws: An `NSError` if the entity is unknown, the predicate can't be translated to SQL, or the store
+  ///   is corrupt.
   public final func fetch<T>(
     _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> [T] {
@@ -38,10 +39,10 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The number of objects that a request would fetch.
+  /// Returns the number of objects that match a fetch request.
   ///
-  /// Cost: one `SELECT COUNT`, no rows for the row cache; with pending updates or deletions of the
-  /// entity, an ID fetch that is reconciled in memory.
+  /// Cost: one `SELECT COUNT`, which adds no rows to the row cache; with unsaved updates or deletions
+  /// of the entity, an object ID fetch that is reconciled in memory.
   public final func count<T>(
     for request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> Int {
@@ -50,7 +51,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Runs a body under a call site, unless one was set for everything.
+  /// Runs a body with a call site, unless one was set for the context.
   final func located<R>(_ file: String, _ line: Int, _ body: () throws -> R) rethrows -> R {
     checkQueue()
     guard scope.callSite == nil else { return try body() }
@@ -59,7 +60,7 @@ extension NSManagedObjectContext {
     return try body()
   }
 
-  /// One fetch of objects, prefetches included, in one snapshot.
+  /// Runs one fetch of objects, including prefetches, in one snapshot.
   final func fetchObjects(_ plan: FetchPlan) throws -> [NSManagedObject] {
     if parent != nil { return try fetchThroughParent(plan) }
     guard let store = try onlyStore(of: plan), !plan.isSortedByObjects(of: store) else {
@@ -81,7 +82,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Keys alone, or keys whose rows go into the row cache, owned by the IDs.
+  /// Fetches object IDs only, or object IDs whose rows are added to the row cache and retained by the IDs.
   final func fetchIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
     try overlay(plan, on: parent == nil ? storedIDs(plan) : parentIDs(plan))
   }
@@ -108,7 +109,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Dictionaries of what is saved: no object is made, no row is cached, pending changes are not seen.
+  /// Fetches dictionaries of saved values: no objects are created, no rows cached, and unsaved changes
+  /// ignored.
   final func fetchDictionaries(_ plan: FetchPlan) throws -> [[String: Any]] {
     if parent != nil { return try parentDictionaries(plan) }
     guard let store = try onlyStore(of: plan) else { return try fetchDictionariesAcross(plan) }
@@ -124,7 +126,7 @@ extension NSManagedObjectContext {
     if plan.dictionary == nil, plan.includesPendingChanges, hasPendingChanges(touching: plan) {
       var keysOnly = plan
       keysOnly.includesPropertyValues = false
-      // An order only says which rows lie within the limits.
+      // The order only determines which rows are within the limits.
       if plan.limit == 0, plan.offset == 0 { keysOnly.sort = [] }
       return try fetchIDs(keysOnly).count
     }
@@ -137,9 +139,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Runs one fetch in a snapshot of its own: counts it and tells it once it has succeeded.
+  /// Runs one fetch in its own snapshot, then counts and reports it if it succeeded.
   ///
-  /// - Parameter body: Gives the result and the number of rows to tell.
+  /// - Parameter body: Returns the result and the number of rows to report.
   private func fetching<R>(
     _ plan: FetchPlan, from store: RowStore,
     _ body: (any StoreReader) throws -> (result: R, rows: Int)
@@ -147,9 +149,9 @@ extension NSManagedObjectContext {
     try fetching(plan) { try read(store, body) }
   }
 
-  /// Counts one fetch and tells it once it has succeeded.
+  /// Runs one fetch, then counts and reports it if it succeeded.
   ///
-  /// - Parameter body: Gives the result and the number of rows to tell.
+  /// - Parameter body: Returns the result and the number of rows to report.
   final func fetching<R>(
     _ plan: FetchPlan, _ body: () throws -> (result: R, rows: Int)
   ) throws -> R {
@@ -171,7 +173,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The objects of fetched rows, registered and, when asked for, filled.
+  /// Returns the objects of fetched rows, registered and, if requested, realized.
   final func materialise(
     _ rows: [FetchedRow], from reader: any StoreReader, _ plan: FetchPlan
   ) -> [NSManagedObject] {
@@ -200,9 +202,9 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// Faults of fetched keys, which are of one root entity.
+  /// Returns faults for fetched primary keys, which have one root entity.
   ///
-  /// The row cache learns nothing but that they are owned.
+  /// The row cache only records that they have an owner.
   final func register(_ keys: [FetchedIdentity], from store: CachingStore) -> [NSManagedObject] {
     guard let rootIndex = keys.first?.layout.rootIndex else { return [] }
     var objects: [NSManagedObject] = []
@@ -217,17 +219,17 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// Visits the registered objects of rows of one root entity, and new faults where there are none,
-  /// whose owners the caller adds to the row cache.
+  /// Visits the registered objects of rows of one root entity, creating faults where there are none;
+  /// the caller adds those as owners to the row cache.
   ///
-  /// A layout is counted once for a run of its rows.
+  /// A layout's reference count changes once for a run of its rows.
   @inline(__always)
   private func register(
     _ identities: some Collection<FetchedIdentity>,
     _ visit: (_ object: consuming NSManagedObject, _ isNew: Bool) -> Void
   ) {
     guard var layout = identities.first?.layout else { return }
-    // All are of one store; those of a further one have to be told so.
+    // All are in one store; the objects of any other store need its layout.
     if layout.place != 0 { return registerElsewhere(identities, visit) }
     registry.reserve(rootIndex: layout.rootIndex, identities.count)
     var (entity, objectClass) = (layout.entity, layout.objectClass)
@@ -264,7 +266,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Gives a result the type the caller asked for.
+  /// Casts a result to the type that the caller requested.
   private func cast<T, U>(_ values: [U]) throws -> [T] {
     guard let values = values as? [T] else {
       throw NSError.fetch("The result contains \(U.self), but the request was made for \(T.self).")
@@ -272,13 +274,13 @@ extension NSManagedObjectContext {
     return values
   }
 
-  /// Gives dictionaries as Swift's or as Foundation's, as the caller asked.
+  /// Returns dictionaries as Swift's or Foundation's type, as the caller requested.
   private func castDictionaries<T>(_ dictionaries: [[String: Any]]) throws -> [T] {
     if T.self == [String: Any].self { return try cast(dictionaries) }
     return try cast(dictionaries.map { NSDictionary(dictionary: $0) })
   }
 
-  /// Gives fetched objects the class the caller asked for, at the price of a look at each entity.
+  /// Casts fetched objects to the class that the caller requested, with one check for each entity.
   private func castObjects<T>(_ objects: [NSManagedObject], of plan: FetchPlan) throws -> [T] {
     if T.self is NSManagedObject.Type, plan.classes.allSatisfy({ $0 is T.Type }) {
       // Every object is an instance of a class of the plan's entities, which are T or subclasses, and

@@ -2,15 +2,15 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Takes over what another context has saved, as its did-save notification tells.
+  /// Merges the changes that another context saved, from its did-save notification.
   ///
-  /// Registered objects that were updated are refreshed; unsaved changes stay and win. Registered
-  /// objects that were deleted lose their unsaved changes, and are in `deletedObjects` until pending
-  /// changes are processed the next time. Inserted objects come as
-  /// faults, which go again unless somebody holds them. What is not registered is left alone. Posts
-  /// did-change and did-merge. The notification may come from another coordinator's context over the
-  /// same file: its rows are read again. On this context's queue.
-  /// Cost: no statement; firing what another coordinator saved costs a SELECT each.
+  /// Updated objects that are registered here are refreshed; their unsaved changes are kept. Deleted
+  /// objects that are registered lose their unsaved changes, and are in `deletedObjects` until pending
+  /// changes are next processed. Inserted objects are registered as faults, and deregistered unless
+  /// they're retained. Unregistered objects are ignored. Posts did-change and did-merge. If the
+  /// notification comes from a context of another coordinator with the same store file, the rows are
+  /// read again. Call it on this context's queue.
+  /// Cost: no statements; firing a fault for an object that another coordinator saved costs one SELECT.
   public final func mergeChanges(fromContextDidSave notification: Notification) {
     let source = notification.object as? NSManagedObjectContext
     guard source !== self, let userInfo = notification.userInfo else { return }
@@ -19,11 +19,11 @@ extension NSManagedObjectContext {
     merge(changes)
   }
 
-  /// Has contexts take over what was saved elsewhere: by another process, or by a batch request.
+  /// Merges into contexts the changes that another process or a batch request saved.
   ///
   /// The dictionary has the keys of a did-save notification, with sets or arrays of object IDs or of
-  /// their URIs. A parent comes before its children, whatever their order in the array. Waits for
-  /// each context's queue. What is merged is what `mergeChanges(fromContextDidSave:)` merges.
+  /// their URIs. Parents are merged before their children, whatever their order in the array. Waits for
+  /// each context's queue. Merges as `mergeChanges(fromContextDidSave:)` does.
   /// Cost: one SELECT for each entity of updated objects that are registered.
   public static func mergeChanges(
     fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
@@ -42,9 +42,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Whether what is saved to the parent, or to the coordinator by other contexts, is merged by itself.
+  /// Whether the context automatically merges saves to its parent, or to the coordinator by other contexts.
   ///
-  /// The merge runs on this context's queue, after the save has returned. Set it on that queue.
+  /// The merge runs on this context's queue, after the save has returned. Set this property on that queue.
   public final var automaticallyMergesChangesFromParent: Bool {
     get { mergesAutomatically }
     set {
@@ -55,10 +55,10 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Merges what was saved here into the contexts that merge changes automatically.
+  /// Merges this context's save into the contexts that merge changes automatically.
   final func mergeIntoObservers(_ changes: () -> MergedChanges) {
     let siblings = parent?.mergeObservers ?? coordinator?.mergeObservers
-    // What a child has saved its parent has only been given.
+    // A child's save reaches only its parent.
     let others = parent == nil ? siblings?.contexts ?? [] : []
     let listening = (others + mergeObservers.contexts).filter { $0 !== self }
     guard !listening.isEmpty else { return }
@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
     for observer in listening { observer.perform { observer.merge(saved) } }
   }
 
-  /// Merges what somebody else has saved: one event, where a registered or new object is told of it.
+  /// Merges changes saved elsewhere: one event, if a registered or new object is affected.
   final func merge(_ saved: MergedChanges) {
     let event = scope.begin(.merge)
     if coordinator?.isSpread == true {
@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
       loseRow(object)
       told.deleted.append(object.identity)
     }
-    // What is gone from the store propagates no deletion of this context.
+    // Deletions in the store don't propagate as this context's own.
     if isPropagating { changes.unpropagated.removeAll { $0.state.contains(.inaccessible) } }
     guard !told.isEmpty else { return scope.abandon(event) }
     processChanges()
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Marks an object for deletion whose row somebody else has deleted; there is nothing left to save.
+  /// Marks an object as deleted after its row was deleted elsewhere; there is nothing to save.
   private func loseRow(_ object: NSManagedObject) {
     changes.inserted.remove(object)
     changes.updated.remove(object)
@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
     changes.eventDeleted.insert(object)
   }
 
-  /// Takes the objects that a merge has deleted out of `deletedObjects`.
+  /// Removes the objects that a merge deleted from `deletedObjects`.
   final func finishMergedDeletions() {
     guard !changes.mergedDeletions.isEmpty else { return }
     for object in changes.mergedDeletions {
@@ -148,7 +148,7 @@ extension NSManagedObjectContext {
     post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
   }
 
-  /// Reads the rows of registered objects again, where the row cache has none: one SELECT an entity.
+  /// Rereads the rows of registered objects that the row cache doesn't have: one SELECT for each entity.
   private func reload(_ identities: [FetchedIdentity]) {
     guard parent == nil else { return }
     var byEntity: [ObjectIdentifier: (layout: EntityLayout, keys: ContiguousArray<Int64>)] = [:]
@@ -171,7 +171,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// How many parents lie between this context and the coordinator.
+  /// The number of parents between this context and the coordinator.
   final var generationsBelowRoot: Int {
     var (count, context) = (0, parent)
     while let next = context {
@@ -182,15 +182,15 @@ extension NSManagedObjectContext {
   }
 }
 
-/// Objects that are marked by one flag of their state, in the order in which they were marked.
+/// Objects marked by a flag of their state, in the order in which they were marked.
 ///
-/// The flag is the membership, so that marking an object again costs a test of a bit.
+/// The flag determines membership, so that marking an object again costs only a bit test.
 struct ChangedObjects {
   private let flag: ObjectState
   private var marked: [NSManagedObject] = []
-  /// Objects in `marked` whose mark was taken away; they are held until `compact`.
+  /// Objects in `marked` whose mark was removed; they are retained until `compact`.
   private var unmarked: Set<ObjectIdentifier> = []
-  /// The marked objects as a set that was asked for; nil once another is marked or unmarked.
+  /// The marked objects as a set, cached; nil after another object is marked or unmarked.
   private var known: Set<NSManagedObject>?
 
   init(_ flag: ObjectState) {
@@ -204,7 +204,7 @@ struct ChangedObjects {
     unmarked.isEmpty ? marked : marked.filter { $0.state.contains(flag) }
   }
 
-  /// The marked objects as a set, which is kept until the next change.
+  /// The marked objects as a set, cached until the next change.
   var members: Set<NSManagedObject> {
     mutating get {
       if let known { return known }
@@ -214,7 +214,7 @@ struct ChangedObjects {
     }
   }
 
-  /// The marked objects that the next save does not delete, in the order of marking.
+  /// The marked objects that the next save doesn't delete, in the order of marking.
   var undeleted: [NSManagedObject] {
     let all = array
     return all.contains { $0.isDeleted } ? all.filter { !$0.isDeleted } : all
@@ -224,13 +224,13 @@ struct ChangedObjects {
     object.state.contains(flag)
   }
 
-  /// Marks an object; one that is marked stays where it is.
+  /// Marks an object; an object that is already marked keeps its position.
   ///
-  /// - Returns: Whether the object was not marked before.
+  /// - Returns: Whether the object wasn't marked before.
   @discardableResult
   mutating func insert(_ object: NSManagedObject) -> Bool {
     guard !object.state.contains(flag) else { return false }
-    // It would stand there twice.
+    // It would be in the array twice.
     if !unmarked.isEmpty, unmarked.contains(ObjectIdentifier(object)) { compact() }
     object.state.insert(flag)
     marked.append(object)
@@ -238,7 +238,7 @@ struct ChangedObjects {
     return true
   }
 
-  /// Takes an object's mark away; it is let go with the next `compact`.
+  /// Removes an object's mark; the next `compact` releases it.
   mutating func remove(_ object: NSManagedObject) {
     guard object.state.contains(flag) else { return }
     object.state.remove(flag)
@@ -246,16 +246,16 @@ struct ChangedObjects {
     known = nil
   }
 
-  /// Lets go of the objects whose mark was taken away.
+  /// Releases the objects whose mark was removed.
   ///
-  /// Cost: none without such objects, else the number of marked ones.
+  /// Cost: none if there are no such objects, otherwise proportional to the number of marked objects.
   mutating func compact() {
     guard !unmarked.isEmpty else { return }
     marked.removeAll { !$0.state.contains(flag) }
     unmarked.removeAll()
   }
 
-  /// Takes all marks away.
+  /// Removes all marks.
   mutating func removeAll() {
     for object in marked { object.state.remove(flag) }
     marked.removeAll()
@@ -265,12 +265,11 @@ struct ChangedObjects {
 }
 
 extension MergedChanges {
-  /// Reads a notification's `userInfo`: objects, object IDs or URIs of objects, in sets or arrays.
+  /// Reads a notification's `userInfo`: objects, object IDs, or URIs of objects, in sets or arrays.
   ///
-  /// Of objects, which may belong to another queue, nothing but the identity is read. What belongs to
-  /// another store than the context's is left out; the same file below another coordinator counts as
-  /// the same store.
-  /// - Parameter source: The context whose objects they are, when there are objects.
+  /// Only the identity of an object is read, because it may belong to another queue. Objects of other
+  /// stores than the context's are ignored; the same file in another coordinator is the same store.
+  /// - Parameter source: The context of the objects, if there are any.
   init(
     _ userInfo: [AnyHashable: Any], from source: NSManagedObjectContext?,
     for context: NSManagedObjectContext
@@ -298,7 +297,8 @@ extension MergedChanges {
 }
 
 extension NSManagedObjectContext {
-  /// The row that an object, an ID or a URI names, in this context's store; nil when it is elsewhere.
+  /// Returns the identity that an object, object ID, or URI refers to in this context's store; nil if it's in
+  /// another.
   fileprivate final func identity(
     naming element: Any, from source: NSManagedObjectContext?
   ) -> FetchedIdentity? {
@@ -322,7 +322,7 @@ extension NSManagedObjectContext {
     let known = stores.first { $0 === origin || $0.identifier == origin?.identifier }
     guard let store = origin == nil ? store(at: identity.layout.place) : known else { return nil }
     makeRoom(for: store.place)
-    // The same file below another coordinator may be at another place, with a model of its own.
+    // The same file in another coordinator may have another store index and another model instance.
     let layout: EntityLayout
     if identity.layout.family === family {
       layout = identity.layout.at(store.place)

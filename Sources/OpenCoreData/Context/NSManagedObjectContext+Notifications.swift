@@ -4,15 +4,15 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Posts on the context's queue, with the context as the object; one event.
+  /// Posts a notification on the context's queue, with the context as its object; one event.
   final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
     let event = scope.begin(.notification)
     NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     scope.end(event) { $0.entity = name.rawValue }
   }
 
-  /// Tells that a save is done: did-save with objects, did-save with IDs, and the contexts that merge
-  /// by themselves.
+  /// Completes a save: posts did-save with objects and with object IDs, and notifies the contexts that
+  /// merge automatically.
   ///
   /// - Parameter insertions: `inserted` as a set.
   final func announceSave(
@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The IDs of objects of this context, those included that have just left it.
+  /// Returns the IDs of this context's objects, including objects that were just deregistered.
   final func objectIDs(of objects: some Sequence<NSManagedObject>) -> Set<NSManagedObjectID> {
     var ids: Set<NSManagedObjectID> = []
     ids.reserveCapacity(objects.underestimatedCount)
@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
     return ids
   }
 
-  /// The ID of a row of one of this context's stores, or of a new object.
+  /// Returns the ID of a row in one of this context's stores, or of a new object.
   final func objectID(of identity: FetchedIdentity) -> NSManagedObjectID {
     NSManagedObjectID(
       layout: identity.layout, primaryKey: identity.primaryKey,
@@ -68,13 +68,13 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Where the object's row is or will be.
+  /// The identity under which the object's row is or will be stored.
   final var identity: FetchedIdentity {
     FetchedIdentity(layout: layout, primaryKey: primaryKey)
   }
 }
 
-// The names of Apple's Swift overlay for a context's notifications and their keys.
+// The names that Apple's Swift overlay gives to a context's notifications and their keys.
 
 extension NSManagedObjectContext {
   /// The name of `NSManagedObjectContextWillSave`.
@@ -94,24 +94,24 @@ extension NSManagedObjectContext {
   /// The key of the history token in a did-save notification: the `NSPersistentHistoryToken` of the
   /// transaction that the save wrote, or of the last one if it wrote none.
   ///
-  /// Missing if no store has a history. Apple's framework uses this key without declaring it.
+  /// Missing if no store has a history. Core Data uses this key without declaring it.
   public static let newHistoryTokenKey = "newHistoryToken"
 
-  /// A key of a context's notifications; the raw value is what stands in `userInfo`.
+  /// A key in the `userInfo` of a context's notifications; the raw value is the string in the dictionary.
   ///
   /// Apple counterpart: `NSManagedObjectContext.NotificationKey`.
   public enum NotificationKey: String, Sendable, CaseIterable {
-    /// The context that made the change; the notification's own `object` says the same.
+    /// The context that made the change, which is also the notification's `object`.
     case sourceContext = "managedObjectContext"
     /// The query generation read from after the save or merge.
     case queryGeneration = "newQueryGenerationToken"
-    /// The IDs of all objects, an array, which `reset` has released.
+    /// An array of the IDs of all objects that `reset` released.
     case invalidatedAllObjects = "invalidatedAll"
     /// A set of new objects.
     case insertedObjects = "inserted"
-    /// A set of objects of which a property was set.
+    /// A set of objects with changed properties.
     case updatedObjects = "updated"
-    /// A set of objects that go or have gone.
+    /// A set of objects that are or were deleted.
     case deletedObjects = "deleted"
     /// A set of objects that were refreshed.
     case refreshedObjects = "refreshed"
@@ -119,9 +119,9 @@ extension NSManagedObjectContext {
     case invalidatedObjects = "invalidated"
     /// The IDs of new objects.
     case insertedObjectIDs = "inserted_objectIDs"
-    /// The IDs of objects of which a property was set.
+    /// The IDs of objects with changed properties.
     case updatedObjectIDs = "updated_objectIDs"
-    /// The IDs of objects that go or have gone.
+    /// The IDs of objects that are or were deleted.
     case deletedObjectIDs = "deleted_objectIDs"
     /// The IDs of objects that were refreshed.
     case refreshedObjectIDs = "refreshed_objectIDs"
@@ -130,27 +130,27 @@ extension NSManagedObjectContext {
   }
 }
 
-// Apple's names of a context's notifications and of the keys of their `userInfo`.
+// Core Data's names of a context's notifications and of the keys in their `userInfo`.
 
 extension Notification.Name {
-  /// Objects of a context were inserted, set, deleted or refreshed since the last such notification.
+  /// Posted after objects of a context were inserted, changed, deleted, or refreshed.
   ///
   /// `userInfo` has sets of objects.
   public static let NSManagedObjectContextObjectsDidChange = Notification.Name(
     "NSObjectsChangedInManagingContextNotification")
-  /// A context with changes is about to save.
+  /// Posted when a context with changes is about to save.
   public static let NSManagedObjectContextWillSave = Notification.Name(
     "NSManagingContextWillSaveChangesNotification")
-  /// A context has saved.
+  /// Posted after a context has saved.
   ///
-  /// `userInfo` has sets of objects, which belong to that context's queue: from elsewhere read
-  /// nothing but their IDs.
+  /// `userInfo` has sets of objects, which belong to that context's queue: on another queue, read only
+  /// their IDs.
   public static let NSManagedObjectContextDidSave = Notification.Name(
     "NSManagingContextDidSaveChangesNotification")
-  /// A context has saved; as did-save, with object IDs, which may go anywhere.
+  /// Posted after a context has saved, with object IDs, which can be used on any queue.
   public static let NSManagedObjectContextDidSaveObjectIDs = Notification.Name(
     "_NSManagedObjectContextDidSaveObjectIDsNotificationName")
-  /// A context has merged what another saved; `userInfo` has the IDs of what that changed here.
+  /// Posted after a context has merged another's save; `userInfo` has the IDs of the affected objects.
   public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name(
     "_NSManagedObjectContextDidMergeChangesObjectIDsNotificationName")
 }

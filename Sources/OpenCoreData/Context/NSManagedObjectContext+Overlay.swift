@@ -1,6 +1,6 @@
 import ManagedModel
 
-// Pending changes laid over what the store has found.
+// Merges unsaved changes into what the store returned.
 
 extension NSManagedObjectContext {
   /// Whether an unsaved change could alter the result.
@@ -9,21 +9,20 @@ extension NSManagedObjectContext {
       && changes.all.contains { plan.covers($0.layout) }
   }
 
-  /// Corrects fetched objects by the pending changes, in memory.
+  /// Merges unsaved changes into fetched objects, in memory.
   ///
-  /// What the store has put in order stays in it; changed objects are put in their places, each with
-  /// about log₂ of the count comparisons, which fire the faults that they read. The limit is applied
-  /// again.
-  /// - Throws: 134060 when the predicate can't be evaluated for a changed object.
+  /// Unchanged objects keep the store's order; changed objects are inserted in order, each with about
+  /// log₂ of the count comparisons, which fire the faults that they read. The limit is applied again.
+  /// - Throws: 134060 if the predicate can't be evaluated for a changed object.
   final func overlay(
     _ plan: FetchPlan, on fetched: [NSManagedObject]
   ) throws -> [NSManagedObject] {
     try overlay(plan, on: fetched, known: { $0 }, object: { $0 }, element: { $0 })
   }
 
-  /// Corrects fetched IDs by the pending changes; only objects that are compared are registered.
+  /// Merges unsaved changes into fetched object IDs; only objects that are compared are registered.
   ///
-  /// The IDs of the fetch own their rows, and are the ones to give.
+  /// The fetched IDs retain their rows, and are the ones to return.
   final func overlay(
     _ plan: FetchPlan, on fetched: [NSManagedObjectID]
   ) throws -> [NSManagedObjectID] {
@@ -65,7 +64,7 @@ extension NSManagedObjectContext {
     return plan.limit > 0 ? Array(result.prefix(plan.limit)) : result
   }
 
-  /// Puts sorted objects into their places among sorted elements, behind their equals.
+  /// Inserts sorted objects in order into sorted elements, after equal ones.
   private func place<Element>(
     _ moved: [NSManagedObject], in kept: [Element], _ sort: [NSSortDescriptor],
     _ object: (Element) -> NSManagedObject, _ element: (NSManagedObject) -> Element
@@ -101,7 +100,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Whether its unsaved changes can have given it another place.
+  /// Whether its unsaved changes can have changed its position.
   fileprivate final func mayMove(under sort: [NSSortDescriptor]) -> Bool {
     guard !sort.isEmpty else { return false }
     let names = Set(changedSlots().map(\.name))

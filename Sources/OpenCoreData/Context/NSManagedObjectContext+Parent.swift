@@ -1,12 +1,12 @@
 import ManagedModel
 import ProfileEvents
 
-// What a child reads from its parent.
+// What a child context reads from its parent.
 
 extension NSManagedObjectContext {
-  /// Asks the parent, on its queue; its events lie inside the present one of this context.
+  /// Runs a request on the parent's queue; the parent's events are nested in this context's current event.
   ///
-  /// Nil without a parent, which is a root's.
+  /// Returns nil if the context has no parent.
   final func askParent<R>(_ request: (NSManagedObjectContext) throws -> R?) rethrows -> R? {
     guard let parent else { return nil }
     blocks.noteParentRequest()
@@ -15,8 +15,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The parent's present values of an object, with a count for the caller; nil when the parent knows
-  /// no such object, or one that it is going to delete.
+  /// Returns the parent's current values of an object, retained for the caller; nil if the parent has
+  /// no such object, or is about to delete it.
   final func parentRow(of object: NSManagedObject) throws -> Row? {
     let identity = object.identity
     return try askParent { parent in
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Where a to-many of an object leads by the parent's present values.
+  /// Returns the destinations of an object's to-many relationship according to the parent's current values.
   final func parentDestinations(
     of relationship: NSRelationshipDescription, of object: NSManagedObject
   ) throws -> [FetchedIdentity] {
@@ -38,12 +38,11 @@ extension NSManagedObjectContext {
     return found ?? []
   }
 
-  /// The object by which this context knows what a child of it knows by that key; nil when there is
-  /// none.
+  /// Returns this context's object for a child's identity; nil if there is none.
   ///
-  /// An object with a permanent key comes as a fault when it is not registered. A temporary key is
-  /// known to the context where the object was inserted, to those above that it was saved to, and to
-  /// those that have read it from them.
+  /// An object with a permanent ID is registered as a fault if necessary. A temporary ID is known in
+  /// the context where the object was inserted, in the parents that it was saved to, and in the
+  /// contexts that have read it from them.
   final func counterpart(of identity: FetchedIdentity) -> NSManagedObject? {
     let (layout, key) = (identity.layout, identity.primaryKey)
     makeRoom(for: layout.place)
@@ -56,7 +55,7 @@ extension NSManagedObjectContext {
     return isKnownAbove ? registered(layout, key) : nil
   }
 
-  /// What an object holds now as a row, with a count for the caller; nil when it is gone or going.
+  /// Returns an object's current values as a row, retained for the caller; nil if it is or will be deleted.
   private func presentRow(of object: NSManagedObject) throws -> Row? {
     if object.isFault, try !fill(object) { return nil }
     guard !object.isDeleted else { return nil }
@@ -72,10 +71,10 @@ extension NSManagedObjectContext {
   }
 }
 
-// Fetches of a child.
+// Fetches of a child context.
 
 extension NSManagedObjectContext {
-  /// Has the parent fetch, and lays this context's changes over the result.
+  /// Fetches through the parent, and merges this context's unsaved changes into the result.
   final func fetchThroughParent(_ plan: FetchPlan) throws -> [NSManagedObject] {
     try fetchingFromParent(plan) { parent in
       let found = try parent.fetchObjects(self.passedOn(plan))
@@ -84,7 +83,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The IDs that the parent gives.
+  /// Returns the object IDs that the parent fetches.
   final func parentIDs(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
     try fetchingFromParent(plan) { parent in
       let ids = try parent.fetchIDs(plan)
@@ -92,7 +91,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The dictionaries that the parent gives.
+  /// Returns the dictionaries that the parent fetches.
   final func parentDictionaries(_ plan: FetchPlan) throws -> [[String: Any]] {
     try fetchingFromParent(plan) { parent in
       let dictionaries = try parent.fetchDictionaries(plan)
@@ -100,7 +99,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The number of objects that the parent counts.
+  /// Returns the number of objects that the parent counts.
   final func parentCount(_ plan: FetchPlan) throws -> Int {
     try fetchingFromParent(plan) { parent in
       let count = try parent.count(plan)
@@ -108,7 +107,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Has the parent load a page.
+  /// Loads a batch through the parent.
   final func loadPageThroughParent(
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan, unsaved: [Int64: NSManagedObject]
   ) throws -> [NSManagedObject] {
@@ -135,8 +134,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A fetch as the parent is asked for it: without batches, and without prefetches unless they are
-  /// wanted.
+  /// Returns a fetch plan for the parent: without batches, and without prefetches unless they are
+  /// required.
   private func passedOn(_ plan: FetchPlan) -> FetchPlan {
     var passed = plan
     if !prefetchesThroughParent {
@@ -146,7 +145,7 @@ extension NSManagedObjectContext {
     return passed
   }
 
-  /// The objects of this context for those that the parent has found, filled when asked for.
+  /// Returns this context's objects for those that the parent fetched, realized if requested.
   private func take(
     _ found: [NSManagedObject], of plan: FetchPlan, from parent: NSManagedObjectContext
   ) throws -> [NSManagedObject] {
@@ -179,7 +178,7 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// A fault of a row that is not registered yet; the caller adds its owner to the row cache.
+  /// Creates a fault for a row that isn't registered; the caller adds its owner to the row cache.
   private func makeFault(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     let object = layout.makeObject()
     object.becomeFault(primaryKey: key, in: self)
@@ -187,9 +186,9 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// Runs one fetch in the parent: counts it and tells it once it has succeeded.
+  /// Runs one fetch in the parent, then counts and reports it if it succeeded.
   ///
-  /// - Parameter body: Gives the result and the number of rows to tell.
+  /// - Parameter body: Returns the result and the number of rows to report.
   private func fetchingFromParent<R>(
     _ plan: FetchPlan, _ body: (NSManagedObjectContext) throws -> (result: R, rows: Int)
   ) throws -> R {
@@ -215,11 +214,11 @@ extension NSManagedObjectContext {
 // How a child's save reaches its parent.
 
 extension NSManagedObjectContext {
-  /// Makes the changes of this child the parent's, whatever the parent has changed meanwhile.
+  /// Applies this child's changes to the parent, overwriting any changes the parent has made since.
   ///
-  /// No statement. New objects keep their temporary IDs here, and are known by them in the parent.
-  /// - Throws: 133000 when the parent has lost or is going to delete an updated object; nothing is
-  ///   changed then.
+  /// No statements. New objects keep their temporary IDs, under which the parent registers them too.
+  /// - Throws: 133000 if an updated object no longer exists in the parent or will be deleted there; the
+  ///   parent is unchanged then.
   final func push(_ plan: SavePlan) throws {
     guard let parent else { return }
     try parent.performAndWait {
@@ -231,9 +230,9 @@ extension NSManagedObjectContext {
     for object in plan.deleted { detach(object) }
   }
 
-  /// Takes over what a child has changed.
+  /// Applies a child's changes to this context.
   ///
-  /// The child waits, so that its objects may be read here.
+  /// The child waits, so its objects may be read here.
   private func take(_ plan: SavePlan) throws {
     var updated: [NSManagedObject] = []
     for object in plan.updated {
@@ -250,7 +249,7 @@ extension NSManagedObjectContext {
     processPendingChanges()
   }
 
-  /// A new object for one that was inserted in a child, under the same key.
+  /// Creates the counterpart of an object that was inserted in a child, with the same key.
   private func insertCounterpart(of object: NSManagedObject) -> NSManagedObject {
     makeRoom(for: object.layout.place)
     let mine = object.layout.makeObject()
@@ -267,7 +266,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Sets what a child's object has changed; the other sides of relationships follow.
+  /// Applies the changes of a child's object; inverse relationships are updated.
   fileprivate final func take(from object: NSManagedObject) {
     if object.state.contains(.transientOnly) { noteTransientChange() } else { noteChange() }
     takeTransients(from: object)
@@ -284,12 +283,12 @@ extension NSManagedObject {
       if relationship.isOrdered, case .toMany(let changed)? = object.values?[place],
         changed.hasChanges, let list = changed.list
       {
-        // The order is the child's; what comes and goes says so itself on the other side.
+        // The order is the child's; inverses record the objects that were added and removed.
         storeDestinations(
           list.filter { !$0.isDeleted }.compactMap { counterpart(of: $0) }, relationship)
         continue
       }
-      // Where the other side is a to-one it was changed as well, and this side follows it.
+      // If the inverse is a to-one, it was changed as well, and this side is updated from it.
       guard relationship.inverseRelationship?.isToMany != false,
         case .toMany(let changed)? = object.values?[place], changed.hasChanges
       else { continue }
@@ -303,7 +302,7 @@ extension NSManagedObject {
     }
   }
 
-  /// Sets the transient properties that were set in the child since its last save.
+  /// Applies the transient properties that were set in the child since its last save.
   private func takeTransients(from object: NSManagedObject) {
     guard let values = object.values else { return }
     for index in layout.transients.indices {
@@ -323,12 +322,12 @@ extension NSManagedObject {
   }
 }
 
-/// What a context keeps for its children: the permanent keys of objects that they may know by their
-/// temporary ones.
+/// What a context stores for its children: the permanent keys of objects that they may still identify
+/// by temporary keys.
 struct ChildLink {
   private var promotedKeys: [Int64: Int64] = [:]
 
-  /// Notes the permanent key of an object.
+  /// Records the permanent key of an object.
   mutating func promote(_ temporary: Int64, to permanent: Int64) {
     promotedKeys[temporary] = permanent
   }

@@ -1,30 +1,30 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// Whether anything has been inserted, set or deleted since the last save.
+  /// Whether any object was inserted, changed, or deleted since the last save.
   public final var hasChanges: Bool {
     !changes.isEmpty
   }
 
-  /// New objects that were never saved.
+  /// The objects that were inserted and never saved.
   public final var insertedObjects: Set<NSManagedObject> {
     changes.inserted.members
   }
 
-  /// Saved objects of which a property was set; one that was then deleted is here as well.
+  /// The saved objects with changed properties, including those that were deleted afterward.
   public final var updatedObjects: Set<NSManagedObject> {
     changes.updated.members
   }
 
-  /// Objects whose rows the next save removes.
+  /// The objects whose rows the next save deletes.
   public final var deletedObjects: Set<NSManagedObject> {
     changes.deleted.members
   }
 
-  /// Inserts an object that was made without a context.
+  /// Inserts an object that was created without a context.
   ///
-  /// Calls `awakeFromInsert`. No statement. Traps for an object that has a context, of an abstract entity
-  /// or of another model.
+  /// Calls `awakeFromInsert`. No statements. It's a programmer error to pass an object that has a
+  /// context, or one of an abstract entity or another model.
   public final func insert(_ object: NSManagedObject) {
     precondition(object.context == nil, "an object is inserted into one context, once")
     checkModel(of: object.layout)
@@ -45,8 +45,8 @@ extension NSManagedObjectContext {
   ///
   /// Calls `prepareForDeletion`. An object that was never saved leaves the context with the next
   /// `processPendingChanges`, which applies the delete rules of the relationships and may fire faults.
-  /// An object without a context, such as one whose deletion was saved, isn't in any store: nothing
-  /// happens. It's a programmer error to pass an object of another context. No statement.
+  /// An object without a context, such as one whose deletion was saved, isn't in any store and is
+  /// ignored. It's a programmer error to pass an object of another context. No statements.
   public final func delete(_ object: NSManagedObject) {
     guard let context = object.context, !object.state.contains(.inaccessible) else { return }
     precondition(
@@ -68,18 +68,18 @@ extension NSManagedObjectContext {
     object.state.remove(.preparing)
   }
 
-  /// Carries deletions through relationships and posts did-change, if there is anything to tell.
+  /// Propagates deletions through relationships and posts did-change, if there are changes.
   ///
-  /// Runs by itself before a save, at the end of each `perform` block, and, for changes that were made
-  /// on the main thread outside of any block of a main-queue context, when the main run loop or the
-  /// main dispatch queue turns.
+  /// Called automatically before a save, at the end of each `perform` block, and, for changes made on
+  /// the main thread outside of any block of a main-queue context, by the next turn of the main run
+  /// loop or the main dispatch queue.
   public final func processPendingChanges() {
     checkQueue()
     finishMergedDeletions()
     processChanges()
   }
 
-  /// The same, but for what a merge has deleted, which stays in `deletedObjects`.
+  /// Processes pending changes, but keeps the objects that a merge deleted in `deletedObjects`.
   final func processChanges() {
     if propagatesDeletesAtEndOfEvent { propagateDeletions() }
     registerUndo()
@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
     changes.posted = []
   }
 
-  /// Notes a new object.
+  /// Records a new object.
   final func noteInsertion(of object: NSManagedObject) {
     checkQueue()
     object.state.formUnion(faultState.subtracting(.fault))
@@ -108,12 +108,12 @@ extension NSManagedObjectContext {
     undoState.recorder?.noteInsertion(of: object)
   }
 
-  /// Notes that a property of an object is being set, of which that may not have been noted before.
+  /// Records that a property of an object is being set, possibly the first change of the event.
   final func noteChange(of object: NSManagedObject) {
     changes.mark()
     if object.state.isDisjoint(with: [.eventInserted, .eventUpdated]) {
       undoState.recorder?.remember(object)
-      // What an earlier event has left is what the changes of this one are told from.
+      // Changes of earlier events are the baseline for the changes of this one.
       if !object.state.isDisjoint(with: [.inserted, .updated]) { object.values?.beginEvent() }
       changes.eventUpdated.insert(object)
       scheduleProcessing()
@@ -123,10 +123,10 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Takes a new object out of the context.
+  /// Removes a new object from the context.
   final func abandon(_ object: NSManagedObject) {
     if object.primaryKey > 0 {
-      // It was given its key before a save.
+      // It was given its primary key before a save.
       store(for: object)?.disown(
         rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
     }
@@ -134,14 +134,14 @@ extension NSManagedObjectContext {
     object.dropRelated()
   }
 
-  /// Takes an object that has no row, or no longer one, out of the context.
+  /// Removes an object that has no row, or no longer has one, from the context.
   final func leave(_ object: NSManagedObject) {
     registry.remove(object)
     object.state.remove(.changed)
     object.context = nil
   }
 
-  /// Carries out the delete rules of what was deleted, which may delete more.
+  /// Applies the delete rules of deleted objects, which may delete more.
   final func propagateDeletions() {
     var next = 0
     while next < changes.unpropagated.count {
@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
       next += 1
       // It may have been refreshed or rolled back since.
       guard object.state.contains(.deleted), object.context === self else { continue }
-      // Saving compares the version of the row, so the row has to be there.
+      // Saving compares the row version, so the row must be loaded.
       object.willAccess()
       for relationship in object.layout.entity.relationshipsByName.values
         .sorted(by: { $0.name < $1.name }) where object.layout.place(of: relationship.name) != nil
@@ -161,12 +161,12 @@ extension NSManagedObjectContext {
     changes.unpropagated.removeAll()
   }
 
-  /// Takes a deleted object that was never saved out of the context: there is nothing to write.
+  /// Removes a deleted object that was never saved from the context: there is nothing to write.
   private func forgetInserted(_ object: NSManagedObject) {
     changes.inserted.remove(object)
     changes.deleted.remove(object)
     if changes.eventInserted.contains(object) {
-      // Nobody was told that it came.
+      // Its insertion was never posted.
       changes.eventInserted.remove(object)
       changes.eventDeleted.remove(object)
     }
@@ -191,16 +191,16 @@ extension NSManagedObjectContext {
 }
 
 extension NSEntityDescription {
-  /// The entity of that name in the context's model; nil when there is none.
+  /// Returns the entity with a name from the context's model; nil if there is none.
   public static func entity(
     forEntityName entityName: String, in context: NSManagedObjectContext
   ) -> NSEntityDescription? {
     context.entityNamed(entityName)
   }
 
-  /// Inserts a new object of the entity of that name.
+  /// Inserts a new object of the entity with a name.
   ///
-  /// Traps when the context has no coordinator, or its model no such entity. No statement.
+  /// No statements. It's a programmer error if the context has no coordinator, or its model no such entity.
   public static func insertNewObject(
     forEntityName entityName: String, into context: NSManagedObjectContext
   ) -> NSManagedObject {

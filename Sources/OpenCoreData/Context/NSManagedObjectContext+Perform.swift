@@ -5,10 +5,10 @@ import ProfileEvents
 import Synchronization
 
 extension NSManagedObjectContext {
-  /// Runs a block on the context's queue and waits for it; on that queue already, runs it in place.
+  /// Runs a block on the context's queue and waits for it; if called on that queue, runs it immediately.
   ///
-  /// Pending changes are processed when the outermost block ends; then the burst of reads ends and
-  /// clean objects that nobody holds are let go.
+  /// When the outermost block ends, pending changes are processed, the read transaction that its reads
+  /// share ends, and unchanged objects that aren't retained are deregistered.
   @discardableResult
   public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
     if isOnQueue { return try run(block) }
@@ -17,22 +17,22 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Runs a block on the context's queue later.
+  /// Schedules a block on the context's queue and returns immediately.
   public final func perform(_ block: @escaping @Sendable () -> Void) {
     queue.async { [self] in run(block) }
   }
 
   /// When an asynchronous `perform` runs its block.
   public enum ScheduledTaskType: Sendable {
-    /// In place when the caller is on the queue already.
+    /// Immediately if the caller is already on the queue.
     case immediate
-    /// Always behind what the queue has to do.
+    /// Always after the work that is already scheduled on the queue.
     case enqueued
   }
 
-  /// Runs a block on the context's queue and gives its result.
+  /// Runs a block on the context's queue and returns its result.
   ///
-  /// Throws what the block throws.
+  /// Rethrows the block's error.
   public final func perform<T: Sendable, Failure: Error>(
     schedule: ScheduledTaskType = .immediate,
     _ block: @escaping @Sendable () throws(Failure) -> T
@@ -46,16 +46,16 @@ extension NSManagedObjectContext {
     return try result.get()
   }
 
-  /// Whether the caller is on the context's queue, through other contexts' `performAndWait` too.
+  /// Whether the caller is on the context's queue, including through `performAndWait` of other contexts.
   final var isOnQueue: Bool {
     if runner.load(ordering: .relaxed) == MonotonicClock.threadID() { return true }
     return concurrencyType == .mainQueueConcurrencyType && MainQueue.isCurrent
   }
 
-  /// Runs a request of a child context on this context's queue and waits for it.
+  /// Runs a child context's request on this context's queue and waits for it.
   ///
-  /// Pending changes stay as they are, and what the child asks for stays registered until the next
-  /// block of this context ends, which the child sees to.
+  /// Pending changes aren't processed, and the objects that the child requests stay registered until
+  /// the next block of this context ends, which the child schedules.
   final func serve<T>(_ request: () throws -> T) rethrows -> T {
     if isOnQueue { return try run(request, atEnd: endReadTransaction) }
     return try withoutActuallyEscaping(request) { request in
@@ -83,18 +83,18 @@ extension NSManagedObjectContext {
     return try block()
   }
 
-  /// Has pending changes processed when the main queue or the main run loop turns, where no block of
-  /// the context will do so.
+  /// Schedules the processing of pending changes for the next turn of the main queue or the main run
+  /// loop, if no block of the context will do so.
   @inline(__always)
   final func scheduleProcessing() {
     if !blocks.isRunning, concurrencyType == .mainQueueConcurrencyType { scheduleOnMainQueue() }
   }
 
   private func scheduleOnMainQueue() {
-    // Off the main queue this would run beside what the caller does.
+    // Off the main queue, this would run concurrently with the caller.
     guard MainQueue.isCurrent, blocks.schedule() else { return }
     queue.async { [weak self] in self?.processAsScheduled() }
-    // A run loop inside of a block of the main queue doesn't serve the queue.
+    // A run loop inside of a main-queue block doesn't serve the queue.
     guard Thread.isMainThread, blocks.enterRunLoop() else { return }
     RunLoop.main.perform { [weak self] in
       self?.blocks.leaveRunLoop()
@@ -113,7 +113,7 @@ extension NSManagedObjectContext {
     if blocks.takeParentRequest() { letParentSweep() }
   }
 
-  /// Lets the parent let go of what this context's requests have registered there.
+  /// Lets the parent release what this context's requests have registered there.
   private func letParentSweep() {
     guard let parent else { return }
     let work: @Sendable () -> Void = { parent.run({}, atEnd: parent.endServing) }
@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
 
 }
 
-/// The `perform` blocks of a context, and what is to be done when the outermost of them ends.
+/// The `perform` blocks of a context, and the work scheduled for the end of the outermost one.
 ///
 /// Used on the context's queue.
 struct BlockState {
@@ -137,30 +137,30 @@ struct BlockState {
   private var isScheduled = false
   /// Whether the main run loop will process them.
   private var isInRunLoop = false
-  /// Whether a block has requested something of the parent context.
+  /// Whether a block has sent a request to the parent context.
   private var hasAskedParent = false
 
   /// Whether a block is running.
   var isRunning: Bool { depth > 0 }
-  /// Whether the block that is running has no other around it.
+  /// Whether the running block is the outermost.
   var isOutermost: Bool { depth == 1 }
 
   mutating func enter() { depth += 1 }
   mutating func leave() { depth -= 1 }
 
-  /// Returns whether processing was not scheduled yet; it is now.
+  /// Schedules processing; returns whether it wasn't scheduled before.
   mutating func schedule() -> Bool {
     defer { isScheduled = true }
     return !isScheduled
   }
 
-  /// Returns whether processing was scheduled; it isn't any longer.
+  /// Unschedules processing; returns whether it was scheduled.
   mutating func takeSchedule() -> Bool {
     defer { isScheduled = false }
     return isScheduled
   }
 
-  /// Returns whether the run loop was not asked yet; it is now.
+  /// Records that the run loop will process changes; returns whether that's new.
   mutating func enterRunLoop() -> Bool {
     defer { isInRunLoop = true }
     return !isInRunLoop
@@ -168,7 +168,7 @@ struct BlockState {
 
   mutating func leaveRunLoop() { isInRunLoop = false }
 
-  /// Notes that the parent registers objects for this context.
+  /// Records that the parent registers objects for this context.
   mutating func noteParentRequest() { hasAskedParent = true }
 
   /// Returns whether the parent has registered objects for this context since the last call.
@@ -193,11 +193,11 @@ enum MainQueue {
   }
 }
 
-/// Whether the use of contexts and objects off their queues is looked for, and ends the program.
+/// Detects the use of contexts and objects off their queues, which stops the program.
 ///
-/// On with the argument `-com.apple.CoreData.ConcurrencyDebug 1`, which is Apple's, or with
-/// `CDPROF_CONCURRENCY_DEBUG=1` in the environment; asked once, before the first context is made. Off,
-/// it costs nothing: that an object is watched is a bit beside the one that says that it is a fault.
+/// Enabled by Apple's argument `-com.apple.CoreData.ConcurrencyDebug 1`, or by
+/// `CDPROF_CONCURRENCY_DEBUG=1` in the environment; read once, before the first context is created. Free
+/// of cost when disabled: the bit that marks an object as watched is tested together with the fault bit.
 enum QueueGuard {
   static let isOn: Bool = {
     let isOn = isAskedFor(
@@ -206,11 +206,11 @@ enum QueueGuard {
     return isOn
   }()
 
-  /// Apple's line, once in a program's life.
+  /// Core Data's line, printed once per process.
   static let announcement =
     "CoreData: annotation: Core Data multi-threading assertions enabled."
 
-  /// What the arguments and the variable ask for.
+  /// Whether the arguments or the variable enable it.
   static func isAskedFor(_ arguments: [String], _ variable: String?) -> Bool {
     if let flag = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"),
       arguments.indices.contains(flag + 1), Int(arguments[flag + 1]) ?? 0 > 0
@@ -222,9 +222,9 @@ enum QueueGuard {
 }
 
 extension NSManagedObjectContext {
-  /// Traps when the queue is guarded and the caller is not on it.
+  /// Stops with a precondition failure if the queue is guarded and the caller isn't on it.
   ///
-  /// - Parameter object: The object that was used, for the sentence.
+  /// - Parameter object: The object that was used, for the message.
   @inline(__always)
   final func checkQueue(of object: NSManagedObject? = nil) {
     if faultState.contains(.guarded), !isOnQueue { trapOffQueue(object) }
@@ -249,7 +249,7 @@ extension NSManagedObjectContext {
   }
 }
 
-/// The context whose block the calling thread runs, the innermost of them.
+/// The context whose innermost block the calling thread is running.
 enum RunningContext {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -264,9 +264,9 @@ enum RunningContext {
     }
   }
 
-  /// Begins a block of a context, which its caller holds.
+  /// Begins a block of a context, which the caller retains.
   ///
-  /// - Returns: What `leave` is to be given when the block has ended.
+  /// - Returns: The value to pass to `leave` when the block has ended.
   static func enter(_ context: NSManagedObjectContext) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
@@ -279,22 +279,22 @@ enum RunningContext {
   }
 }
 
-// A coordinator may be used on any thread. Its queue is for programs that want several calls to it
-// to come one after the other.
+// A coordinator can be used on any thread. Its queue is for programs that need several calls to run
+// in sequence.
 
 extension NSPersistentStoreCoordinator {
-  /// Runs a block on the coordinator's queue later.
+  /// Schedules a block on the coordinator's queue and returns immediately.
   public func perform(_ block: @escaping @Sendable () -> Void) {
     blocks.queue.async(execute: block)
   }
 
-  /// Runs a block on the coordinator's queue and waits for it; on that queue already, runs it in place.
+  /// Runs a block on the coordinator's queue and waits for it; if called on that queue, runs it immediately.
   @discardableResult
   public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
     blocks.isCurrent ? try block() : try blocks.queue.sync(execute: block)
   }
 
-  /// Runs a block on the coordinator's queue and gives its result.
+  /// Runs a block on the coordinator's queue and returns its result.
   public func perform<T: Sendable, Failure: Error>(
     _ block: @escaping @Sendable () throws(Failure) -> T
   ) async throws(Failure) -> T {
@@ -304,11 +304,11 @@ extension NSPersistentStoreCoordinator {
     return try result.get()
   }
 
-  /// Carries out a request for a context, on the context's queue.
+  /// Executes a request for a context, on the context's queue.
   ///
-  /// Cost: that of `fetch` or `execute` of the context.
-  /// - Returns: What was fetched, in an array; the result of any other request.
-  /// - Throws: What `fetch` or `execute` throws.
+  /// Cost: that of the context's `fetch` or `execute`.
+  /// - Returns: The fetched items as an array, or the result of any other request.
+  /// - Throws: The errors of `fetch` or `execute`.
   public func execute(
     _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext
   ) throws -> Any {

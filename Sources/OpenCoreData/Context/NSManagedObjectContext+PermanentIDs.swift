@@ -2,12 +2,12 @@ import ManagedModel
 import Synchronization
 
 extension NSManagedObjectContext {
-  /// Gives new objects of this context the permanent IDs that they will be saved under.
+  /// Gives new objects of this context the permanent IDs that they will be saved with.
   ///
   /// Objects that have one keep it. In a child, an object that was saved to the parent gets the
-  /// parent's; it is known by that alone from then on. On the context's queue.
+  /// parent's ID, which replaces its own. Call it on the context's queue.
   /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
-  /// - Throws: an error of the store.
+  /// - Throws: An error of the store.
   public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
     let nameless = objects.filter { $0.primaryKey <= 0 }
     for object in nameless {
@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     for object in nameless where !object.isInserted { try takeKeyOfParent(object) }
   }
 
-  /// Registers an object under the key that it was given.
+  /// Registers an object under its new key.
   final func rekey(_ object: NSManagedObject, from temporary: Int64) {
     registry.rekey(object, from: temporary)
     if hasChildren.load(ordering: .relaxed) {
@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
     store.own(rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
   }
 
-  /// Gives an object that was saved to the parent the key it has or gets there.
+  /// Gives an object that was saved to the parent the permanent key it has or gets there.
   private func takeKeyOfParent(_ object: NSManagedObject) throws {
     let identity = object.identity
     let key = try askParent { parent -> Int64? in
@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
   }
 }
 
-/// Keys of objects that were never saved: below zero, never used twice in a process.
+/// Primary keys of objects that were never saved: negative, and never reused in a process.
 enum TemporaryKeys {
   private static let last = Atomic<Int64>(0)
 

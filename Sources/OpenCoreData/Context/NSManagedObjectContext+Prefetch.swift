@@ -2,9 +2,9 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Loads ahead what key paths lead to; the rows live as long as the objects of this fetch.
+  /// Prefetches the destinations of key paths; their rows live as long as the objects of this fetch.
   ///
-  /// Cost: one SELECT a step, two for a many-to-many. The destinations stay faults.
+  /// Cost: one SELECT for each step, two for a many-to-many. The destinations stay faults.
   final func prefetch(
     _ paths: [String], from objects: [NSManagedObject], of entity: NSEntityDescription,
     in store: RowStore
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The relationships that a path of names leads along, up to one without a destination.
+  /// Returns the relationships along a path of names, up to the first that has no destination.
   private func relationships(
     along path: String, from entity: NSEntityDescription
   ) throws -> [NSRelationshipDescription] {
@@ -52,9 +52,9 @@ extension NSManagedObjectContext {
     return found
   }
 
-  /// One step: loads the destinations and gives their identities.
+  /// Performs one step: loads the destinations and returns their identities.
   ///
-  /// A step that no key leads along loads nothing, and is neither told nor counted.
+  /// A step that has no destinations loads nothing, and is neither reported nor counted.
   private func prefetch(
     _ relationship: NSRelationshipDescription, from sources: [FetchedIdentity],
     owner: PrefetchedRows, in store: RowStore
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Puts prefetched rows into the row cache, owned by the fetch.
+  /// Adds prefetched rows to the row cache, retained by the fetch.
   private func own(
     _ rows: [FetchedRow], _ owner: PrefetchedRows, _ reader: any StoreReader
   ) -> [FetchedIdentity] {
@@ -116,12 +116,12 @@ extension NSManagedObjectContext {
   }
 }
 
-/// Rows that a fetch loaded ahead; they stay in the row cache until the last object of that fetch is
-/// released or refaulted.
+/// The rows that a fetch has prefetched, which stay in the row cache until the last object of that
+/// fetch is released or turned back into a fault.
 final class PrefetchedRows {
   private let store: RowStore
   private let paths: Set<String>
-  /// What an earlier fetch loaded along other paths for the same object.
+  /// The rows that an earlier fetch prefetched along other paths for the same object.
   private let earlier: [PrefetchedRows]
   private var keys: [Int: [Int64]] = [:]
 
@@ -131,13 +131,13 @@ final class PrefetchedRows {
     self.earlier = earlier
   }
 
-  /// Notes rows whose owners have been added already.
+  /// Records rows whose owners were already added.
   func add(_ primaryKeys: some Sequence<Int64>, rootIndex: Int) {
     keys[rootIndex, default: []].append(contentsOf: primaryKeys)
   }
 
-  /// What an object holds after a later fetch: the later rows, and these unless the later fetch
-  /// loaded the same paths.
+  /// Returns what an object retains after a later fetch: the later rows, and these unless the later
+  /// fetch loaded the same paths.
   func joined(with later: PrefetchedRows) -> PrefetchedRows {
     if paths.isSubset(of: later.paths) { return later }
     let kept = earlier.isEmpty ? [self] : earlier.filter { !$0.paths.isSubset(of: later.paths) }

@@ -1,23 +1,23 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// The state of the store that this context reads from; nil when it reads whatever is newest.
+  /// The query generation that this context reads from; nil if it isn't pinned.
   ///
-  /// After pinning to `.current` it is that token until the first read. A child reads what its parent
-  /// reads and has none.
+  /// After pinning to `.current`, it's that token until the first read. A child has none: it reads
+  /// what its parent reads.
   public final var queryGenerationToken: NSQueryGenerationToken? {
     reads.pin
   }
 
-  /// Pins this context to a state of the store: the newest at the next read (`.current`), or the one
-  /// that a token of another context names; nil or `.unpinned` lets it go.
+  /// Pins this context to a query generation: the newest at the next read (`.current`), or that of
+  /// another context's token; nil or `.unpinned` unpins it.
   ///
-  /// What others save is not seen until the context merges it, saves, or is reset or told to refresh
-  /// all its objects, which all move it to the newest state. The log of the store grows as long as a
-  /// state is kept. On the context's queue.
-  /// Cost: none; a new state costs a connection at the next read, which waits for a save that is
+  /// Changes saved by others aren't visible until the context merges them, saves, is reset, or
+  /// refreshes all objects; each of these advances it to the newest generation. The store's WAL grows
+  /// as long as a generation is retained. Call it on the context's queue.
+  /// Cost: none; a new generation costs a connection at the next read, which waits for a save that is
   /// writing.
-  /// - Throws: when the context has a parent, or the token is of another store.
+  /// - Throws: An error if the context has a parent, or the token belongs to another store.
   public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
     guard parent == nil else {
       throw NSError.coreData(
@@ -35,12 +35,12 @@ extension NSManagedObjectContext {
     reads.pin(to: token)
   }
 
-  /// Moves a pinned context to the newest state at its next read.
+  /// Advances a pinned context to the newest generation at its next read.
   final func advanceGeneration() {
     reads.advance()
   }
 
-  /// The row that a pinned context has at hand, with a count for the caller.
+  /// Returns the row that a pinned context has cached, retained for the caller.
   final func pinnedRow(of object: NSManagedObject, in store: RowStore) throws -> Row? {
     guard let generation = try reads.generation(of: store, in: requiredCoordinator) else {
       return nil

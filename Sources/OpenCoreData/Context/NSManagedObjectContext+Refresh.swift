@@ -1,15 +1,15 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// Drops what an object has loaded, so that it is read again.
+  /// Discards the loaded values of an object, so that they are read again.
   ///
-  /// With `mergeChanges`, an object with unsaved changes keeps them, and its other values become those of
-  /// the row cache or, when that has no row, of the database. Otherwise it becomes a fault and unsaved
-  /// changes are lost: one side of a relationship may then differ from the other. A new object keeps its
-  /// values with `mergeChanges`; otherwise it becomes a fault that fires to the model's default values,
-  /// and the next save still inserts it. The next did-change lists the object as refreshed.
-  /// Cost: none, but a SELECT for changes that are kept over a row that the row cache does not have; the
-  /// row stays cached while somebody holds the object.
+  /// With `mergeChanges`, an object keeps its unsaved changes, and its other values are updated from the
+  /// row cache or, after a row-cache miss, from the store. Otherwise it turns into a fault and its unsaved
+  /// changes are lost, so that one side of a relationship may differ from the other. A new object keeps its
+  /// values with `mergeChanges`; otherwise it turns into a fault that is fulfilled with the model's default
+  /// values, and the next save still inserts it. The next did-change lists the object as refreshed.
+  /// Cost: none, except one SELECT if unsaved changes are kept and the row cache doesn't have the row; the
+  /// row stays cached while the object is retained.
   public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
     checkQueue(of: object)
     endReadTransaction()
@@ -40,9 +40,9 @@ extension NSManagedObjectContext {
     object.turnIntoFault()
   }
 
-  /// Refreshes every registered object; unsaved changes are kept.
+  /// Refreshes every registered object and keeps unsaved changes.
   ///
-  /// A context that is pinned to a query generation moves to the newest.
+  /// A context that is pinned to a query generation advances to the newest.
   public final func refreshAllObjects() {
     advanceGeneration()
     var objects: [NSManagedObject] = []
@@ -50,12 +50,12 @@ extension NSManagedObjectContext {
     for object in objects { refresh(object, mergeChanges: true) }
   }
 
-  /// Releases every object and discards every change.
+  /// Deregisters every object and discards all unsaved changes.
   ///
   /// Objects that are retained elsewhere turn into faults without a context: their persistent
   /// properties read as nil, their transient ones as the model's default values. The undo stack is
-  /// emptied, a pinned context moves to the newest query generation, and did-change is posted with the
-  /// objects' IDs as an array under `NSInvalidatedAllObjectsKey`, unless no object was registered.
+  /// emptied, a pinned context advances to the newest query generation, and did-change is posted with
+  /// an array of the objects' IDs under `NSInvalidatedAllObjectsKey`, unless no object was registered.
   public final func reset() {
     checkQueue()
     endReadTransaction()
@@ -78,10 +78,11 @@ extension NSManagedObjectContext {
     post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: ids])
   }
 
-  /// Throws all unsaved changes away: new objects leave, changed ones become faults, deleted ones stay.
+  /// Discards all unsaved changes: new objects are deregistered, changed ones turn into faults,
+  /// deleted ones stay.
   ///
-  /// The undo stack is emptied. Posts did-change, in which the new objects are deleted and the others
-  /// refreshed.
+  /// The undo stack is emptied. Posts did-change, which lists the new objects as deleted and the
+  /// others as refreshed.
   public final func rollback() {
     checkQueue()
     endReadTransaction()
@@ -105,8 +106,8 @@ extension NSManagedObjectContext {
     processPendingChanges()
   }
 
-  /// Makes a clean object a fault; an object with unsaved changes keeps them above the values that
-  /// the row cache, or the parent, has by now.
+  /// Turns an unchanged object into a fault; a changed object keeps its unsaved changes over the
+  /// current values of the row cache or the parent.
   final func refreshValues(_ object: NSManagedObject) {
     guard object.hasChanges else { return object.turnIntoFault() }
     guard !object.isFault, let row = currentRow(of: object) else { return }
@@ -116,8 +117,8 @@ extension NSManagedObjectContext {
     object.awake(fromSnapshotEvents: .refresh)
   }
 
-  /// The row cache's row of an object, or the database's when that has none, with a count for the
-  /// caller; nil without either, or when it cannot be read.
+  /// Returns an object's row from the row cache or the store, retained for the caller; nil if neither
+  /// has one, or if it can't be read.
   private func currentRow(of object: NSManagedObject) -> Row? {
     do {
       if parent != nil { return try parentRow(of: object) }

@@ -1,9 +1,9 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// The objects registered now; clean ones that nobody else holds are let go first.
+  /// The registered objects; unchanged ones that aren't retained elsewhere are deregistered first.
   ///
-  /// No statement.
+  /// No statements.
   public final var registeredObjects: Set<NSManagedObject> {
     sweep()
     var objects: Set<NSManagedObject> = []
@@ -11,18 +11,18 @@ extension NSManagedObjectContext {
     return objects
   }
 
-  /// The registered object of that ID; nil when there is none, whatever the store has.
+  /// Returns the registered object with an ID; nil if there is none, regardless of the store.
   ///
-  /// No statement.
+  /// No statements.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
     checkModel(of: objectID.layout)
     return registry.object(rootIndex: objectID.layout.rootIndex, key: presentKey(of: objectID))
   }
 
-  /// The object of that ID: the registered one, or a fault that was not checked against the store.
+  /// Returns the object with an ID: the registered object, or a fault that isn't checked against the store.
   ///
-  /// No statement. Reading a fault of a row that does not exist makes it deleted (or traps, see
-  /// `shouldDeleteInaccessibleFaults`). Traps for an ID of another coordinator's store.
+  /// No statements. Firing a fault whose row doesn't exist deletes it (or stops the program, see
+  /// `shouldDeleteInaccessibleFaults`). It's a programmer error to pass an ID of another coordinator's store.
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     checkModel(of: objectID.layout)
     let key = presentKey(of: objectID)
@@ -35,10 +35,10 @@ extension NSManagedObjectContext {
     return registered(objectID.layout, key)
   }
 
-  /// The object of that ID when its row exists.
+  /// Returns the object with an ID if its row exists.
   ///
-  /// Cost: none for a filled object; otherwise at most one SELECT, which is a fault's.
-  /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) when there's no such row.
+  /// Cost: none for a realized object; otherwise at most the one SELECT of its fault.
+  /// - Throws: `NSManagedObjectReferentialIntegrityError` (133000) if there's no such row.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     checkModel(of: objectID.layout)
     let key = presentKey(of: objectID)
@@ -53,28 +53,28 @@ extension NSManagedObjectContext {
     return try fulfilled(registered(objectID.layout, key), objectID)
   }
 
-  /// Whether an ID names no row, or one of this context's store.
+  /// Whether an ID is temporary, or of a row in one of this context's stores.
   private func isOfOwnStore(_ objectID: NSManagedObjectID) -> Bool {
     guard let handle = objectID.handle, handle !== self.store(at: objectID.layout.place)?.handle
     else { return true }
     return objectID.persistentStore == nil
   }
 
-  /// The key of an ID's object here: a temporary one may have been replaced by a save.
+  /// Returns the current key of an ID's object; a save may have replaced a temporary one.
   private func presentKey(of objectID: NSManagedObjectID) -> Int64 {
     let key = objectID.primaryKey
     return key > 0 ? key : children.permanentKey(for: key) ?? key
   }
 
-  /// Objects of exactly this entity that are registered now, by the entity's name.
+  /// Returns the number of registered objects of exactly this entity, by the entity's name.
   package final func registeredCount(ofEntity name: String) -> Int {
     sweep()
     return tallies(ofEntity: name).reduce(0) { $0 + $1.count }
   }
 
-  /// The most objects of exactly this entity that were registered at once.
+  /// Returns the peak number of registered objects of exactly this entity.
   ///
-  /// Of several stores each counts its own peak.
+  /// With several stores, each counts its own peak.
   package final func peakRegisteredCount(ofEntity name: String) -> Int {
     tallies(ofEntity: name).reduce(0) { $0 + $1.peak }
   }
@@ -84,20 +84,20 @@ extension NSManagedObjectContext {
     return (0..<reads.placeCount).map { registry.tally(EntityLayout.of(entity).at($0).index) }
   }
 
-  /// The most objects, whatever their entity, that were registered at once.
+  /// The peak number of registered objects of all entities.
   ///
-  /// Less than the sum of the entities' peaks when those were not at the same time.
+  /// Less than the sum of the entities' peaks if those were at different times.
   package final var peakRegisteredCount: Int {
     registry.peak
   }
 
-  /// All registered objects, whatever their entity.
+  /// The number of registered objects of all entities.
   package final var registeredCount: Int {
     sweep()
     return registry.count
   }
 
-  /// The registered object of a key, or a new fault that is registered now.
+  /// Returns the registered object with a key, or a new fault that is registered.
   final func registered(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject {
     if let object = registry.object(rootIndex: layout.rootIndex, key: key) { return object }
     let object = layout.makeObject()
@@ -109,10 +109,10 @@ extension NSManagedObjectContext {
     return object
   }
 
-  /// The registered object of a key whose entity the database has told.
+  /// Returns the registered object with a key whose entity was read from the database.
   ///
-  /// A fault that was made for another entity, from a damaged reference or an ID that names one, is
-  /// no object of that row: it becomes deleted and leaves.
+  /// A fault created for another entity, from a dangling reference or an ID with that entity, isn't
+  /// an object of that row: it becomes deleted and is deregistered.
   final func known(_ layout: EntityLayout, _ key: Int64) -> NSManagedObject? {
     guard let object = registry.object(rootIndex: layout.rootIndex, key: key) else { return nil }
     if object.layout === layout { return object }
@@ -122,10 +122,10 @@ extension NSManagedObjectContext {
     return nil
   }
 
-  /// Traps for an entity of another model than the coordinator's: its objects are laid out
-  /// differently.
+  /// Stops with a precondition failure for an entity of another model than the coordinator's, whose
+  /// slots differ.
   ///
-  /// Makes room for the objects of its store.
+  /// Reserves room for the objects of its store.
   @inline(__always)
   final func checkModel(of layout: EntityLayout) {
     precondition(
@@ -134,7 +134,7 @@ extension NSManagedObjectContext {
     makeRoom(for: layout.place)
   }
 
-  /// Makes room for the objects of one of several stores, before the first of them comes.
+  /// Reserves room for the objects of one of several stores, before the first is registered.
   @inline(__always)
   final func makeRoom(for place: Int) {
     if place >= reads.placeCount { makeMoreRoom(for: place) }
@@ -147,15 +147,15 @@ extension NSManagedObjectContext {
       entityCount: family.entityCount, rootCount: family.rootCount, placeCount: place + 1)
   }
 
-  /// The destination of a to-one, whose concrete entity the row names where it may be another; nil
-  /// when the key names an object of an entity that the relationship does not lead to.
+  /// Returns the destination of a to-one relationship, with the concrete entity that the row
+  /// specifies if it may vary; nil if the key belongs to an entity that can't be a destination.
   ///
-  /// - Parameter owner: The layout of the object that the relationship is of: both are in one store.
+  /// - Parameter owner: The layout of the relationship's owner: both objects are in one store.
   final func object(
     primaryKey: Int64, of relationship: NSRelationshipDescription, entityNumber: Int64,
     owner: EntityLayout
   ) -> NSManagedObject? {
-    // The rows of a child also name objects that were never saved.
+    // Rows of a child also refer to objects that were never saved.
     guard primaryKey > 0 || (primaryKey < 0 && parent != nil) else { return nil }
     guard let destination = relationship.destinationEntity else {
       preconditionFailure("the relationship '\(relationship.name)' has no destination entity")
@@ -176,7 +176,7 @@ extension NSManagedObjectContext {
     return registered(concrete, primaryKey)
   }
 
-  /// Lets go of the clean objects that the registry alone holds.
+  /// Deregisters the unchanged objects that only the registry retains.
   final func sweep() {
     guard !retainsRegisteredObjects, registry.count > 0 else { return }
     changes.compact()
@@ -189,9 +189,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Tells objects that the context lets go that they become faults, the last they hear.
+  /// Notifies deregistered objects that they turn into faults, the last call they get.
   ///
-  /// One that somebody took hold of meanwhile has no context any more.
+  /// An object that was retained in the meantime no longer has a context.
   final func notifyDeregistered(_ objects: [NSManagedObject]) {
     for object in objects {
       object.turnIntoFault()
@@ -199,7 +199,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Sweeps before a load when the registry has doubled since the last time.
+  /// Sweeps before a load if the registry has doubled since the last time.
   final func sweepBeforeLoad() {
     if registry.hasDoubled { sweep() }
   }
@@ -211,7 +211,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The store that holds a layout's rows; traps when the coordinator has none.
+  /// Returns the store of a layout's rows; stops with a precondition failure if the coordinator has none.
   final func store(for layout: EntityLayout) -> RowStore {
     guard let store = store(at: layout.place) else {
       preconditionFailure("the coordinator has no store; add one before fetching or saving")
@@ -219,18 +219,18 @@ extension NSManagedObjectContext {
     return store
   }
 
-  /// The store at a place of the coordinator, or the one that was removed from it.
+  /// Returns the store at an index of the coordinator, or the one that was removed from it.
   final func store(at place: Int) -> RowStore? {
     (place == 0 ? firstStore : coordinator?.store(at: place))
       ?? coordinator?.formerStore(at: place)
   }
 
-  /// The coordinator's store at the first place, asked for once as long as it is there.
+  /// The coordinator's first store, looked up once as long as it's in use.
   final var firstStore: RowStore? {
     reads.firstStore(of: coordinator)
   }
 
-  /// The store an object's row is in or will be in.
+  /// Returns the store that contains an object's row or will contain it.
   final func store(for object: NSManagedObject) -> RowStore? {
     store(at: object.layout.place)
   }

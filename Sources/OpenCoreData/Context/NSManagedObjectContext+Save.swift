@@ -2,20 +2,20 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Writes all changes to the stores, or none of them.
+  /// Saves all changes to the stores, or none of them.
   ///
-  /// Of several stores each writes its own objects in its own transaction, and commits only when all have
-  /// written; a COMMIT that fails after another has succeeded is the one case in which a part is kept.
-  /// Processes pending changes, posts will-save, validates, calls `willSave` until nothing changes any
-  /// more, reserves keys for new objects in a transaction of its own, compares the objects' versions with
-  /// the row cache, writes everything in a second transaction that compares them with the rows, calls
-  /// `didSave` and posts did-save. Conflicts go to the merge policy; once it has settled them, writing is
-  /// tried again. Without changes it posts both notifications, did-save with empty sets.
-  /// Cost: see `Counters`; one INSERT, UPDATE or DELETE a row.
-  /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 when a row has changed since
-  ///   it was read, 133021 when values that must be unique are not, 134070 when `willSave` never comes to
-  ///   rest, 134030 when there's no store, the store is looked at, or a relationship leads into another
-  ///   one, an error of the store otherwise. The changes stay pending, and IDs temporary.
+  /// Each of several stores writes its own objects in its own transaction, and commits only after all
+  /// have written; a COMMIT that fails after another has succeeded is the only case of a partial
+  /// save. Processes pending changes, posts will-save, validates, calls `willSave` until nothing
+  /// changes, reserves primary keys for new objects in a separate transaction, compares row versions
+  /// with the row cache, writes everything in a second transaction that compares them with the store,
+  /// calls `didSave`, and posts did-save. The merge policy resolves conflicts, and the save is
+  /// attempted again. Without changes, both notifications are posted, did-save with empty sets.
+  /// Cost: see `Counters`; one INSERT, UPDATE, or DELETE for each row.
+  /// - Throws: 1550–1680 for a failed validation (several as 1560), 133020 if a row has changed since
+  ///   it was read, 133021 if a uniqueness constraint is violated, 134070 if `willSave` keeps making
+  ///   changes, 134030 if there's no store, the store is read-only, or a relationship refers to
+  ///   another store; otherwise an error of the store. Changes stay unsaved, and IDs temporary.
   public final func save(file: String = #fileID, line: Int = #line) throws {
     try located(file, line) {
       processPendingChanges()
@@ -51,13 +51,13 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Ends a save that writes no object.
+  /// Completes a save that writes no objects.
   private func saveNothing() throws {
     try saveMetadata()
     announceSave(inserted: [], [], updated: [], deleted: [])
   }
 
-  /// Writes what was set as metadata of the stores and has not been written with objects.
+  /// Writes store metadata that was set and hasn't been written together with objects.
   final func saveMetadata() throws {
     for store in coordinator?.rowStores ?? [] where store.hasUnsavedMetadata {
       do {
@@ -68,25 +68,25 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// What a save would write at present.
+  /// Returns the changes that a save would write now.
   final func savePlan() -> SavePlan {
     SavePlan(
       inserted: changes.inserted.undeleted,
-      // No store has transient properties; a parent context does.
+      // Stores have no transient properties; a parent context does.
       updated: changes.updated.array.filter {
         $0.state.isDisjoint(
           with: parent == nil
             ? [.deleted, .inaccessible, .inserted, .transientOnly]
             : [.deleted, .inaccessible, .inserted])
       },
-      // What has no row any more needs no DELETE.
+      // An object without a row needs no DELETE.
       deleted: changes.deleted.array.filter {
         !$0.isInserted && !$0.state.contains(.inaccessible)
       },
       locked: changes.locked.filter { !$0.hasChanges && $0.context === self })
   }
 
-  /// Takes an object whose row was deleted out of the context.
+  /// Removes an object whose row was deleted from the context.
   final func detach(_ object: NSManagedObject) {
     store(for: object)?.disown(
       rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Takes over the row that was saved; what was changed is the row's value now.
+  /// Adopts the saved row, whose values include the object's changes.
   final func settle(on row: Row) {
     self.row.release()
     self.row = row

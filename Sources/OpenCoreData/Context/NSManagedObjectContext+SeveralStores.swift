@@ -1,13 +1,13 @@
 import ManagedModel
 import ProfileEvents
 
-// Fetches over several stores: each is asked once, and what they give is put in one order. So is what
-// one store in memory gives when the order is by a transient property, which only objects have.
+// Fetches over several stores: each is queried once, and the results are merged in order. A fetch from
+// one in-memory store works like this too if it sorts by a transient property, which only objects have.
 
 extension NSManagedObjectContext {
-  /// The one store that a fetch has to ask; nil when there are several, or none that may be asked.
+  /// Returns the only store that a fetch has to query; nil if there are several, or none that it may query.
   ///
-  /// - Throws: 134030 when the coordinator has no store.
+  /// - Throws: 134030 if the coordinator has no store.
   final func onlyStore(of plan: FetchPlan) throws -> RowStore? {
     if plan.affectedStores == nil, let coordinator, !coordinator.isSpread {
       guard let firstStore else { throw NSError.noStore() }
@@ -32,9 +32,9 @@ extension NSManagedObjectContext {
     var rows: [FetchedRow]
   }
 
-  /// What a fetch finds in each store, in one order over all, offset and limit taken.
+  /// Returns each store's matches, ordered across all stores, with offset and limit applied.
   ///
-  /// The rows are the caller's, as they are in the parts.
+  /// The caller owns the rows in the parts.
   private func parts(
     of plan: FetchPlan
   ) throws -> (parts: [Part], order: [(part: Int, row: Int)]) {
@@ -44,11 +44,11 @@ extension NSManagedObjectContext {
         var asked = plan.at(store)
         asked.offset = 0
         if plan.isSortedByObjects(of: store) {
-          // What is left says whether its keys are known; any of the rows may be a wanted one.
+          // The remaining plan determines whether keys are known; any of the rows may be needed.
           asked.sort.removeAll(where: plan.isTransient)
           asked.limit = 0
         } else {
-          // Any of its rows up to there may be among the wanted ones.
+          // Any row up to this limit may be needed.
           asked.limit = plan.limit > 0 ? plan.offset + plan.limit : 0
         }
         parts.append(
@@ -72,12 +72,12 @@ extension NSManagedObjectContext {
     }
     let skipped = order.dropFirst(plan.offset)
     let kept = Array(plan.limit > 0 ? skipped.prefix(plan.limit) : skipped)
-    // First, for it changes the parts.
+    // Must come first, because it changes the parts.
     let places = select(kept, from: &parts)
     return (parts, places)
   }
 
-  /// Lets go of the rows that are not wanted, and says where the others are now.
+  /// Releases the rows that aren't needed, and returns the new indexes of the others.
   private func select(
     _ kept: [(part: Int, row: Int)], from parts: inout [Part]
   ) -> [(part: Int, row: Int)] {
@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
     return kept.map { ($0.part, wanted[$0.part][$0.row] ?? 0) }
   }
 
-  /// Objects of several stores, or of one whose rows do not say the order.
+  /// Returns objects of several stores, or of one whose rows don't determine the order.
   final func fetchAcross(_ plan: FetchPlan) throws -> [NSManagedObject] {
     try fetching(plan) {
       sweepBeforeLoad()
@@ -118,9 +118,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The IDs of objects of several stores, or of one whose rows do not say the order.
+  /// Returns the IDs of objects of several stores, or of one whose rows don't determine the order.
   ///
-  /// Without property values too the rows are read: they say in which order the stores' objects stand.
+  /// The rows are read even without property values: they determine the order across the stores.
   final func fetchIDsAcross(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
     try fetching(plan) {
       let (parts, order) = try parts(of: plan)
@@ -141,7 +141,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The dictionaries of several stores.
+  /// Returns the dictionaries of several stores.
   final func fetchDictionariesAcross(_ plan: FetchPlan) throws -> [[String: Any]] {
     guard let dictionary = plan.dictionary else { return [] }
     let names = Set(dictionary.columns.map(\.name))
@@ -172,7 +172,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The number of matches in several stores.
+  /// Returns the number of matches in several stores.
   final func countAcross(_ plan: FetchPlan) throws -> Int {
     if plan.dictionary != nil { return try fetchDictionariesAcross(plan).count }
     return try fetching(plan) {
@@ -189,9 +189,9 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// A page of a fetch, whose rows are in several stores: one SELECT for each.
+  /// Loads a batch of a fetch whose rows are in several stores: one SELECT for each.
   ///
-  /// - Parameter visit: Is given the objects of each store, which nobody else may hold.
+  /// - Parameter visit: Receives the objects of each store, which must not be retained elsewhere.
   final func loadAcross(
     _ keys: ArraySlice<FetchedIdentity>, _ plan: FetchPlan,
     _ visit: ([NSManagedObject]) -> Void
@@ -212,9 +212,9 @@ extension NSManagedObjectContext {
   }
 }
 
-/// A row as sort descriptors see it.
+/// A row as sort descriptors read it.
 ///
-/// Stored attributes are read from the row; transient ones, and what lies behind a relationship, from
+/// Stored attributes are read from the row; transient ones, and key paths across relationships, from
 /// the context's objects.
 private final class FetchedRecord: KeyValueReadable {
   let place: (part: Int, row: Int)
@@ -242,14 +242,14 @@ private final class FetchedRecord: KeyValueReadable {
   }
 }
 
-// Which of several stores an object is in.
+// The stores that objects are assigned to.
 
 extension NSManagedObjectContext {
-  /// Says which store a new object will be saved to.
+  /// Specifies the store that a new object will be saved to.
   ///
-  /// Unasked, it goes to the first store that holds its entity and may be written. Objects that are
-  /// related are in one store: assign them all before saving. No statement. Traps for an object that has
-  /// been saved or has its permanent ID, for a store of another coordinator, and for one whose
+  /// By default, that's the first writable store that contains its entity. Related objects must be in
+  /// the same store: assign them all before saving. No statements. It's a programmer error to pass an
+  /// object that was saved or has a permanent ID, a store of another coordinator, or one whose
   /// configuration lacks the entity.
   public final func assign(_ object: Any, to store: NSPersistentStore) {
     guard let object = object as? NSManagedObject, object.context === self, object.isInserted else {
@@ -271,16 +271,16 @@ extension NSManagedObjectContext {
     registry.add(object)
   }
 
-  /// Gives a new object that is not registered yet its store, where that matters.
+  /// Assigns a store to a new object that isn't registered yet, if there are several.
   final func place(_ object: NSManagedObject) {
-    // With no store to go to it stays where it is; saving says so.
+    // Without a store it keeps its layout; saving reports the error.
     guard let store = try? requiredCoordinator.homeStore(of: object.layout) else { return }
     move(object, to: store)
   }
 
-  /// Moves new objects whose store does not hold them: it may have been added after they were made.
+  /// Reassigns new objects that their stores can't contain: another store may have been added later.
   ///
-  /// - Throws: 134030 for an object that no store holds.
+  /// - Throws: 134030 for an object that no store can contain.
   final func settlePlaces() throws {
     for object in changes.inserted.array where object.primaryKey <= 0 && !object.isDeleted {
       if let store = store(at: object.layout.place), store.layouts.holds(object.layout) { continue }
@@ -296,9 +296,9 @@ extension NSManagedObjectContext {
     object.move(to: object.layout.at(store.place))
   }
 
-  /// Whether all that changed objects lead to is in their own stores.
+  /// Checks that all destinations of changed objects are in the objects' own stores.
   ///
-  /// - Throws: 134030 for the first that is not, as Apple's refuses it at save.
+  /// - Throws: 134030 for the first that isn't, as Core Data does at save.
   final func checkStores(of objects: [NSManagedObject]) throws {
     for object in objects {
       guard let values = object.values else { continue }
@@ -321,7 +321,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-  /// Takes the layout of another store, whose slots lie where those of the present one do.
+  /// Switches to the layout of another store, which has the same slots.
   fileprivate final func move(to layout: EntityLayout) {
     guard layout !== self.layout else { return }
     if row.base == self.layout.defaultRow.base {
@@ -338,7 +338,7 @@ extension NSManagedObject {
 }
 
 extension SavePlan {
-  /// The objects of one store, in the order of this plan.
+  /// Returns the objects of one store, in the order of this plan.
   private func part(at place: Int) -> SavePlan {
     func here(_ objects: [NSManagedObject]) -> [NSManagedObject] {
       objects.filter { $0.layout.place == place }
@@ -348,7 +348,7 @@ extension SavePlan {
       locked: here(locked))
   }
 
-  /// The plan of each store, in the order of their places.
+  /// The plan of each store, in the order of the stores' indexes.
   var parts: [(place: Int, plan: SavePlan)] {
     let places = Set((written + deleted + locked).map(\.layout.place))
     return places.sorted().map { ($0, part(at: $0)) }

@@ -3,18 +3,18 @@ import ManagedModel
 package import ProfileEvents
 import Synchronization
 
-/// A scratch pad of objects over a coordinator's stores.
+/// A space to create, fetch, and change objects of a coordinator's stores.
 ///
-/// Objects are uniqued: one instance for each row. Nothing reaches a store before `save`. All calls but
-/// `perform`, `performAndWait` and `init` belong on the context's queue. Apple counterpart:
-/// `NSManagedObjectContext`.
+/// Objects are uniqued: one instance for each row. Changes reach a store only with `save`. All calls
+/// except `perform`, `performAndWait`, and `init` must be made on the context's queue. Apple
+/// counterpart: `NSManagedObjectContext`.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-  // everything mutable is used on `queue` alone
+  // all mutable state is used only on `queue`
   /// Where a context's work runs.
   public enum ConcurrencyType: UInt, Sendable {
-    /// A serial queue of its own.
+    /// The context's own serial queue.
     case privateQueueConcurrencyType = 1
-    /// The main queue; a command-line program has to run it (`dispatchMain()`).
+    /// The main queue, which a command-line program must run (`dispatchMain()`).
     case mainQueueConcurrencyType = 2
 
     /// The shorter name of `privateQueueConcurrencyType`.
@@ -23,22 +23,22 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public static let mainQueue = ConcurrencyType.mainQueueConcurrencyType
   }
 
-  /// Which queue the context was made for.
+  /// The type of queue that the context was created with.
   public let concurrencyType: ConcurrencyType
   let queue: DispatchQueue
-  /// The thread that runs a block of this context; 0 between blocks.
+  /// The thread that is running a block of this context; 0 between blocks.
   let runner = Atomic<UInt64>(0)
   @exclusivity(unchecked) var registry = ObjectRegistry()
-  /// The model's, to tell objects of another model.
+  /// The layouts of the model, to detect objects of another model.
   private(set) var family: LayoutFamily?
-  /// The class that an object was last made of, and its entity.
+  /// The class of the object that was created last, and its entity.
   @exclusivity(unchecked) final var lastInserted:
     (type: NSManagedObject.Type, entity: NSEntityDescription)?
-  /// Where this context reads and saves instead of the coordinator's stores.
+  /// The parent context that this one reads from and saves to, instead of the stores.
   private var parentContext: NSManagedObjectContext?
-  /// Whether a context was made a child of this one.
+  /// Whether this context is the parent of another.
   let hasChildren = Atomic<Bool>(false)
-  /// What children may ask for.
+  /// What this context stores for its children.
   final var children = ChildLink()
   /// The `perform` blocks that are running.
   @exclusivity(unchecked) final var blocks = BlockState()
@@ -46,63 +46,64 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var reads = ReadSession()
   /// The undo manager.
   @exclusivity(unchecked) final var undoState = UndoState()
-  /// The faults that could not be read.
+  /// The faults that couldn't be fulfilled.
   final var faultFailures = FaultFailures()
-  /// The child contexts that merge by themselves.
+  /// The child contexts that merge changes automatically.
   let mergeObservers = AutomaticMergeObservers<NSManagedObjectContext>()
   var mergesAutomatically = false
   let scope: ProfileScope
-  /// What a new fault of this context is: watched when queues are guarded.
+  /// The state of a new fault of this context, which is watched if queues are guarded.
   final let faultState: ObjectState = QueueGuard.isOn ? .watched : .fault
   /// What has changed since the last save, and since the last notification.
   @exclusivity(unchecked) final var changes = PendingChanges()
   var coordinator: NSPersistentStoreCoordinator?
 
-  /// How old a row of the row cache may be, in seconds: below 0, as by default, of any age; 0,
-  /// never used; above 0, at most so old.
+  /// The maximum age of a row-cache entry in seconds: negative, the default, for any age; 0 to never
+  /// use entries; positive for at most that age.
   ///
-  /// An override is asked when a block of the context begins: where it gave a number below 0 then, a
-  /// fault whose row was fetched does not ask again.
+  /// An override is read when a block of the context begins: if it was negative then, a fault whose
+  /// row was fetched doesn't read it again.
   /// Deviation: the book calls 0 "never stale".
   open var stalenessInterval: Double = -1 {
     didSet { askStaleness() }
   }
-  /// Whether rows of the row cache are used however old they are.
+  /// Whether rows of the row cache are used regardless of age.
   @exclusivity(unchecked) private(set) final var acceptsAnyAge = true
 
-  /// Asks `stalenessInterval`, which may be overridden, whether faults have to ask it.
+  /// Reads `stalenessInterval`, which may be overridden, to determine whether faults must check it.
   final func askStaleness() {
     acceptsAnyAge = stalenessInterval < 0
   }
 
-  /// Whether an object whose row is gone becomes deleted with nil values when its fault fires; with
-  /// false, that traps.
+  /// Whether firing a fault whose row doesn't exist deletes the object and sets its values to nil; if
+  /// `false`, it stops the program.
   open var shouldDeleteInaccessibleFaults = true
 
-  /// Whether deletions are carried through relationships at each `processPendingChanges` or only at
+  /// Whether deletions propagate through relationships at each `processPendingChanges` or only at
   /// save.
   open var propagatesDeletesAtEndOfEvent = true
 
-  /// Whether registered objects stay although nobody else holds them.
+  /// Whether the context keeps strong references to all registered objects.
   open var retainsRegisteredObjects = false
 
-  /// The `NSMergePolicy` that settles the conflicts of a save.
+  /// The `NSMergePolicy` that resolves the conflicts of a save.
   ///
-  /// `NSMergePolicy.error` by default, with which the save throws. Traps for anything that isn't a policy.
+  /// `NSMergePolicy.error` by default, with which the save throws. It's a programmer error to set anything
+  /// else.
   open var mergePolicy: Any = NSMergePolicy.error {
     didSet {
       precondition(mergePolicy is NSMergePolicy, "a merge policy is an NSMergePolicy")
     }
   }
-  /// Whether batch sizes and prefetches of this child's fetches hold for its parent's.
+  /// Whether batch sizes and prefetches of this child's fetches also apply in its parent.
   ///
-  /// Apple's framework ignores both in a child, as this does by default. No Apple counterpart.
+  /// By default a child ignores both, like Core Data. No Apple counterpart.
   open var prefetchesThroughParent = false
 
-  /// Values of the application's own.
+  /// Values that the application stores with the context.
   open var userInfo: [AnyHashable: Any] = [:]
 
-  /// Who saves through this context, for the persistent history.
+  /// The author of this context's transactions in the persistent history.
   open var transactionAuthor: String? {
     get { scope.author }
     set { scope.author = newValue }
@@ -114,9 +115,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     set { scope.contextName = newValue }
   }
 
-  /// Makes a context without a coordinator; set `persistentStoreCoordinator` before using it.
+  /// Creates a context without a coordinator; set `persistentStoreCoordinator` before you use it.
   ///
-  /// No statement.
+  /// No statements.
   public init(concurrencyType: ConcurrencyType) {
     self.concurrencyType = concurrencyType
     switch concurrencyType {
@@ -127,12 +128,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The shorter spelling of `init(concurrencyType:)`.
+  /// Creates a context; the shorter spelling of `init(concurrencyType:)`.
   public convenience init(_ type: ConcurrencyType) {
     self.init(concurrencyType: type)
   }
 
-  /// Makes a context over a coordinator.
+  /// Creates a context with a coordinator.
   convenience init(concurrencyType: ConcurrencyType, coordinator: NSPersistentStoreCoordinator) {
     self.init(concurrencyType: concurrencyType)
     attach(coordinator)
@@ -145,13 +146,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     for object in survivors { object.keepStore(store(for: object)) }
   }
 
-  /// Whether an object whose row is gone becomes deleted with nil values; asked when its fault fires.
+  /// Returns whether an object whose row doesn't exist becomes deleted with nil values; called when its fault
+  /// fires.
   ///
-  /// Gives `shouldDeleteInaccessibleFaults` unless it is overridden. With false the program ends there.
+  /// Returns `shouldDeleteInaccessibleFaults` unless overridden. With `false`, the program stops.
   /// - Parameters:
   ///   - fault: The object.
-  ///   - oid: Its ID.
-  ///   - property: Nil: which property was read is not kept.
+  ///   - oid: Its object ID.
+  ///   - property: Always nil; the property that was read isn't recorded.
   open func shouldHandleInaccessibleFault(
     _ fault: NSManagedObject, for oid: NSManagedObjectID,
     triggeredByProperty property: NSPropertyDescription?
@@ -159,7 +161,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     shouldDeleteInaccessibleFaults
   }
 
-  /// The coordinator whose stores the context reads and writes; set once, before first use.
+  /// The coordinator whose stores the context reads and writes; set it once, before first use.
   open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
     get { coordinator }
     set {
@@ -168,12 +170,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The context that this one reads from and saves to, instead of the stores; set once, before first
+  /// The context that this one reads from and saves to, instead of the stores; set it once, before first
   /// use.
   ///
-  /// Fetches and faults ask the parent, whose unsaved changes they see, and wait for its queue; a save
-  /// makes the changes the parent's and writes nothing. The parent is held. It needs its coordinator
-  /// before it is set here. The book's chapter 10.
+  /// Fetches and faults query the parent, including its unsaved changes, and wait for its queue; a save
+  /// applies the changes to the parent and writes nothing to a store. The child keeps a strong reference
+  /// to the parent, which needs its coordinator before it's set here. See the book's chapter 10.
   open var parent: NSManagedObjectContext? {
     get { parentContext }
     set {
@@ -186,15 +188,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The counts of what this context caused since it was made.
+  /// The counts of what this context has caused since it was created.
   ///
-  /// On its queue.
+  /// Use it on the context's queue.
   package var counters: Counters {
     sweep()
     return scope.counters
   }
 
-  /// The call site of the events from now on; nil lets each call name its own.
+  /// The call site of subsequent events; if nil, each call records its own.
   package var callSite: CallSite? {
     get { scope.callSite }
     set { scope.callSite = newValue }
@@ -210,7 +212,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       rootCount: coordinator.managedObjectModel.entities.count { $0.superentity == nil })
   }
 
-  /// The coordinator, which every request needs; traps when none was set.
+  /// The coordinator, which every request needs; it's a programmer error if none was set.
   var requiredCoordinator: NSPersistentStoreCoordinator {
     guard let coordinator else {
       preconditionFailure(
@@ -221,5 +223,5 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 }
 
-/// Where a context's work runs, by its older name.
+/// The older name of ``NSManagedObjectContext/ConcurrencyType``.
 public typealias NSManagedObjectContextConcurrencyType = NSManagedObjectContext.ConcurrencyType

@@ -1,16 +1,16 @@
 import ManagedModel
 
-/// The objects a context has, one for each row.
+/// The registered objects of a context, one for each row.
 ///
-/// Holds them strongly. On the context's queue it lets go of the clean ones that nobody else holds:
-/// weak references would cost 80 bytes an object, and removal in `deinit` is unsafe when the last
-/// reference goes away on another thread.
+/// Keeps strong references. On the context's queue, it releases unchanged objects that aren't
+/// retained elsewhere: weak references would cost 80 bytes for each object, and removal in `deinit`
+/// is unsafe if the last reference is released on another thread.
 struct ObjectRegistry: ~Copyable {
   private var tables = FixedArray<KeyTable<NSManagedObject>>(count: 0) { KeyTable() }
   /// By layout index.
   private var tallies = FixedArray<Tally>(count: 0) { Tally() }
   private(set) var count = 0
-  /// The most there were of all entities together at once.
+  /// The peak number of objects of all entities.
   private(set) var peak = 0
   /// The count right after the last sweep; a load sweeps once it has doubled.
   private var countAfterSweep = 0
@@ -18,15 +18,15 @@ struct ObjectRegistry: ~Copyable {
   /// Registered objects of one entity, subentities not included.
   struct Tally {
     var count = 0
-    /// The most there were at once.
+    /// The peak number of objects.
     var peak = 0
   }
 
   init() {}
 
-  /// Makes room for the entities of a model in as many stores.
+  /// Reserves room for the entities of a model in the given number of stores.
   ///
-  /// Objects that are there stay.
+  /// Registered objects stay registered.
   mutating func prepare(entityCount: Int, rootCount: Int, placeCount: Int = 1) {
     let (roots, entities) = (rootCount * placeCount, entityCount * placeCount)
     guard tables.count < roots else { return }
@@ -42,27 +42,27 @@ struct ObjectRegistry: ~Copyable {
     for index in 0..<oldTallies.count { tallies[index] = oldTallies[index] }
   }
 
-  /// How many objects of one entity there are, and were at most, by its layout's index.
+  /// Returns the current and peak number of objects of one entity, by its layout's index.
   func tally(_ index: Int) -> Tally {
     tallies[index]
   }
 
-  /// The object of a key, if there is one.
+  /// Returns the object with a key, if there is one.
   func object(rootIndex: Int, key: Int64) -> NSManagedObject? {
     tables[rootIndex].find(key)?.pointee
   }
 
-  /// Makes room for as many more objects of a root.
+  /// Reserves room for the given number of additional objects of a root entity.
   func reserve(rootIndex: Int, _ additional: Int) {
     tables[rootIndex].reserve(additional)
   }
 
-  /// Adds an object under its primary key, which must be free.
+  /// Adds an object under its primary key, which must be unused.
   mutating func add(_ object: NSManagedObject) {
     add(object, rootIndex: object.layout.rootIndex, index: object.layout.index)
   }
 
-  /// Adds an object whose layout's indexes the caller has at hand: nothing is counted but the object.
+  /// Adds an object whose layout's indexes the caller has read: retains only the object.
   @inline(__always)
   mutating func add(_ object: NSManagedObject, rootIndex: Int, index: Int) {
     _ = tables[rootIndex].find(object.primaryKey, orInsert: object)
@@ -72,14 +72,14 @@ struct ObjectRegistry: ~Copyable {
     if count > peak { peak = count }
   }
 
-  /// Takes an object out.
+  /// Removes an object.
   mutating func remove(_ object: NSManagedObject) {
     guard tables[object.layout.rootIndex].remove(object.primaryKey) != nil else { return }
     tallies[object.layout.index].count -= 1
     count -= 1
   }
 
-  /// Forgets the peaks, so that the next part of a run starts from what is registered now.
+  /// Resets the peaks, so that the next part of a run starts from the current counts.
   mutating func resetPeaks() {
     for index in 0..<tallies.count { tallies[index].peak = tallies[index].count }
     peak = count
@@ -90,9 +90,9 @@ struct ObjectRegistry: ~Copyable {
     count > 1024 && count >= countAfterSweep * 2
   }
 
-  /// Lets go of clean objects that nobody else holds.
+  /// Releases unchanged objects that aren't retained elsewhere.
   ///
-  /// The caller repeats it as long as what was let go held others.
+  /// The caller repeats it while released objects had retained others.
   mutating func sweep() -> SweptObjects {
     var swept = SweptObjects(rootCount: tables.count)
     var removedCount = 0
@@ -111,7 +111,7 @@ struct ObjectRegistry: ~Copyable {
     return swept
   }
 
-  /// Lets go of those of the named objects that are clean and that nobody else holds.
+  /// Releases those of the given objects that are unchanged and not retained elsewhere.
   mutating func sweep(_ keys: [(rootIndex: Int, key: Int64)]) -> SweptObjects {
     var swept = SweptObjects(rootCount: tables.count)
     for (rootIndex, key) in keys {
@@ -126,30 +126,30 @@ struct ObjectRegistry: ~Copyable {
     return swept
   }
 
-  /// Gives an object that was saved its permanent key.
+  /// Reregisters a saved object under its permanent key.
   mutating func rekey(_ object: NSManagedObject, from temporary: Int64) {
     let rootIndex = object.layout.rootIndex
     guard let moved = tables[rootIndex].remove(temporary) else { return }
     _ = tables[rootIndex].find(object.primaryKey, orInsert: moved)
   }
 
-  /// Every object, in no order.
+  /// Calls the body with every object, in no particular order.
   func forEach(_ body: (NSManagedObject) throws -> Void) rethrows {
     for rootIndex in 0..<tables.count {
       try tables[rootIndex].forEach { _, slot in try body(slot.pointee) }
     }
   }
 
-  /// Takes every object out, and returns the permanent keys by root and the objects that are retained
+  /// Removes every object, and returns the permanent keys by root and the objects that are retained
   /// elsewhere.
   ///
-  /// - Parameter includingOwn: Whether filled objects of the application's classes are returned too.
+  /// - Parameter includingOwn: Whether realized objects of custom classes are returned too.
   mutating func removeAll(includingOwn: Bool = false) -> (
     keys: [[Int64]], survivors: [NSManagedObject]
   ) {
     var released = [[Int64]](repeating: [], count: tables.count)
     var survivors: [NSManagedObject] = []
-    // First, while all are held: else a chain of objects would be freed in one deep recursion.
+    // First, while all are retained: otherwise a chain of objects would be freed in a deep recursion.
     forEach { $0.dropRelated() }
     for rootIndex in 0..<tables.count {
       tables[rootIndex].removeAll { _, slot in
@@ -171,13 +171,13 @@ struct ObjectRegistry: ~Copyable {
   }
 }
 
-/// What a sweep took out of the registry.
+/// The objects that a sweep removed from the registry.
 struct SweptObjects {
-  /// The keys let go, by root, for the row cache.
+  /// The released keys, by root, for the row cache.
   private(set) var keys: [[Int64]]
-  /// Filled objects of the application's classes, which are told that they go.
+  /// Realized objects of custom classes, which are notified of their release.
   private(set) var told: [NSManagedObject] = []
-  /// Whether one of them held others, which may go now.
+  /// Whether one of them retained others, which may be releasable now.
   private(set) var heldOthers = false
 
   init(rootCount: Int) {

@@ -1,20 +1,20 @@
 import ManagedModel
 
-/// The changes of a context at two levels: since the last save, and since the last notification.
+/// The changes of a context since the last save, and since the last notification.
 ///
-/// Changed objects are held strongly until they are saved or rolled back.
+/// Changed objects are retained until they are saved or rolled back.
 struct PendingChanges {
   /// In the order of insertion, which is the order of INSERTs and of new primary keys.
   var inserted = ChangedObjects(.inserted)
   var updated = ChangedObjects(.updated)
   var deleted = ChangedObjects(.deleted)
-  /// Deletions not yet carried through their relationships.
+  /// Deletions that haven't been propagated yet.
   var unpropagated: [NSManagedObject] = []
-  /// Objects whose version the next save compares although nothing of them is written.
+  /// Objects whose version the next save compares without writing them.
   var locked: [NSManagedObject] = []
   /// Objects that a merge has deleted since pending changes were processed.
   var mergedDeletions: [NSManagedObject] = []
-  /// New objects that went because of a constraint; the next did-save lists them as deleted.
+  /// New objects removed because of a constraint; the next did-save lists them as deleted.
   var displaced: [NSManagedObject] = []
 
   var eventInserted = ChangedObjects(.eventInserted)
@@ -22,16 +22,16 @@ struct PendingChanges {
   var eventDeleted = ChangedObjects(.eventDeleted)
   var eventRefreshed = ChangedObjects(.eventRefreshed)
 
-  /// What the did-change notification that is being posted tells of; empty otherwise.
+  /// The changes in the did-change notification that is being posted; otherwise empty.
   var posted: [Set<NSManagedObject>] = []
 
-  /// Raised by each change, so that a pass of `willSave` can tell whether it changed anything.
+  /// Incremented by each change, so that a pass of `willSave` can detect changes.
   private(set) var marks = 0
 
-  /// Notes that something changed.
+  /// Records a change.
   mutating func mark() { marks += 1 }
 
-  /// Whether an object was inserted or set in the present event, or in the one being told of.
+  /// Whether an object was inserted or changed in the current event, or in the one being posted.
   func isInEvent(_ object: NSManagedObject) -> Bool {
     !object.state.isDisjoint(with: [.eventInserted, .eventUpdated])
       || posted.contains { $0.contains(object) }
@@ -40,19 +40,19 @@ struct PendingChanges {
   /// The objects inserted since the last notification.
   var eventInsertions: Set<NSManagedObject> {
     mutating get {
-      // Most often no earlier event has inserted any, and the save tells of the same.
+      // Usually no earlier event has inserted any, and the save posts the same set.
       eventInserted.array.isSame(as: inserted.array) ? inserted.members : eventInserted.members
     }
   }
 
-  /// Some of the inserted objects as a set, which is at hand where they are all of them.
+  /// Returns inserted objects as a set, which is cached if they are all of them.
   mutating func insertions(_ objects: [NSManagedObject]) -> Set<NSManagedObject> {
     objects.isSame(as: inserted.array) ? inserted.members : Set(objects)
   }
 
-  /// Every changed object once.
+  /// Every changed object, once.
   var all: [NSManagedObject] {
-    // The marks tell who is in several of them.
+    // The marks show which are in several of them.
     var result = inserted.array
     for object in updated.array where !object.state.contains(.inserted) { result.append(object) }
     for object in deleted.array where object.state.isDisjoint(with: [.inserted, .updated]) {
@@ -70,7 +70,7 @@ struct PendingChanges {
       || !eventRefreshed.isEmpty
   }
 
-  /// Forgets every change.
+  /// Discards all changes.
   mutating func removeAll() {
     clearEvents()
     inserted.removeAll()
@@ -82,14 +82,14 @@ struct PendingChanges {
     mergedDeletions = []
   }
 
-  /// Forgets what was changed of one object.
+  /// Discards the changes of one object.
   mutating func forget(_ object: NSManagedObject) {
     updated.remove(object)
     deleted.remove(object)
     locked.removeAll { $0 === object }
   }
 
-  /// Lets go of objects that are not changed any more.
+  /// Releases objects that are no longer changed.
   mutating func compact() {
     inserted.compact()
     updated.compact()
@@ -110,9 +110,9 @@ struct PendingChanges {
 }
 
 extension [NSManagedObject] {
-  /// Whether both are the same objects in the same order.
+  /// Whether both arrays have the same objects in the same order.
   fileprivate func isSame(as other: [NSManagedObject]) -> Bool {
-    // References side by side: comparing them so counts none.
+    // Compares the references as memory, which changes no reference count.
     withUnsafeBytes { first in other.withUnsafeBytes { first.elementsEqual($0) } }
   }
 }

@@ -14,12 +14,12 @@ struct ReadSession {
   private var depth = 0
   /// The query generation that the context is pinned to; nil when it reads the current state.
   private(set) var pin: NSQueryGenerationToken?
-  /// The store whose row cache the context reads as it is, known from the first fault on.
+  /// The store whose row cache the context reads directly, known from the first fault on.
   ///
   /// Nil for a child, while the context is pinned, and once objects of several stores may be
   /// registered.
   private(set) var direct: RowStore?
-  /// The coordinator's store at the first place; found when it's first needed.
+  /// The coordinator's first store; looked up when it's first needed.
   private var first: RowStore?
   /// How many stores' objects the registry has room for.
   private(set) var placeCount = 1
@@ -90,7 +90,7 @@ struct ReadSession {
     return GenerationReader(generation)
   }
 
-  /// Reads from another state of the stores from now on; nil for the current one.
+  /// Pins all reads to a query generation; nil to read the current state.
   mutating func pin(to token: NSQueryGenerationToken?) {
     end()
     pin = token
@@ -113,8 +113,8 @@ struct ReadSession {
     guard let pin else { return nil }
     let known = pin.generations
     if let generation = known.first(where: { $0.store === store }) { return generation }
-    // All stores at once, so that no store is read in a newer state than another; one that was added
-    // since is pinned now.
+    // Pins all stores together, so that none is read in a newer state than another; a store that was
+    // added later is pinned now.
     let stores = known.isEmpty ? coordinator.rowStores : [store]
     let generations = try known + stores.map { try $0.currentGeneration() }
     self.pin = NSQueryGenerationToken(generations)
@@ -132,7 +132,7 @@ struct ReadSession {
     direct = nil
   }
 
-  /// The coordinator's store at the first place, looked up again once it was removed.
+  /// Returns the coordinator's first store, looked up again after it was removed.
   mutating func firstStore(of coordinator: NSPersistentStoreCoordinator?) -> RowStore? {
     if let first, !first.isRemoved { return first }
     first = coordinator?.store(at: 0) ?? first
@@ -141,10 +141,10 @@ struct ReadSession {
 }
 
 extension NSManagedObjectContext {
-  /// Reads a store; reads inside of the body share its snapshot.
+  /// Reads a store; nested reads in the body share its snapshot.
   ///
-  /// Outside of a `perform` block the read transaction ends with the outermost read.
-  /// - Throws: Whatever goes wrong, as an `NSError`.
+  /// Outside of a `perform` block, the read transaction ends with the outermost read.
+  /// - Throws: Any error, as an `NSError`.
   @discardableResult
   final func read<R>(_ store: RowStore, _ body: (any StoreReader) throws -> R) throws -> R {
     do {

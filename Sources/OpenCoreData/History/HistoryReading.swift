@@ -7,8 +7,8 @@ struct HistoryReading {
   let tables: HistoryTables
   let connection: Connection
 
-  /// The condition of what lies behind or before a place, and its bind; no bind for a place that is
-  /// none in this store.
+  /// Returns the condition for transactions after or before a position, and its bound value; no value
+  /// if the position isn't in this store.
   static func condition(
     _ place: NSPersistentHistoryChangeRequest.Place, _ comparison: String, in store: String
   ) -> (String, SQLiteValue?) {
@@ -20,9 +20,9 @@ struct HistoryReading {
     }
   }
 
-  /// The transactions behind a place, in their order.
+  /// Returns the transactions after a position, in order.
   ///
-  /// - Throws: 134301 for a token behind which transactions were deleted.
+  /// - Throws: 134301 for a token after which transactions were deleted.
   func transactions(
     after place: NSPersistentHistoryChangeRequest.Place, withChanges: Bool
   ) throws -> [NSPersistentHistoryTransaction] {
@@ -50,8 +50,8 @@ struct HistoryReading {
     }
   }
 
-  /// Transactions are numbered in turn, so that a number that is missing behind the token's is that of
-  /// a deleted one.
+  /// Checks that no transaction after a token was deleted: transactions are numbered consecutively,
+  /// so a missing number indicates a deleted one.
   private func check(_ token: NSPersistentHistoryToken) throws {
     guard let last = token.transactions[store.identifier] else { return }
     let rows = try connection.values("SELECT MIN(Z_PK) FROM ATRANSACTION")
@@ -69,7 +69,7 @@ struct HistoryReading {
       [NSAffectedStoresErrorKey: [store]])
   }
 
-  /// The changes of the transactions that a condition holds for, by transaction.
+  /// Returns the changes of the transactions that satisfy a condition, by transaction.
   private func changes(
     of condition: String, _ binds: [SQLiteValue]
   ) throws -> [Int64: [NSPersistentHistoryChange]] {
@@ -80,7 +80,7 @@ struct HistoryReading {
         + "(SELECT Z_PK FROM ATRANSACTION WHERE \(condition)) ORDER BY Z_PK", binds)
     var result: [Int64: [NSPersistentHistoryChange]] = [:]
     for row in rows {
-      // A row of an entity that the model does not have says nothing to a program.
+      // Changes of entities that aren't in the model are skipped.
       guard case .integer(let number) = row[0], case .integer(let transaction) = row[1],
         case .integer(let code) = row[2], case .integer(let entity) = row[3],
         case .integer(let key) = row[4], key > 0, let entityNumber = Int(exactly: entity),
@@ -122,7 +122,7 @@ struct HistoryReading {
 }
 
 extension SQLiteValue {
-  /// A number of either kind.
+  /// The number, whether it's an integer or a real.
   fileprivate var number: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -131,7 +131,7 @@ extension SQLiteValue {
     }
   }
 
-  /// A text; a number's digits, as a process may be named by one.
+  /// The string; for a number, its digits, because a process may be identified by one.
   fileprivate var string: String? {
     switch self {
     case .text(let text): text
@@ -151,7 +151,7 @@ extension SQLiteValue {
   }
 }
 
-/// The entities that requests for history name: Apple's, without tables of their own.
+/// The entities that history requests name: Core Data's, without tables of their own.
 enum HistoryEntities {
   static let change = make(
     "CHANGE", ["changeID", "changedEntity", "changedObjectID", "changeType"])
@@ -162,7 +162,7 @@ enum HistoryEntities {
       "transactionNumber",
     ])
 
-  /// A request for one of the two.
+  /// Returns a request for one of the two.
   static func request(_ entity: NSEntityDescription) -> NSFetchRequest<any NSFetchRequestResult> {
     let request = NSFetchRequest<any NSFetchRequestResult>()
     request.entity = entity

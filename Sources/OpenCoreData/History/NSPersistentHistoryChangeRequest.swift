@@ -1,11 +1,11 @@
 import ManagedModel
 
-/// Asks for the history of the stores, or deletes a part of it.
+/// Fetches the history of the stores, or deletes a part of it.
 ///
-/// Through `NSManagedObjectContext.execute(_:)`. Cost: one SELECT of transactions and one of changes;
-/// deleting costs two DELETEs in a transaction. Apple counterpart: the same.
+/// Execute it with `NSManagedObjectContext.execute(_:)`. Cost: one SELECT of transactions and one of
+/// changes; deleting costs two DELETEs in a transaction. Apple counterpart: the same.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
-  /// Where in the history a request begins, or where it deletes up to.
+  /// The position in the history at which a request begins, or up to which it deletes.
   enum Place {
     case date(Date)
     case token(NSPersistentHistoryToken?)
@@ -13,13 +13,13 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
   private let place: Place
   private let deletes: Bool
-  /// What the result is.
+  /// The type of the result.
   open var resultType = NSPersistentHistoryResultType.transactionsAndChanges
-  /// Which transactions or changes are wanted: a request of `NSPersistentHistoryTransaction.fetchRequest`
-  /// or `NSPersistentHistoryChange.fetchRequest` with a predicate, sort descriptors or a limit.
+  /// The condition for transactions or changes: a request of `NSPersistentHistoryTransaction.fetchRequest`
+  /// or `NSPersistentHistoryChange.fetchRequest` with a predicate, sort descriptors, or a limit.
   open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
-  /// The place that the request was made with; nil for a date, and for the beginning.
+  /// The token that the request was created with; nil for a date, and for the whole history.
   public var token: NSPersistentHistoryToken? {
     if case .token(let token) = place { return token }
     return nil
@@ -31,30 +31,30 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     super.init()
   }
 
-  /// Everything that was written after a time.
+  /// Returns a request for the history after a date.
   public class func fetchHistory(after date: Date) -> NSPersistentHistoryChangeRequest {
     NSPersistentHistoryChangeRequest(.date(date), deletes: false)
   }
 
-  /// Everything behind a token; nil is everything.
+  /// Returns a request for the history after a token; nil for the whole history.
   ///
-  /// Executing it throws 134301 when transactions behind the token were deleted.
+  /// Executing it throws 134301 if transactions after the token were deleted.
   public class func fetchHistory(
     after token: NSPersistentHistoryToken?
   ) -> NSPersistentHistoryChangeRequest {
     NSPersistentHistoryChangeRequest(.token(token), deletes: false)
   }
 
-  /// Everything behind a transaction; nil is everything.
+  /// Returns a request for the history after a transaction; nil for the whole history.
   ///
-  /// Executing it throws 134301 when transactions behind it were deleted.
+  /// Executing it throws 134301 if transactions after it were deleted.
   public class func fetchHistory(
     after transaction: NSPersistentHistoryTransaction?
   ) -> NSPersistentHistoryChangeRequest {
     fetchHistory(after: transaction?.token)
   }
 
-  /// What a request for transactions or changes finds in the whole history.
+  /// Returns a request for the matches of a fetch request in the whole history.
   public class func fetchHistory(
     withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
   ) -> NSPersistentHistoryChangeRequest {
@@ -63,19 +63,20 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     return request
   }
 
-  /// Deletes what was written before a time.
+  /// Returns a request that deletes the history before a date.
   public class func deleteHistory(before date: Date) -> NSPersistentHistoryChangeRequest {
     NSPersistentHistoryChangeRequest(.date(date), deletes: true)
   }
 
-  /// Deletes what is before a token, its own transaction excluded; nil deletes nothing.
+  /// Returns a request that deletes the history before a token, excluding its own transaction; nil deletes
+  /// nothing.
   public class func deleteHistory(
     before token: NSPersistentHistoryToken?
   ) -> NSPersistentHistoryChangeRequest {
     NSPersistentHistoryChangeRequest(.token(token), deletes: true)
   }
 
-  /// Deletes what is before a transaction, itself excluded; nil deletes nothing.
+  /// Returns a request that deletes the history before a transaction, excluding itself; nil deletes nothing.
   public class func deleteHistory(
     before transaction: NSPersistentHistoryTransaction?
   ) -> NSPersistentHistoryChangeRequest {
@@ -105,7 +106,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
   }
 
-  /// What the stores have to tell, in the order in which it was written.
+  /// Returns the transactions of the stores, in the order in which they were written.
   private func transactions(
     _ stores: [SQLiteStore], withChanges: Bool, _ context: NSManagedObjectContext
   ) throws -> [NSPersistentHistoryTransaction] {
@@ -140,7 +141,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
   }
 
-  /// Those that the fetch request finds, in its order.
+  /// Returns the matches of the fetch request, in its order.
   private func filtered<T: NSObject & KeyValueReadable>(_ found: [T]) throws -> [T] {
     guard let fetchRequest else { return found }
     var result = found
@@ -159,11 +160,11 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
   }
 }
 
-/// What a request for history gives as its result.
+/// The type of a history request's result.
 ///
 /// Apple counterpart: the same.
 public enum NSPersistentHistoryResultType: Int, Sendable {
-  /// Whether it succeeded, a `Bool`.
+  /// Whether the request succeeded, a `Bool`.
   case statusOnly = 0
   /// The IDs of the changed objects, `[NSManagedObjectID]`.
   case objectIDs = 1
@@ -177,13 +178,13 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
   case transactionsAndChanges = 5
 }
 
-/// What a request for history gave.
+/// The result of a history request.
 ///
 /// Apple counterpart: the same.
 public final class NSPersistentHistoryResult: NSPersistentStoreResult {
-  /// As `resultType` says.
+  /// A value of the type that `resultType` specifies.
   public let result: Any?
-  /// What `result` is.
+  /// The type of `result`.
   public let resultType: NSPersistentHistoryResultType
 
   init(_ result: Any?, _ resultType: NSPersistentHistoryResultType) {

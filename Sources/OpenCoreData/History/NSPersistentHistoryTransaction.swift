@@ -1,24 +1,24 @@
 import ManagedModel
 
-/// One save or batch request as the history has it.
+/// A save or batch request in the persistent history.
 ///
 /// Apple counterpart: the same.
 public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
-  /// Its number in the store, counted from 1.
+  /// The transaction's number in the store, from 1.
   public let transactionNumber: Int64
   /// The store's identifier.
   public let storeID: String
-  /// When it was written.
+  /// The date when it was written.
   public let timestamp: Date
-  /// The program's name.
+  /// The program's bundle identifier or name.
   public let bundleID: String
-  /// The process.
+  /// The process identifier.
   public let processID: String
   /// The name of the context that saved.
   public let contextName: String?
   /// The context's `transactionAuthor`.
   public let author: String?
-  /// What it changed; nil when the request asked for transactions alone.
+  /// The changes; nil if the request is for transactions only.
   public let changes: [NSPersistentHistoryChange]?
 
   init(
@@ -38,13 +38,13 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
     for change in changes ?? [] { change.transaction = self }
   }
 
-  /// The place in the history right behind this transaction.
+  /// The token for the position directly after this transaction.
   public var token: NSPersistentHistoryToken {
     NSPersistentHistoryToken([storeID: transactionNumber])
   }
 
-  /// The transaction in the form of a did-save notification, for
-  /// `mergeChanges(fromContextDidSave:)`: object IDs under Apple's keys.
+  /// Returns the transaction as a did-save notification for `mergeChanges(fromContextDidSave:)`:
+  /// object IDs under Core Data's keys.
   public func objectIDNotification() -> Notification {
     var userInfo: [AnyHashable: Any] = [:]
     let kinds: [(NSPersistentHistoryChangeType, String)] = [
@@ -60,26 +60,26 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
       object: nil, userInfo: userInfo)
   }
 
-  /// A request whose predicate picks transactions, for `NSPersistentHistoryChangeRequest.fetchRequest`.
+  /// A request whose predicate selects transactions, for `NSPersistentHistoryChangeRequest.fetchRequest`.
   ///
   /// Its keys: `author`, `bundleID`, `changes`, `contextName`, `processID`, `storeID`, `timestamp`,
-  /// `token`, `transactionNumber`. Tokens are equal or ordered: `token > %@` matches what was written
-  /// after a token.
+  /// `token`, `transactionNumber`. Tokens are equal or ordered: `token > %@` matches transactions after a
+  /// token.
   public static var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
     HistoryEntities.request(HistoryEntities.transaction)
   }
 
-  /// The entity that such a request names.
+  /// The entity of such a request.
   public static var entityDescription: NSEntityDescription? { HistoryEntities.transaction }
 
-  /// The entity that such a request names, whatever the context.
+  /// Returns the entity of such a request, for any context.
   public static func entityDescription(
     with context: NSManagedObjectContext
   ) -> NSEntityDescription? {
     HistoryEntities.transaction
   }
 
-  /// A key of a history predicate; nil for others.
+  /// Returns the value of a history predicate's key; nil for others.
   public func value(forKey key: String) -> Any? {
     switch key {
     case "author": author
@@ -96,22 +96,22 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
   }
 }
 
-/// One row's change in a transaction of the history.
+/// A row's change in a transaction of the history.
 ///
 /// Apple counterpart: the same.
 public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
-  /// Its number in the store.
+  /// The change's number in the store.
   public let changeID: Int64
-  /// The row's ID, whether the row is there or not.
+  /// The row's object ID, even if the row no longer exists.
   public let changedObjectID: NSManagedObjectID
-  /// What happened.
+  /// The kind of change.
   public let changeType: NSPersistentHistoryChangeType
-  /// The last values of a deleted row's attributes that are kept in the history
-  /// (`preservesValueInHistoryOnDeletion`); nil for other changes and when there are none.
+  /// The last values of a deleted row's attributes with `preservesValueInHistoryOnDeletion`; nil for
+  /// other changes and if there are none.
   public let tombstone: [AnyHashable: Any]?
   /// The properties that an update wrote; nil for other changes.
   public let updatedProperties: Set<NSPropertyDescription>?
-  /// The transaction it is part of.
+  /// The transaction that the change belongs to.
   public internal(set) weak var transaction: NSPersistentHistoryTransaction?
 
   init(
@@ -125,7 +125,7 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
     self.updatedProperties = updatedProperties
   }
 
-  /// A request whose predicate picks changes, for `NSPersistentHistoryChangeRequest.fetchRequest`.
+  /// A request whose predicate selects changes, for `NSPersistentHistoryChangeRequest.fetchRequest`.
   ///
   /// Its keys: `changeID`, `changedObjectID`, `changedEntity`, `changeType`, `tombstone`,
   /// `transaction`, `updatedProperties`. The changed entity is an `NSEntityDescription`, and
@@ -134,17 +134,17 @@ public final class NSPersistentHistoryChange: NSObject, KeyValueReadable {
     HistoryEntities.request(HistoryEntities.change)
   }
 
-  /// The entity that such a request names.
+  /// The entity of such a request.
   public static var entityDescription: NSEntityDescription? { HistoryEntities.change }
 
-  /// The entity that such a request names, whatever the context.
+  /// Returns the entity of such a request, for any context.
   public static func entityDescription(
     with context: NSManagedObjectContext
   ) -> NSEntityDescription? {
     HistoryEntities.change
   }
 
-  /// A key of a history predicate; nil for others.
+  /// Returns the value of a history predicate's key; nil for others.
   public func value(forKey key: String) -> Any? {
     switch key {
     case "changeID": changeID

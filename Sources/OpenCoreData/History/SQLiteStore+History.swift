@@ -5,7 +5,7 @@ import Synchronization
 
 extension SQLiteStore {
 
-  /// The transactions behind a place, in their order.
+  /// Returns the transactions after a position, in order.
   ///
   /// Its SELECTs are housekeeping and not counted.
   func history(
@@ -22,8 +22,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Deletes the history before a place.
-  /// - Returns: The number of transactions deleted.
+  /// Deletes the history before a position.
+  /// - Returns: The number of deleted transactions.
   func deleteHistory(
     before place: NSPersistentHistoryChangeRequest.Place, in context: NSManagedObjectContext
   ) throws -> Int {
@@ -46,10 +46,10 @@ extension SQLiteStore {
 }
 
 extension NSPersistentStoreCoordinator {
-  /// The place in the history behind the last transaction of the stores; nil when none has a history.
+  /// Returns the token for the position after the last transaction of the stores; nil if none has a
+  /// history.
   ///
-  /// - Parameter stores: The stores to ask; nil is all of them. Those of other coordinators are passed
-  ///   over.
+  /// - Parameter stores: The stores to use; nil for all of them. Stores of other coordinators are ignored.
   public func currentPersistentHistoryToken(
     fromStores stores: [Any]?
   ) -> NSPersistentHistoryToken? {
@@ -59,7 +59,7 @@ extension NSPersistentStoreCoordinator {
         let connection = try? store.pool.lease()
       else { continue }
       defer { store.pool.returnToPool(connection) }
-      // A store that cannot be read has no place to tell.
+      // A store that can't be read has no position.
       if let last = try? store.lastTransaction(on: connection) {
         transactions[store.identifier] = last
       }
@@ -67,10 +67,10 @@ extension NSPersistentStoreCoordinator {
     return transactions.isEmpty ? nil : NSPersistentHistoryToken(transactions)
   }
 
-  /// The token of a did-save notification; nil when no store has a history.
+  /// Returns the token of a did-save notification; nil if no store has a history.
   ///
-  /// - Parameter hasWritten: Whether the save wrote objects, so that each store knows its transaction
-  ///   without a statement.
+  /// - Parameter hasWritten: Whether the save wrote objects, so that each store has its transaction
+  ///   number without a statement.
   func historyToken(afterSave hasWritten: Bool) -> NSPersistentHistoryToken? {
     let stores = rowStores.compactMap { $0 as? SQLiteStore }.filter {
       if case .some(nil) = $0.knownHistory.withLock({ $0 }) { return false }

@@ -1,7 +1,7 @@
 import ManagedModel
 
 /// Values as key-value coding returns them: each number is an `NSNumber`, which casts to every Swift
-/// number type that can hold it.
+/// number type that can represent it.
 ///
 /// Cost: an allocation for each number, except Booleans and integers from 0 to 255, which are shared.
 enum KeyedValue {
@@ -19,7 +19,7 @@ enum KeyedValue {
     }
   }
 
-  /// A value whose type isn't known beforehand; collections stay what they are.
+  /// Boxes a value whose type isn't known beforehand; collections are returned unchanged.
   static func boxed(_ value: Any) -> Any {
     let type = type(of: value)
     if type == String.self { return value }
@@ -36,7 +36,7 @@ enum KeyedValue {
     return value
   }
 
-  /// The same, for the elements of collections too.
+  /// Boxes a value, including the elements of collections.
   static func boxedElements(_ value: Any?) -> Any? {
     guard let value, !(type(of: value) is AnyClass) else { return value }
     switch value {
@@ -106,7 +106,7 @@ public struct KeyedAccessor {
   }
 }
 
-/// Opens an optional whose type isn't known.
+/// Unwraps an optional whose type isn't known.
 private protocol Wrapping {
   var wrappedValue: Any? { get }
 }

@@ -3,16 +3,16 @@ import Synchronization
 
 /// Finds the Swift class of an entity's objects.
 ///
-/// Registered classes come first, under the whole name that the model writes. `Module.Class` is then
-/// looked up as it stands, and `Class` or `.Class` in the program's own module. What is not found is
-/// `NSManagedObject`, with one warning on stderr. A class of another module is never taken for the
-/// sake of its name alone: two models of one program may have a `Country` each.
+/// Registered classes come first, by the full name in the model. Otherwise `Module.Class` is looked
+/// up as is, and `Class` or `.Class` in the program's own module. If no class is found,
+/// `NSManagedObject` is used, with one warning on stderr. A class of another module is never chosen
+/// by its unqualified name: two models of one program may each have a `Country`.
 package enum ManagedObjectClasses {
   private struct State {
     var registered: [String: NSManagedObject.Type] = [:]
     var slots: [ObjectIdentifier: [SlotDeclaration]] = [:]
     var missing: Set<String> = []
-    /// The entities of models in use, by the class of their objects, the last put to use last.
+    /// The entities of models in use by the class of their objects, the most recently used model last.
     var entities: [ObjectIdentifier: [UsedEntity]] = [:]
     var isSilent = false
   }
@@ -23,7 +23,7 @@ package enum ManagedObjectClasses {
 
   private static let state = Mutex(State())
 
-  /// Notes that a model in use has an entity of that class.
+  /// Records that a model in use has an entity with a class.
   static func note(_ entity: NSEntityDescription, of type: NSManagedObject.Type) {
     state.withLock { state in
       state.entities[ObjectIdentifier(type), default: []].removeAll { $0.entity == nil }
@@ -31,7 +31,7 @@ package enum ManagedObjectClasses {
     }
   }
 
-  /// The entities whose objects get that class, in the model that was put to use last.
+  /// Returns the entities whose objects have a class, in the most recently used model.
   static func entities(of type: NSManagedObject.Type) -> [NSEntityDescription] {
     let known = state.withLock { state in
       (state.entities[ObjectIdentifier(type)] ?? []).compactMap(\.entity)
@@ -39,14 +39,14 @@ package enum ManagedObjectClasses {
     return known.filter { $0.managedObjectModel === known.last?.managedObjectModel }
   }
 
-  /// Keeps the warnings back, for a program that opens stores without having their classes.
+  /// Suppresses the warnings, for a program that opens stores without having their classes.
   package static func silenceWarnings() {
     state.withLock { $0.isSilent = true }
   }
 
-  /// Registers a class under the name a model uses for it; generated code calls this.
+  /// Registers a class under the name that a model uses for it; generated code calls this.
   ///
-  /// - Parameter slots: The slots that its generated accessors and its parents' use.
+  /// - Parameter slots: The slots that its generated accessors and those of its superclasses use.
   static func register(
     _ type: NSManagedObject.Type, as name: String, slots: [SlotDeclaration] = []
   ) {
@@ -56,7 +56,7 @@ package enum ManagedObjectClasses {
     }
   }
 
-  /// The slots that a class was registered with; nil for a class without generated accessors.
+  /// Returns the slots that a class was registered with; nil for a class without generated accessors.
   static func slots(of type: NSManagedObject.Type) -> [SlotDeclaration]? {
     state.withLock { $0.slots[ObjectIdentifier(type)] }
   }
@@ -72,7 +72,7 @@ package enum ManagedObjectClasses {
       state.registered[name] ?? (isOfOwnModule ? state.registered[bare] : nil)
     }
     if let registered { return registered }
-    // A bare name is never found on Linux, and asking for one is slow.
+    // An unqualified name is never found on Linux, and looking one up is slow.
     let qualified = isOfOwnModule ? "\(programModule).\(bare)" : name
     if !qualified.hasPrefix("."),
       let type = NSClassFromString(qualified) as? NSManagedObject.Type
@@ -83,7 +83,7 @@ package enum ManagedObjectClasses {
     return NSManagedObject.self
   }
 
-  /// The module of the program that runs: its file's name as an identifier.
+  /// The module of the running program: its file name as an identifier.
   private static var programModule: String {
     let file = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
     return String(file.map { $0.isLetter || $0.isNumber ? $0 : "_" })
@@ -104,12 +104,12 @@ package enum ManagedObjectClasses {
 }
 
 extension NSManagedObject {
-  /// Makes this class the one that objects of an entity get whose model names it.
+  /// Registers this class for the entities whose model names it.
   ///
-  /// Call it before the first store is opened. A bare class name cannot be looked up on Linux, so a
-  /// class that the model names without its module has to be registered. Without a name it counts for
-  /// models that write `Class`, `.Class`, or `Module.Class` with the class's own module; a model that
-  /// names another module needs that whole name here.
+  /// Call this method before the first store is opened. An unqualified class name can't be looked up
+  /// on Linux, so a class that the model names without its module must be registered. Without a name,
+  /// the class is used for models that specify `Class`, `.Class`, or `Module.Class` with the class's
+  /// own module; if a model names another module, pass that full name here.
   /// - Parameter name: The class name in the model.
   public class func registerClass(named name: String? = nil) {
     guard let name else {
@@ -120,14 +120,14 @@ extension NSManagedObject {
     ManagedObjectClasses.register(self, as: name)
   }
 
-  /// Makes a generated class the one that objects of an entity get whose model names it.
+  /// Registers a generated class for the entities whose model names it.
   ///
-  /// Generated code calls it. The slots are compared with the entity's when its model is first used;
-  /// where one differs, for the model has changed since, the class's accessors go by name.
+  /// Generated code calls this method. The slots are compared with the entity's when its model is first
+  /// used; if one differs because the model has changed since, the accessors look properties up by name.
   ///
   /// - Parameters:
   ///   - name: The class name in the model.
-  ///   - slots: Those of all generated accessors of the class, and those of its parents.
+  ///   - slots: The slots of all generated accessors of the class and its superclasses.
   public class func registerClass(named name: String, slots: [SlotDeclaration]...) {
     ManagedObjectClasses.register(self, as: name, slots: slots.flatMap { $0 })
   }

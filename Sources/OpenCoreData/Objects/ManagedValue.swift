@@ -2,21 +2,21 @@ import ManagedModel
 
 /// A type that a property of a managed object can be declared with.
 ///
-/// A type of an application's own has the first two; the others follow from them.
+/// A custom type implements the first two requirements; the others have default implementations.
 public protocol ManagedValue {
-  /// Takes what `value(forKey:)` gives; nil when it is of another type.
+  /// Creates a value from the result of `value(forKey:)`; nil if it has another type.
   init?(managedValue: Any?)
-  /// What `setValue(_:forKey:)` takes.
+  /// The value to pass to `setValue(_:forKey:)`.
   var managedValue: Any? { get }
 
-  /// The slots that the type reads in place; none for a type that is made of `managedValue`.
+  /// The slots that the type reads directly; empty for a type that is created from `managedValue`.
   static var slotKinds: SlotKinds { get }
   /// Reads a property.
   ///
   /// - Parameters:
-  ///   - object: Any object with the property, filled or not.
-  ///   - place: Its slot when that is known and one of `slotKinds`; nil to go by name.
-  ///   - name: The property's name, ending with a 0.
+  ///   - object: Any object with the property, realized or a fault.
+  ///   - place: The property's slot if it's known and one of `slotKinds`; nil to look it up by name.
+  ///   - name: The property's name, null-terminated.
   static func read(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self
@@ -32,10 +32,10 @@ extension ManagedValue {
   /// The value itself.
   public var managedValue: Any? { self }
 
-  /// None.
+  /// Empty.
   @inlinable public static var slotKinds: SlotKinds { [] }
 
-  /// Reads what `value(forKey:)` gives; traps when it is of another type.
+  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another type.
   public static func read(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self {
@@ -45,7 +45,7 @@ extension ManagedValue {
     return value
   }
 
-  /// Reads what `value(forKey:)` gives; traps when it is of another type.
+  /// Reads the result of `value(forKey:)`; stops with a precondition failure if it has another type.
   public static func readOptional(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> Self? {
@@ -54,7 +54,7 @@ extension ManagedValue {
     return value
   }
 
-  /// Sets as `setValue(_:forKey:)` does.
+  /// Sets the property as `setValue(_:forKey:)` does.
   public func write(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) {
@@ -63,7 +63,7 @@ extension ManagedValue {
 }
 
 extension Optional: ManagedValue where Wrapped: ManagedValue {
-  /// Nil stays nil.
+  /// Creates nil from nil.
   public init?(managedValue: Any?) {
     guard let managedValue else {
       self = nil
@@ -78,10 +78,10 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
     self?.managedValue
   }
 
-  /// Those of the wrapped type.
+  /// The slot kinds of the wrapped type.
   @inlinable public static var slotKinds: SlotKinds { Wrapped.slotKinds }
 
-  /// Reads nil as nil.
+  /// Reads the property, or nil.
   @inlinable @inline(__always)
   public static func read(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -89,7 +89,7 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
     Wrapped.readOptional(object, at: place, name)
   }
 
-  /// Sets nil, or the wrapped value.
+  /// Sets the wrapped value, or nil.
   @inlinable
   public func write(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -103,13 +103,13 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
 }
 
 extension String: EmptyManagedValue {
-  /// No characters.
+  /// The empty string.
   public static var empty: String { "" }
 
-  /// Texts.
+  /// String slots.
   @inlinable public static var slotKinds: SlotKinds { .string }
 
-  /// Reads the text that is kept, and decodes it first where it is not.
+  /// Reads the cached string, or decodes and caches it.
   @inlinable @inline(__always)
   public static func read(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -117,18 +117,18 @@ extension String: EmptyManagedValue {
     readOptional(object, at: place, name) ?? ""
   }
 
-  /// Reads the text that is kept, and decodes it first where it is not.
+  /// Reads the cached string, or decodes and caches it.
   @inlinable @inline(__always)
   public static func readOptional(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
   ) -> String? {
-    // One load for both ways, which the compiler can borrow: a count up and down costs more than
-    // all the rest.
+    // One load for both cases, which the compiler can borrow: a retain and release would cost more
+    // than everything else.
     let cell = place.flatMap { object.keptText(at: $0) } ?? object.text(at: place, name)
     return cell.pointee
   }
 
-  /// Sets the slot of that place, or the property of that name.
+  /// Sets a slot, or a property by name.
   @inlinable
   public func write(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -143,12 +143,12 @@ extension Decimal: EmptyManagedValue {
 }
 
 extension Data: EmptyManagedValue {
-  /// No bytes.
+  /// Empty data.
   public static var empty: Data { Data() }
 }
 
 extension UUID: ManagedValue {
-  /// A UUID; nil is none.
+  /// Creates a UUID; nil if the value is nil or has another type.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? UUID else { return nil }
     self = same
@@ -156,7 +156,7 @@ extension UUID: ManagedValue {
 }
 
 extension URL: ManagedValue {
-  /// A URL; nil is none.
+  /// Creates a URL; nil if the value is nil or has another type.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? URL else { return nil }
     self = same
@@ -164,7 +164,7 @@ extension URL: ManagedValue {
 }
 
 extension ManagedValue where Self: NSManagedObject {
-  /// The object when it is of this class; nil is none.
+  /// Returns the object if it's of this class; otherwise nil.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? Self else { return nil }
     self = same
@@ -174,7 +174,7 @@ extension ManagedValue where Self: NSManagedObject {
 extension NSManagedObject: ManagedValue {}
 
 extension Set: ManagedValue where Element: NSManagedObject {
-  /// The objects of a to-many.
+  /// Creates a set from the objects of a to-many relationship.
   public init?(managedValue: Any?) {
     guard let objects = managedValue as? Set<NSManagedObject> else { return nil }
     if let same = objects as? Set<Element> {
@@ -191,7 +191,7 @@ extension Set: ManagedValue where Element: NSManagedObject {
 }
 
 extension ManagedValue where Self: NSOrderedSet {
-  /// The objects of an ordered to-many; nil is none.
+  /// Creates an ordered set from the objects of an ordered to-many relationship; nil for nil.
   public init?(managedValue: Any?) {
     guard let same = managedValue as? Self else { return nil }
     self = same
@@ -200,30 +200,30 @@ extension ManagedValue where Self: NSOrderedSet {
 
 extension NSOrderedSet: ManagedValue {}
 
-/// Declares a property of a hand-written managed object class, in the place of `@NSManaged`.
+/// Declares a property of a managed object class that isn't generated, instead of `@NSManaged`.
 ///
 ///     final class Mood: NSManagedObject {
 ///       @Managed("date") var date: Date
 ///       @Managed("country") var country: Country?
 ///     }
 ///
-/// The name is the property's in the model. The entity remembers the literal, so that numbers, dates
-/// and texts are read without looking a name up; a text is decoded at its first reading. Cost
-/// otherwise as that of `value(forKey:)` and `setValue(_:forKey:)`. Reading a nil into a type that is
-/// not optional gives the type's empty value (0, "", the reference date); an object or a UUID has none
-/// and traps.
+/// The name is the property's in the model. The entity caches the literal's slot, so that numbers,
+/// dates, and strings are read without a lookup by name; a string is decoded when it's first read.
+/// Other costs are those of `value(forKey:)` and `setValue(_:forKey:)`. Reading nil as a nonoptional
+/// type returns the type's empty value (0, "", the reference date); for an object or a UUID, which
+/// have none, it's a programmer error.
 @propertyWrapper
 public struct Managed<Value: ManagedValue> {
-  /// The characters of the literal, which end with a 0; 8 bytes in each object.
+  /// The characters of the literal, null-terminated; 8 bytes in each object.
   @usableFromInline let name: UnsafePointer<UInt8>
 
-  /// Names the property in the model.
+  /// Declares a property with its name in the model.
   @inlinable
   public init(_ name: StaticString) {
     self.name = name.utf8Start
   }
 
-  /// Not usable outside a managed object.
+  /// Unavailable outside of a managed object.
   @available(*, unavailable, message: "@Managed is for properties of NSManagedObject subclasses")
   public var wrappedValue: Value {
     get { preconditionFailure("@Managed is for properties of NSManagedObject subclasses") }
@@ -232,7 +232,7 @@ public struct Managed<Value: ManagedValue> {
 
   /// Reads and writes the property of the object that declares it.
   ///
-  /// Inlined, the key path to the wrapper becomes a load.
+  /// When inlined, the key path to the wrapper becomes a load.
   public static subscript<Object: NSManagedObject>(
     _enclosingInstance object: Object,
     wrapped wrappedKeyPath: ReferenceWritableKeyPath<Object, Value>,
@@ -251,14 +251,14 @@ public struct Managed<Value: ManagedValue> {
   }
 }
 
-/// A type whose nil reads as an empty value.
+/// A type that represents nil by an empty value.
 public protocol EmptyManagedValue: ManagedValue {
-  /// What a nil reads as.
+  /// The value that nil is read as.
   static var empty: Self { get }
 }
 
 extension EmptyManagedValue {
-  /// The value of exactly this type; nil is the empty value.
+  /// Creates a value of exactly this type, or the empty value from nil.
   public init?(managedValue: Any?) {
     guard let managedValue else {
       self = Self.empty
@@ -269,22 +269,22 @@ extension EmptyManagedValue {
   }
 }
 
-/// A property of generated code: its name, and where its value lies in the rows of its entity.
+/// A property of generated code: its name, and the position of its value in the rows of its entity.
 ///
 ///     static let rank = PropertySlot<Int64>(3, offset: 56, "rank")
 ///
-/// For generated code alone: a wrong number is found out only when the slot is declared with the
-/// class (`registerClass(named:slots:)`). Without that, and where the loaded entity has other slots,
-/// the property is found by name. No Apple counterpart.
+/// Only for generated code: a wrong index is detected only if the slot is declared with the class
+/// (`registerClass(named:slots:)`). Without that, or if the loaded entity has other slots, the
+/// property is looked up by name. No Apple counterpart.
 public struct PropertySlot<Value: ManagedValue>: Sendable {
   @usableFromInline let place: SlotPosition
   @usableFromInline let name: StaticString
 
-  /// Says where the value lies.
+  /// Declares the position of a value.
   ///
   /// - Parameters:
-  ///   - index: The slot's number.
-  ///   - offset: Bytes from the beginning of a row.
+  ///   - index: The index of the slot.
+  ///   - offset: The offset in bytes from the start of a row.
   ///   - name: The property's name in the model.
   @inlinable @inline(__always)
   public init(_ index: Int, offset: Int, _ name: StaticString) {
@@ -292,7 +292,7 @@ public struct PropertySlot<Value: ManagedValue>: Sendable {
     self.name = name
   }
 
-  /// What is expected of the loaded entity.
+  /// The slot that the loaded entity is expected to have.
   public var declaration: SlotDeclaration {
     SlotDeclaration(name: name.description, place: place, kinds: Value.slotKinds)
   }

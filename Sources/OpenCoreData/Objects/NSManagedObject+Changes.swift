@@ -1,7 +1,7 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// Tells the context that a property is being set.
+  /// Notifies the context that a property is being set.
   final func noteChange() {
     if state.isNotedChange {
       context?.changes.mark()
@@ -14,13 +14,13 @@ extension NSManagedObject {
   }
 
   private func noteUnusualChange() {
-    // What has no row is changed by nobody.
+    // Changes to an object without a row aren't recorded.
     guard state.isDisjoint(with: [.awaking, .inaccessible]) else { return }
     state.remove(.transientOnly)
     context?.noteChange(of: self)
   }
 
-  /// Tells the context that a transient property is being set, which alone is nothing to save.
+  /// Notifies the context that a transient property is being set, which by itself isn't a change to save.
   final func noteTransientChange() {
     let isOnly =
       state.isDisjoint(with: .changed) || state.contains(.transientOnly)
@@ -28,11 +28,11 @@ extension NSManagedObject {
     if isOnly, !state.contains(.awaking) { state.insert(.transientOnly) }
   }
 
-  /// The new values of what differs from the last save or fetch, by property.
+  /// Returns the values that differ from the last save or fetch, by property.
   ///
-  /// Values are those of `value(forKey:)`, nil values `NSNull`. Of a new object they include what
-  /// `awakeFromInsert` has set. An equal value that was set is not there, nor is a transient property.
-  /// Fires a to-many that was changed without being read.
+  /// The values are those of `value(forKey:)`, with `NSNull` for nil. A new object's values include
+  /// those that `awakeFromInsert` has set. Properties that were set to an equal value, and transient
+  /// properties, aren't included. Fires a to-many relationship that was changed without being read.
   public final func changedValues() -> [String: Any] {
     var result: [String: Any] = [:]
     for name in changedNames() {
@@ -42,11 +42,11 @@ extension NSManagedObject {
     return result
   }
 
-  /// The old values of what was changed since the last did-change notification, by property.
+  /// Returns the previous values of properties changed since the last did-change notification.
   ///
-  /// While that notification is posted, they are those of the changes that it tells. Nil values are
-  /// `NSNull`. Transient properties are not there. Fires a to-many that was changed without being
-  /// read.
+  /// While that notification is posted, they are those of the changes that it reports. Nil values are
+  /// `NSNull`. Transient properties aren't included. Fires a to-many relationship that was changed
+  /// without being read.
   public final func changedValuesForCurrentEvent() -> [String: Any] {
     guard let values, context?.changes.isInEvent(self) == true else { return [:] }
     var result: [String: Any] = [:]
@@ -70,11 +70,11 @@ extension NSManagedObject {
     return result
   }
 
-  /// The values at the last save or fetch, by property; nil asks for all attributes and to-one
-  /// relationships.
+  /// Returns the values at the last save or fetch, by property; pass nil for all attributes and
+  /// to-one relationships.
   ///
-  /// Nil values are `NSNull`. A to-many relationship is included if `keys` names it. A new object, which
-  /// was never saved, has none. Fires the object if it's a fault, and such a relationship.
+  /// Nil values are `NSNull`. A to-many relationship is included if `keys` names it. Empty for a new
+  /// object that was never saved. Fires the object if it's a fault, and such a relationship.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     willAccess()
     guard !isInserted else { return [:] }
@@ -101,18 +101,18 @@ extension NSManagedObject {
     return result
   }
 
-  /// Whether what would be saved differs from the last known state of the store.
+  /// Whether the values to save differ from the last known state of the store.
   public final var hasPersistentChangedValues: Bool {
     !changedNames().isEmpty
   }
 
-  /// The slots whose value differs from the row's, in order.
+  /// Returns the slots whose value differs from the row's, in order.
   final func changedSlots() -> [RowSlot] {
     guard state.contains(.overridden), let values else { return [] }
     return layout.slots.filter { values.isChanged($0.index) && differs($0) }
   }
 
-  /// The numbers of the slots whose value differs from the row's, in order.
+  /// Returns the indexes of the slots whose value differs from the row's, in order.
   final func changedSlotIndices() -> [Int] {
     guard state.contains(.overridden), let values else { return [] }
     var result: [Int] = []
@@ -123,9 +123,9 @@ extension NSManagedObject {
     return result
   }
 
-  /// Whether a slot's value, which was set, differs from the row's.
+  /// Returns whether a slot's value, which was set, differs from the row's.
   ///
-  /// Values of transformable attributes are compared, not their bytes: two archives of one value may
+  /// For transformable attributes, this compares values, not bytes: two archives of one value may
   /// differ. Cost: for such an attribute, decoding the row's bytes if they weren't read before.
   final func differs(_ slot: RowSlot) -> Bool {
     guard layout.hasTransformers, let transformer = layout.transformer(slot), let values else {
@@ -141,7 +141,7 @@ extension NSManagedObject {
     return !transformer.areEqual(rawValue(slot), row.rawValue(slot), slot.kind)
   }
 
-  /// The row's value of a transformable attribute that is about to be set, as far as it was decoded.
+  /// Returns the row's value of a transformable attribute about to be set, if it was decoded.
   final func replacedValue(_ slot: RowSlot) -> ReplacedValue? {
     guard let values, !isFault else { return nil }
     switch values[slot.index] {
@@ -154,7 +154,7 @@ extension NSManagedObject {
     }
   }
 
-  /// The slot's value in raw form, as it would be saved.
+  /// Returns the slot's value in raw form, as it would be saved.
   final func rawValue(_ slot: RowSlot) -> RowValue {
     guard let values, values.isChanged(slot.index) else { return row.rawValue(slot) }
     return rawValue(values[slot.index])
@@ -195,7 +195,7 @@ extension NSManagedObject {
     }
   }
 
-  /// The persistent properties that differ; none while nothing was noted as a change.
+  /// The persistent properties that differ; empty if no change was recorded.
   private func changedNames() -> [String] {
     guard hasChanges else { return [] }
     var names = changedSlots().map(layout.propertyName)

@@ -1,9 +1,9 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// Fills the object when it is a fault.
+  /// Fulfills the object if it's a fault.
   ///
-  /// Every access goes through here.
+  /// Every access calls this method.
   @inline(__always)
   final func willAccess() {
     if !state.isDisjoint(with: .watched) { willAccessSlowPath() }
@@ -17,28 +17,28 @@ extension NSManagedObject {
     state = state.intersection(.ofClass).union(context.faultState)
   }
 
-  /// Keeps the row cache's row of a fault, which stays one.
+  /// Retains the row cache's row of a fault, without fulfilling it.
   ///
-  /// To fire it takes no look-up then, while the row cache still holds that row. The object owns the
-  /// count that comes with it.
+  /// Firing it then needs no lookup, as long as the row cache still has that row. The object owns the
+  /// row's reference count.
   final func retainCachedRow(_ row: Row) {
     self.row.release()
     self.row = row
   }
 
-  /// Whether a fault's row is at hand and the newest that the row cache has seen.
+  /// Whether a fault's row is retained and the newest that the row cache has seen.
   @inline(__always) final var hasCachedRow: Bool {
     row.base != layout.faultRow.base && row.isCached
   }
 
-  /// Takes over a row; the object owns the count that comes with it.
+  /// Fulfills the object with a row, whose reference count it takes over.
   final func fill(with row: Row) {
     self.row.release()
     self.row = row
     finishFulfillment()
   }
 
-  /// Ends a fault whose row is there.
+  /// Completes the fulfillment of a fault whose row is set.
   @inline(__always)
   final func finishFulfillment() {
     state.remove(.fault)
@@ -48,12 +48,12 @@ extension NSManagedObject {
     state.remove(.awaking)
   }
 
-  /// Turns the bytes of all transformable attributes into values, as Apple's does at this point.
+  /// Decodes all transformable attributes, as Core Data does at this point.
   private func transformValues() {
     for slot in layout.slots where slot.kind == .transformable { _ = attribute(slot) }
   }
 
-  /// Drops values and changes; the row stays in the row cache as long as the object is registered.
+  /// Discards values and changes; the row stays in the row cache as long as the object is registered.
   final func turnIntoFault() {
     guard !isFault else { return }
     willTurnIntoFault()
@@ -65,20 +65,20 @@ extension NSManagedObject {
     didTurnIntoFault()
   }
 
-  /// Makes a fault whose row is gone say that it is deleted; its values are nil.
+  /// Marks a fault whose row doesn't exist as deleted; its values are nil.
   final func becomeInaccessible() {
-    // A fault's row at hand is of before.
+    // A row that a fault retains is outdated.
     if isFault { retainCachedRow(layout.faultRow) }
     state = state.intersection(.changed.union(.noted).union(.lasting)).union(.inaccessible)
   }
 
-  /// Gives a fault that has no row, or none that can be read, the model's default values.
+  /// Fulfills a fault that has no row, or none that can be read, with the model's default values.
   final func fulfillWithDefaults() {
     retainCachedRow(layout.defaultRow)
     state.remove(.fault)
   }
 
-  /// Makes a fault of an object that was read as empty.
+  /// Turns an object that was fulfilled with default values back into a fault.
   final func revertToFault() {
     retainCachedRow(layout.faultRow)
     values = nil
@@ -86,8 +86,8 @@ extension NSManagedObject {
     state.insert(.fault)
   }
 
-  /// Lets go of related objects and of rows loaded ahead, because the object leaves its context: two
-  /// sides of a relationship would keep each other alive for ever.
+  /// Releases related objects and prefetched rows, because the object leaves its context: two sides
+  /// of a relationship would retain each other.
   final func dropRelated() {
     values?.forgetObjects()
     prefetched = nil
@@ -106,14 +106,14 @@ extension NSManagedObject {
   }
 }
 
-/// What put several values of an object back at once.
+/// The reason why several values of an object were restored at once.
 ///
 /// Apple counterpart: `NSSnapshotEventType`.
 public struct NSSnapshotEventType: OptionSet, Sendable {
-  /// One bit an event.
+  /// The bits, one for each event.
   public let rawValue: UInt
 
-  /// Takes the bits.
+  /// Creates a set of events from their bits.
   public init(rawValue: UInt) {
     self.rawValue = rawValue
   }
@@ -126,8 +126,8 @@ public struct NSSnapshotEventType: OptionSet, Sendable {
   public static let undoUpdate = NSSnapshotEventType(rawValue: 8)
   /// The context was rolled back.
   public static let rollback = NSSnapshotEventType(rawValue: 16)
-  /// The object was refreshed and kept its changes.
+  /// The object was refreshed and kept its unsaved changes.
   public static let refresh = NSSnapshotEventType(rawValue: 32)
-  /// A merge policy decided a conflict.
+  /// A merge policy resolved a conflict.
   public static let mergePolicy = NSSnapshotEventType(rawValue: 64)
 }

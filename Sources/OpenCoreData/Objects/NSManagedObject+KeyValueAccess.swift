@@ -1,18 +1,18 @@
 import ManagedModel
 
 extension NSManagedObject: KeyValueReadable {
-  /// The value of a property; firing a fault when the object or a to-many relationship is one.
+  /// Returns the value of a property; fires the object or the to-many relationship if it's a fault.
   ///
-  /// Numbers, Booleans, and decimals come as `NSNumber`s, which cast to `Int`, `Int32`, `Double`, `Bool`,
-  /// and any other number type that can hold them; other attributes as their Swift type (`Date`,
-  /// `String`, `UUID` …), a transformable as its transformer makes it, a composite as a dictionary of its
-  /// elements' values, a to-one as the related object, a to-many as `Set<NSManagedObject>`, an ordered
-  /// one as `NSOrderedSet`. A property in the class's `keyedAccessors` is read through its accessor.
-  /// `objectID` and `entity` are keys too where the entity has no such property, and fire nothing. Any
-  /// other key is passed to `value(forUndefinedKey:)`.
-  /// Cost: a fault, if the object is one; a to-many's first read one SELECT; a number outside of 0...255
-  /// one allocation. On Linux, that takes 0.2 µs and a cast to a Swift number type 0.6 µs; generated
-  /// accessors and `@Managed` need neither.
+  /// Numbers, Booleans, and decimals are returned as `NSNumber`s, which cast to `Int`, `Int32`,
+  /// `Double`, `Bool`, and any other number type that can represent them; other attributes as their
+  /// Swift type (`Date`, `String`, `UUID` …), a transformable as its transformer's result, a composite
+  /// as a dictionary of its elements' values, a to-one as the related object, a to-many as
+  /// `Set<NSManagedObject>`, an ordered one as `NSOrderedSet`. A property in the class's
+  /// `keyedAccessors` is read through its accessor. `objectID` and `entity` are keys too if the entity
+  /// has no such property, and fire nothing. Any other key is passed to `value(forUndefinedKey:)`.
+  /// Cost: a fault, if the object is one; one SELECT for the first read of a to-many; one allocation
+  /// for a number outside of 0...255. On Linux, that takes 0.2 µs and a cast to a Swift number type 0.6
+  /// µs; generated accessors and `@Managed` need neither.
   public final func value(forKey key: String) -> Any? {
     if layout.accessors != nil, let found = accessedValue(key) {
       return found.value.map { KeyedValue.boxed($0) }
@@ -22,8 +22,8 @@ extension NSManagedObject: KeyValueReadable {
     return keyedValue(place)
   }
 
-  /// The value of a property with numbers as the Swift type of their attribute, for predicates and for
-  /// whoever prints values.
+  /// Returns the value of a property, with numbers as the Swift type of their attribute, for
+  /// predicates and for printing.
   ///
   /// Otherwise the same as `value(forKey:)`. Cost: no allocation for a number.
   package final func storedValue(forKey key: String) -> Any? {
@@ -33,12 +33,12 @@ extension NSManagedObject: KeyValueReadable {
     return read(place)
   }
 
-  /// What the class's own accessor for a key returns; nil without one.
+  /// Returns the result of the class's own accessor for a key; nil without one.
   private func accessedValue(_ key: String) -> KeyedAccessor.Read? {
     layout.accessors?[key]?.read(self)
   }
 
-  /// A property's value of a filled object as key-value coding returns it.
+  /// Returns a property's value of a realized object as key-value coding returns it.
   final func keyedValue(_ place: PropertyPlace) -> Any? {
     switch place {
     case .slot(let index):
@@ -50,11 +50,11 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// The value at the end of a path of relationships, as in `country.continent.name`.
+  /// Returns the value at the end of a key path, as in `country.continent.name`.
   ///
-  /// A nil on the way is the result; a to-many on the way gives a `Set` of the distinct values of its
-  /// objects, an ordered one an `NSOrderedSet`, both without nils; the collection operators work as in
-  /// predicates. Cost: that of each property on the way.
+  /// A nil along the path is the result; a to-many along the path returns a `Set` of its objects'
+  /// distinct values, an ordered one an `NSOrderedSet`, both without nils; collection operators work
+  /// as in predicates. Cost: that of each property along the path.
   public final func value(forKeyPath keyPath: String) -> Any? {
     var rest = Substring(keyPath)
     var object = self
@@ -75,13 +75,13 @@ extension NSManagedObject: KeyValueReadable {
     return KeyedValue.boxedElements(object.resolve(keyPath: String(rest)))
   }
 
-  /// Sets a property and notes the change; a relationship's other side follows at once.
+  /// Sets a property and records the change; a relationship's inverse is updated immediately.
   ///
-  /// Numbers of any width are taken for numeric attributes. A property in the class's `keyedAccessors`
-  /// is set through its accessor, if that has a setter. An unknown key is passed to
+  /// Numeric attributes accept numbers of any width. A property in the class's `keyedAccessors` is
+  /// set through its accessor, if that has a setter. An unknown key is passed to
   /// `setValue(_:forUndefinedKey:)`. It's a programmer error to pass a value of the wrong type or an
-  /// object of another context. Cost: the object's fault and, for
-  /// a relationship, those of the old and the new destination.
+  /// object of another context. Cost: the object's fault and, for a relationship, those of the old
+  /// and the new destination.
   public final func setValue(_ value: Any?, forKey key: String) {
     if let accessor = layout.accessors?[key], accessor.write(self, value) { return }
     guard let place = layout.place(of: key) else { return setValue(value, forUndefinedKey: key) }
@@ -89,9 +89,10 @@ extension NSManagedObject: KeyValueReadable {
     write(value, to: place)
   }
 
-  /// Whether a relationship is still a fault; asking fires nothing.
+  /// Returns whether a relationship is a fault, without firing it.
   ///
-  /// A to-one is one while its destination is. Traps for a key that isn't a relationship.
+  /// A to-one is a fault while its destination is. It's a programmer error to pass a key that isn't a
+  /// relationship.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
     let place = place(of: key)
     switch place {
@@ -108,7 +109,7 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// What every object has beside its entity's properties.
+  /// Returns the values that every object has in addition to its entity's properties.
   private func ownValue(_ key: String) -> Any? {
     switch key {
     case "objectID": return objectID
@@ -121,7 +122,7 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// The slot, relationship or transient of that name; traps when the entity has none.
+  /// Returns the position of a property; it's a programmer error if the entity has none with that name.
   final func place(of key: String) -> PropertyPlace {
     guard let place = layout.place(of: key) else {
       preconditionFailure("the entity '\(layout.entity.name ?? "")' has no property '\(key)'")
@@ -129,7 +130,7 @@ extension NSManagedObject: KeyValueReadable {
     return place
   }
 
-  /// What is held for a place, as a Swift value; nil when nothing is held or it is nil.
+  /// Returns the stored value of a position as a Swift value; nil if none is stored or it's nil.
   final func heldValue(_ place: PropertyPlace) -> Any? {
     switch values?[layout.holdingIndex(place)] {
     case .raw(let value): heldKind(place).flatMap { value.value($0) }
@@ -142,9 +143,9 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// A property's value of a filled object.
+  /// Returns a property's value of a realized object.
   ///
-  /// A to-many that is still a fault fires.
+  /// Fires a to-many relationship that is a fault.
   final func read(_ place: PropertyPlace) -> Any? {
     switch place {
     case .slot(let index):
@@ -163,7 +164,7 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// A transient property's value: the one that was set, or the model's default value.
+  /// Returns a transient property's value: the one that was set, or the model's default value.
   final func transient(_ index: Int) -> Any? {
     if let values {
       let held = values[layout.holdingIndex(.transient(index))]
@@ -172,13 +173,13 @@ extension NSManagedObject: KeyValueReadable {
     return layout.transientDefaults[index]
   }
 
-  /// Sets a transient property without noting a change.
+  /// Sets a transient property without recording a change.
   final func setTransient(_ value: Any?, at index: Int) {
     let held = value.flatMap { $0 is NSNull ? nil : HeldValue.value($0) } ?? .null
     storage.change(held, at: layout.holdingIndex(.transient(index)))
   }
 
-  /// An attribute of a filled object; strings and what is dear to decode are kept.
+  /// Returns an attribute of a realized object; caches strings and other values that are costly to decode.
   final func attribute(_ slot: RowSlot) -> Any? {
     if let values {
       switch values[slot.index] {
@@ -207,7 +208,7 @@ extension NSManagedObject: KeyValueReadable {
     return value
   }
 
-  /// A value that may be in a file beside the store; one whose file cannot be read is nil.
+  /// Returns a value that may be in external storage; nil if its external data file can't be read.
   private func external(_ value: Any, _ slot: RowSlot) -> Any? {
     var value = value
     if let file = value as? ExternalFile {
@@ -233,12 +234,12 @@ extension NSManagedObject: KeyValueReadable {
     return nil
   }
 
-  /// Keeps a value that follows from the row.
+  /// Caches a value derived from the row.
   final func keep(_ value: HeldValue, at index: Int) {
     storage.keep(value, at: index)
   }
 
-  /// The values beside the row, made at first need.
+  /// The values stored in addition to the row, created at first need.
   final var storage: ObjectValues {
     @inline(__always) get { values ?? makeStorage() }
   }
@@ -249,7 +250,7 @@ extension NSManagedObject: KeyValueReadable {
     return made
   }
 
-  /// Sets a property of a filled object: tracks the change, keeps relationships in step.
+  /// Sets a property of a realized object: records the change and updates inverse relationships.
   final func write(_ value: Any?, to place: PropertyPlace) {
     store(value, in: place)
     if state.contains(.reportsChanges) { reportChange(of: place) }
@@ -286,14 +287,14 @@ extension NSManagedObject: KeyValueReadable {
     }
   }
 
-  /// Sets an attribute of a filled object to a value that fits its slot, and notes the change.
+  /// Sets an attribute of a realized object to a value that fits its slot, and records the change.
   final func set(_ value: RowValue, at index: Int) {
     noteChange()
     change(.raw(value), at: index)
     if state.contains(.reportsChanges) { reportChange(of: .slot(index)) }
   }
 
-  /// An attribute's value in the form in which it is held; traps for one of another type.
+  /// Returns an attribute's value in its stored form; it's a programmer error to pass another type.
   final func heldValue(_ value: Any?, for slot: RowSlot) -> HeldValue {
     if slot.kind == .transformable || slot.kind == .external, let value, !(value is NSNull),
       let transformer = layout.transformer(slot)
@@ -310,20 +311,20 @@ extension NSManagedObject: KeyValueReadable {
     return .raw(raw)
   }
 
-  /// Replaces a slot's value; reading looks beside the row from now on.
+  /// Replaces a slot's value; reading checks the changed values from now on.
   final func change(_ value: HeldValue, at index: Int) {
     state.insert(.overridden)
-    // Without a count of what is held: letting go of the old value is the last thing it does.
+    // Without retaining the storage: releasing the old value is the last thing it does.
     Unmanaged.passUnretained(storage)._withUnsafeGuaranteedRef { $0.change(value, at: index) }
   }
 }
 
 extension NSManagedObject {
-  /// Sets the property at the end of a path, as in `country.name`, or an element of a composite
+  /// Sets the property at the end of a key path, as in `country.name`, or an element of a composite
   /// attribute, as in `address.city`.
   ///
-  /// Does nothing where a relationship on the way leads nowhere. Traps as `setValue(_:forKey:)` does,
-  /// and for a to-many on the way. Cost: that of each property on the way.
+  /// Does nothing if a relationship along the path is nil. The programmer errors are those of
+  /// `setValue(_:forKey:)`, and a to-many along the path. Cost: that of each property along the path.
   public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
     if layout.place(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
     guard let point = keyPath.firstIndex(of: ".") else {
@@ -338,12 +339,12 @@ extension NSManagedObject {
     }
   }
 
-  /// A composite attribute's value of a filled object.
+  /// Returns a composite attribute's value of a realized object.
   final func composite(_ index: Int) -> [String: Any]? {
     layout.gathered(index) { attribute($0) }
   }
 
-  /// What a composite attribute's leaves are to be set to; traps for a value of another form.
+  /// Returns the values for a composite attribute's leaves; it's a programmer error to pass another type.
   final func leaves(
     of index: Int, for value: Any?
   ) -> [(slot: RowSlot, value: Any?)] {

@@ -4,10 +4,10 @@ extension NSManagedObject: PredicateRecord {
   /// The number of the object's layout.
   package final var placesNumber: UInt32 { layout.number }
 
-  /// The position of a property; the objects themselves are read by name.
+  /// Returns the position of a property; the objects themselves are read by name.
   ///
-  /// Nil for a composite attribute, and for a property with an accessor of the class's own, which are
-  /// read by name too.
+  /// Returns nil for a composite attribute, and for a property with an accessor of the class's own,
+  /// which are read by name too.
   package final func placeNumber(ofKey key: String) -> UInt32? {
     if layout.accessors?[key] != nil { return nil }
     return switch layout.place(of: key) {
@@ -16,7 +16,7 @@ extension NSManagedObject: PredicateRecord {
     }
   }
 
-  /// The value at the position, without a box around numbers and dates.
+  /// Returns the value at a position, without boxing numbers and dates.
   ///
   /// Cost: as `value(forKey:)`.
   package final func predicateValue(at place: UInt32) -> PredicateValue {
@@ -57,8 +57,8 @@ extension NSManagedObject: PredicateRecord {
 }
 
 extension Row {
-  /// The value of a slot that is a number, a Boolean or a date; nil for what is dear to decode and
-  /// is kept by the object that owns it.
+  /// Returns the value of a slot that is a number, a Boolean, or a date; nil if it's costly to decode
+  /// and cached by its object.
   func predicateValue(_ slot: RowSlot) -> PredicateValue? {
     if isNull(slot) { return .null }
     switch slot.kind {
@@ -75,7 +75,7 @@ extension Row {
 }
 
 extension PredicateValue {
-  /// A raw value of that kind.
+  /// Creates a value from a raw value of a kind.
   init(_ value: RowValue, kind: RowSlot.Kind) {
     switch (value, kind) {
     case (.null, _): self = .null
@@ -91,10 +91,10 @@ extension PredicateValue {
 }
 
 extension NSPredicate {
-  /// Whether the object satisfies the predicate.
+  /// Returns whether the object satisfies the predicate.
   ///
-  /// What `evaluate(with:)` with any value does, without a look at what the value is. Cost: the
-  /// faults of the properties it reads.
+  /// The same as `evaluate(with:)` for any value, without the type check. Cost: the faults of the
+  /// properties it reads.
   public func evaluate(with object: NSManagedObject) -> Bool {
     if case .subclass = kind { return evaluate(with: object as Any?) }
     do {

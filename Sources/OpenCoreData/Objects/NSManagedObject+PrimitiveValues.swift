@@ -16,19 +16,19 @@ import ManagedModel
 //     }
 
 extension NSManagedObject {
-  /// The value of a property without firing the object: nil for a fault.
+  /// Returns the value of a property without firing the object: nil for a fault.
   ///
-  /// Numbers come as from `value(forKey:)`. It's a programmer error to pass an unknown key. Cost: as
-  /// `value(forKey:)`; a to-many that is still a fault fires. Apple counterpart: the same.
+  /// Numbers are returned as by `value(forKey:)`. It's a programmer error to pass an unknown key.
+  /// Cost: as `value(forKey:)`; a to-many that is a fault fires. Apple counterpart: the same.
   public final func primitiveValue(forKey key: String) -> Any? {
     isFault ? nil : keyedValue(place(of: key))
   }
 
-  /// Sets a property without noting a change and without touching a relationship's other side.
+  /// Sets a property without recording a change and without updating a relationship's inverse.
   ///
-  /// Between `willChangeValue` and `didChangeValue` it is what a setter does. Alone, nothing learns of
-  /// it: an object without other changes is not saved. On a fault it is lost. Traps as
-  /// `setValue(_:forKey:)` does. No statement.
+  /// A setter calls it between `willChangeValue` and `didChangeValue`. By itself, it isn't recorded:
+  /// an object without other changes isn't saved. On a fault, the value is lost. The programmer
+  /// errors are those of `setValue(_:forKey:)`. No statements.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
     let place = place(of: key)
     guard !isFault else { return }
@@ -51,20 +51,20 @@ extension NSManagedObject {
     }
   }
 
-  /// Sees to it that the object is filled; a custom accessor calls it before it reads.
+  /// Fulfills the object if it's a fault; call it in a custom accessor before reading.
   ///
-  /// With nil nothing is read. Cost: an object fault when it is one.
+  /// With nil nothing is read. Cost: an object fault if it is one.
   public final func willAccessValue(forKey key: String?) {
     willAccess()
   }
 
-  /// Ends what `willAccessValue` began; nothing is owed here.
+  /// Ends the access that `willAccessValue` began; does nothing.
   public final func didAccessValue(forKey key: String?) {}
 
-  /// Notes that a property is about to change; a custom setter calls it before it sets the primitive
-  /// value.
+  /// Records that a property is about to change; call it in a custom setter before setting the
+  /// primitive value.
   ///
-  /// Fills the object. A to-many is read, so that `didChangeValue` can tell what has changed.
+  /// Fulfills the object. A to-many is read, so that `didChangeValue` can determine the change.
   public final func willChangeValue(forKey key: String) {
     let place = place(of: key)
     willAccess()
@@ -75,7 +75,7 @@ extension NSManagedObject {
     storage.beingChanged?[layout.holdingIndex(place)] = Set(relatedObjects(relationship))
   }
 
-  /// Has a relationship's other sides follow what was set since `willChangeValue`.
+  /// Updates a relationship's inverses for the values set since `willChangeValue`.
   final func finishChange(forKey key: String) {
     let place = place(of: key)
     guard let relationship = relationship(at: place),
@@ -87,9 +87,9 @@ extension NSManagedObject {
     for object in now.subtracting(before) { addInverse(of: relationship, on: object) }
   }
 
-  /// Notes that objects are about to be added to or removed from a to-many.
+  /// Records that objects are about to be added to or removed from a to-many relationship.
   ///
-  /// The same as `willChangeValue(forKey:)`: what was changed is seen at the end.
+  /// The same as `willChangeValue(forKey:)`: the change is determined at the end.
   public final func willChangeValue(
     forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind,
     using objects: Set<AnyHashable>
@@ -97,7 +97,7 @@ extension NSManagedObject {
     willChangeValue(forKey: key)
   }
 
-  /// Ends what `willChangeValue(forKey:withSetMutation:using:)` began.
+  /// Ends the change that `willChangeValue(forKey:withSetMutation:using:)` began.
   public final func didChangeValue(
     forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind,
     using objects: Set<AnyHashable>
@@ -107,7 +107,7 @@ extension NSManagedObject {
 
   // MARK: Several keys
 
-  /// The values of several properties, each as `value(forKey:)` gives it; nil is `NSNull`.
+  /// Returns the values of several properties, each as `value(forKey:)` does; nil is `NSNull`.
   public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
     var result: [String: Any] = [:]
     for key in keys { result[key] = value(forKey: key) ?? NSNull() }
@@ -121,7 +121,7 @@ extension NSManagedObject {
     }
   }
 
-  /// The relationship at a place; nil for an attribute's.
+  /// Returns the relationship at a position; nil if it's an attribute.
   private func relationship(at place: PropertyPlace) -> NSRelationshipDescription? {
     switch place {
     case .slot(let index):
@@ -134,14 +134,14 @@ extension NSManagedObject {
 
 /// Properties by fixed slots, for generated accessors and `@Managed`.
 ///
-/// What is inlined into them tests what can be wrong with a clean, filled object and loads; the rest
-/// happens in the functions below.
+/// The code inlined into them handles unchanged realized objects with a few tests and a load; the
+/// functions below handle the rest.
 extension NSManagedObject {
   /// The value of a property of a generated class; for generated accessors.
   ///
-  /// Reads and writes as `value(forKey:)` and `setValue(_:forKey:)` do: fires a fault, notes the
-  /// change, keeps the inverse in step. Traps when the loaded entity has no such property, or its
-  /// value is of another type.
+  /// Reads and writes as `value(forKey:)` and `setValue(_:forKey:)` do: fires a fault, records the
+  /// change, updates the inverse. It's a programmer error if the loaded entity has no such property,
+  /// or its value has another type.
   public final subscript<Value: ManagedValue>(slot: PropertySlot<Value>) -> Value {
     @inlinable @inline(__always)
     get { Value.read(self, at: fixedPlace(slot), slot.name.utf8Start) }
@@ -162,7 +162,7 @@ extension NSManagedObject {
       && layout.slots[place.index].offset == place.offset
   }
 
-  /// The place that a literal names, where it was looked up before and is of one of the kinds.
+  /// Returns the slot of a literal, if it was looked up before and is of one of the kinds.
   @inlinable @inline(__always)
   final func rememberedPlace(
     _ name: UnsafePointer<UInt8>, as kinds: SlotKinds
@@ -170,8 +170,7 @@ extension NSManagedObject {
     layout.slotTable.place(of: name, as: kinds)
   }
 
-  /// The place that a literal names, which is remembered; nil when that isn't a slot or of none of the
-  /// kinds.
+  /// Returns the slot of a literal, and caches it; nil if it isn't a slot or of none of the kinds.
   @usableFromInline @inline(never)
   final func place(_ name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
     if let index = layout.slotTable.index(of: name) {
@@ -184,7 +183,7 @@ extension NSManagedObject {
 
   // MARK: Reading
 
-  /// An integer's or a boolean's value, whatever state the object is in.
+  /// Returns an integer or Boolean value, whatever the object's state.
   @usableFromInline @inline(never)
   final func integer(at place: SlotPosition) -> Int64? {
     willAccess()
@@ -195,7 +194,7 @@ extension NSManagedObject {
     return row.isNull(place) ? nil : row.int64(place)
   }
 
-  /// A floating-point number's or a date's value, whatever state the object is in.
+  /// Returns a floating-point number or a date, whatever the object's state.
   @usableFromInline @inline(never)
   final func number(at place: SlotPosition) -> Double? {
     willAccess()
@@ -206,7 +205,7 @@ extension NSManagedObject {
     return row.isNull(place) ? nil : row.double(place)
   }
 
-  /// A text that was read before.
+  /// Returns a string that was read before.
   @inlinable @inline(__always)
   final func keptText(at place: SlotPosition) -> UnsafePointer<String?>? {
     guard let values, let texts = values.texts else { return nil }
@@ -214,10 +213,10 @@ extension NSManagedObject {
     return cell.pointee == nil ? nil : cell
   }
 
-  /// A text, which is decoded at its first reading and kept; the pointer lives until the object
-  /// changes.
+  /// Returns a string, which is decoded when first read and cached; the pointer is valid until the
+  /// object changes.
   ///
-  /// Nil at the pointer for nil.
+  /// Its value is nil for nil.
   @usableFromInline @inline(never)
   final func text(
     at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -229,7 +228,7 @@ extension NSManagedObject {
     return storage.keepText(text, at: place.index)
   }
 
-  /// The text of a property that isn't a string slot.
+  /// Returns the string of a property that isn't a string slot.
   private final func otherText(_ name: UnsafePointer<UInt8>) -> UnsafePointer<String?> {
     let name = String(cString: name)
     let place = place(of: name)
@@ -238,7 +237,7 @@ extension NSManagedObject {
     return storage.keepText(text, at: layout.holdingIndex(place))
   }
 
-  /// A property as any value that its type can be made of.
+  /// Returns a property as any value that its type can be created from.
   @usableFromInline @inline(never)
   final func anyValue(at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) -> Any? {
     willAccess()
@@ -267,7 +266,7 @@ extension NSManagedObject {
 
   // MARK: Writing
 
-  /// Sets an integer or a boolean; nil is nil.
+  /// Sets an integer or a Boolean; nil is nil.
   @usableFromInline @inline(never)
   final func set(_ value: Int64?, at place: SlotPosition) {
     willAccess()
@@ -281,7 +280,7 @@ extension NSManagedObject {
     set(value.map { .double($0) } ?? .null, at: place.index)
   }
 
-  /// Sets a text; nil is nil.
+  /// Sets a string; nil is nil.
   @usableFromInline @inline(never)
   final func set(_ value: String?, at fixed: SlotPosition?, _ name: UnsafePointer<UInt8>) {
     willAccess()
@@ -300,9 +299,9 @@ extension NSManagedObject {
   }
 }
 
-/// What a text that is nil is read from.
+/// The storage from which nil strings are read.
 ///
-/// Never freed, never written.
+/// Never freed or written.
 nonisolated(unsafe) private let noText: UnsafePointer<String?> = {
   let cell = UnsafeMutablePointer<String?>.allocate(capacity: 1)
   cell.initialize(to: nil)
@@ -310,7 +309,7 @@ nonisolated(unsafe) private let noText: UnsafePointer<String?> = {
 }()
 
 extension ObjectState {
-  /// Whether a clean slot's value is the row's, and the row is there.
+  /// Whether an unchanged slot's value is the row's, and the row is loaded.
   @inlinable var isClean: Bool { rawValue & (1 << 18 | 17) == 0 }
   @inlinable var hasFixedSlots: Bool { rawValue & 32 != 0 }
 }

@@ -1,19 +1,19 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// A to-many relationship as a set: what is added and removed there changes the relationship, notes
-  /// the change and keeps the other side in step.
+  /// Returns a to-many relationship as a mutable set, whose changes are recorded and update the
+  /// inverse.
   ///
-  /// Adding and removing does not fire the relationship, counting and looking does. Traps for a key that
-  /// isn't an unordered to-many.
+  /// Adding and removing objects doesn't fire the relationship; counting and reading does. It's a
+  /// programmer error to pass a key that isn't an unordered to-many.
   public final func mutableSetValue(forKey key: String) -> NSMutableSet {
     MutableRelationshipSet.make(self, toMany(key, isOrdered: false))
   }
 
-  /// An ordered to-many relationship as a list, as `mutableSetValue(forKey:)` gives a set.
+  /// Returns an ordered to-many relationship as a mutable ordered set, like `mutableSetValue(forKey:)`.
   ///
-  /// Fires the relationship. Ask for it again after a refault. Traps for a key that isn't an ordered
-  /// to-many.
+  /// Fires the relationship. Call it again after the object was turned into a fault. It's a programmer
+  /// error to pass a key that isn't an ordered to-many.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
     let relationship = toMany(key, isOrdered: true)
     willAccess()
@@ -25,10 +25,10 @@ extension NSManagedObject {
     return made
   }
 
-  /// The IDs of what a relationship leads to; an ordered one's in its order.
+  /// Returns the object IDs of a relationship's destinations, in order if it's ordered.
   ///
-  /// No object is made: a to-many that is a fault stays one. Cost: the object's fault when it is one,
-  /// and for such a to-many a relationship fault. Traps for a key that isn't a relationship.
+  /// Creates no objects: a to-many that is a fault stays one. Cost: the object's fault if it is one, and for
+  /// such a to-many a relationship fault. It's a programmer error to pass a key that isn't a relationship.
   public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
     let place = place(of: key)
     willAccess()
@@ -59,12 +59,12 @@ extension NSManagedObject {
   }
 }
 
-/// What `mutableSetValue(forKey:)` gives: a set whose changes are the relationship's.
+/// The result of `mutableSetValue(forKey:)`: a set whose changes are the relationship's.
 final class MutableRelationshipSet: NSMutableSet {
   private var owner: NSManagedObject?
   private var relationship: NSRelationshipDescription?
 
-  /// The set of one relationship of one object, which it holds.
+  /// Creates the set of a relationship of an object, which it retains.
   static func make(
     _ owner: NSManagedObject, _ relationship: NSRelationshipDescription
   ) -> MutableRelationshipSet {
@@ -102,16 +102,16 @@ final class MutableRelationshipSet: NSMutableSet {
   }
 }
 
-/// What `mutableOrderedSetValue(forKey:)` gives: a list whose changes are the relationship's.
+/// The result of `mutableOrderedSetValue(forKey:)`: a list whose changes are the relationship's.
 ///
 /// Foundation's ordered set reads its own storage, so that is kept as a copy of the relationship's list,
-/// which tells it of every change (`ToManyValue.mirror`). What is called here changes the
+/// which reports every change to it (`ToManyValue.mirror`). Methods called here change only the relationship.
 /// relationship and nothing else.
 final class MutableRelationshipList: NSMutableOrderedSet {
   private var owner: NSManagedObject?
   private var relationship: NSRelationshipDescription?
 
-  /// The list of one relationship of one object, which it holds.
+  /// Creates the list of a relationship of an object, which it retains.
   convenience init(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription) {
     self.init(capacity: 0)
     self.owner = owner
@@ -147,7 +147,7 @@ final class MutableRelationshipList: NSMutableOrderedSet {
 
   // MARK: What a program calls
 
-  /// Replaces the list by a changed copy of it.
+  /// Replaces the list with a changed copy.
   private func change(_ body: (inout [NSManagedObject]) -> Void) {
     guard let owner, let relationship else { return }
     var list = owner.relatedObjects(relationship)
@@ -242,7 +242,7 @@ final class MutableRelationshipList: NSMutableOrderedSet {
   }
 }
 
-/// How a set is being changed.
+/// The kind of change to a set.
 ///
 /// Apple counterpart: `NSKeyValueSetMutationKind`, which Foundation lacks on Linux.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {

@@ -1,9 +1,9 @@
 import ManagedModel
 
 extension NSManagedObject {
-  /// The destination of a to-one of a filled object, as a fault when it is not registered yet.
+  /// Returns the destination of a to-one of a realized object, as a fault if it isn't registered yet.
   ///
-  /// No statement: the key came with the row.
+  /// No statements: the key is in the row.
   final func destination(_ slot: RowSlot) -> NSManagedObject? {
     if let values {
       switch values[slot.index] {
@@ -23,7 +23,7 @@ extension NSManagedObject {
     return object
   }
 
-  /// The destinations of a to-many of a filled object; its fault fires when they are not known.
+  /// Returns the destinations of a to-many of a realized object; fires the relationship if it's a fault.
   final func destinations(
     _ relationship: NSRelationshipDescription, at index: Int
   ) -> Set<NSManagedObject> {
@@ -34,10 +34,10 @@ extension NSManagedObject {
     return value.objects ?? []
   }
 
-  /// The state of a to-many, made at first need.
+  /// Returns the state of a to-many relationship, created at first need.
   final func toManyValue(at index: Int) -> ToManyValue {
     if case .toMany(let value)? = values?[index] { return value }
-    // A transient one is in no store, so there is nothing to fire.
+    // A transient relationship is in no store, so there is nothing to fire.
     let isTransient = layout.toMany[index - layout.slots.count].isTransient
     let value = ToManyValue(
       isNew: isInserted || context == nil || isTransient,
@@ -46,7 +46,7 @@ extension NSManagedObject {
     return value
   }
 
-  /// Points a to-one somewhere else and keeps the other sides in step.
+  /// Sets the destination of a to-one and updates the inverses.
   final func setDestination(_ new: NSManagedObject?, _ slot: RowSlot) {
     let old = destination(slot)
     noteChange()
@@ -56,7 +56,7 @@ extension NSManagedObject {
     if let new { addInverse(of: slot.relationship, on: new) }
   }
 
-  /// Replaces what a to-many leads to and keeps the other sides in step.
+  /// Replaces the destinations of a to-many and updates the inverses.
   final func setDestinations(
     _ new: [NSManagedObject], _ relationship: NSRelationshipDescription
   ) {
@@ -67,7 +67,7 @@ extension NSManagedObject {
     for object in added { addInverse(of: relationship, on: object) }
   }
 
-  /// Replaces what a to-many leads to on this side alone.
+  /// Replaces the destinations of a to-many on this side only.
   @discardableResult
   final func storeDestinations(
     _ new: [NSManagedObject], _ relationship: NSRelationshipDescription
@@ -83,16 +83,15 @@ extension NSManagedObject {
     return (removed, added)
   }
 
-  /// Whether the other side of a relationship follows what is set here: not while `awakeFromFetch`
-  /// runs.
+  /// Whether setting a relationship updates its inverse: not while `awakeFromFetch` runs.
   final var propagates: Bool {
     !state.contains(.awaking) || state.contains(.inserted)
   }
 
-  /// Adds one destination to a to-many, at a place or at the end, and keeps the other side in step; one
-  /// that is known to be there stays where it is.
+  /// Adds a destination to a to-many, at an index or at the end, and updates the inverse; a
+  /// destination known to be present keeps its position.
   ///
-  /// Fires an ordered relationship alone.
+  /// Fires only an ordered relationship.
   final func addDestination(
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription, at index: Int? = nil
   ) {
@@ -105,10 +104,10 @@ extension NSManagedObject {
     if state.contains(.reportsChanges) { didChangeValue(forKey: relationship.name) }
   }
 
-  /// Takes one destination out of a to-many and keeps the other side in step; nothing for one that is
-  /// known not to be there.
+  /// Removes a destination from a to-many and updates the inverse; does nothing if it's known not to
+  /// be present.
   ///
-  /// Fires an ordered relationship alone.
+  /// Fires only an ordered relationship.
   final func removeDestination(
     _ object: NSManagedObject, _ relationship: NSRelationshipDescription
   ) {
@@ -121,18 +120,18 @@ extension NSManagedObject {
     if state.contains(.reportsChanges) { didChangeValue(forKey: relationship.name) }
   }
 
-  /// Adds one destination to the to-many of a name, unless it is there.
+  /// Adds a destination to the to-many with a name, unless it's present.
   ///
-  /// Fires the relationship only where the inverse does not tell whether the object is there, and an
-  /// ordered one. Traps for what the relationship cannot lead to.
+  /// Fires the relationship only if it's ordered or the inverse doesn't show whether the object is
+  /// present. It's a programmer error to pass an object that can't be a destination.
   final func addDestination(_ object: NSManagedObject, forKey key: String) {
     let (relationship, isThere) = membership(of: object, forKey: key)
     if isThere { noteChange() } else { addDestination(object, relationship) }
   }
 
-  /// Takes one destination out of the to-many of a name, if it is there.
+  /// Removes a destination from the to-many with a name, if it's present.
   ///
-  /// Fires and traps as adding does.
+  /// Faults and programmer errors are those of adding.
   final func removeDestination(_ object: NSManagedObject, forKey key: String) {
     let (relationship, isThere) = membership(of: object, forKey: key)
     if isThere { removeDestination(object, relationship) } else { noteChange() }
@@ -157,7 +156,7 @@ extension NSManagedObject {
     return (relationship, destinations(relationship, at: index).contains(object))
   }
 
-  /// Lets the other end of `relationship`, which is `object`, point here as well.
+  /// Updates the inverse of `relationship` on `object` to refer to this object.
   final func addInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
     guard let inverse = relationship.inverseRelationship else { return }
     object.willAccess()
@@ -177,14 +176,14 @@ extension NSManagedObject {
     }
   }
 
-  /// Lets the other end of `relationship` no longer point here.
+  /// Updates the inverse of `relationship` on `object` to no longer refer to this object.
   final func removeInverse(of relationship: NSRelationshipDescription, on object: NSManagedObject) {
     guard let inverse = relationship.inverseRelationship else { return }
     object.willAccess()
     object.dropDestination(self, of: inverse)
   }
 
-  /// Takes one destination away on this side alone.
+  /// Removes a destination on this side only.
   final func dropDestination(_ object: NSManagedObject, of relationship: NSRelationshipDescription)
   {
     willAccess()
@@ -200,7 +199,7 @@ extension NSManagedObject {
     }
   }
 
-  /// The state of a to-many that is about to change: an ordered one is read first.
+  /// Returns the state of a to-many that is about to change; an ordered one is read first.
   final func changeable(
     _ relationship: NSRelationshipDescription, at place: PropertyPlace
   ) -> ToManyValue {
@@ -213,7 +212,7 @@ extension NSManagedObject {
     change(object.map { .object($0) } ?? .null, at: slot.index)
   }
 
-  /// A to-one's new destination; traps for what the relationship cannot lead to.
+  /// Returns a to-one's new destination; it's a programmer error to pass an object that can't be one.
   final func checkedDestination(
     _ value: Any?, _ relationship: NSRelationshipDescription
   ) -> NSManagedObject? {
@@ -225,8 +224,8 @@ extension NSManagedObject {
     return object
   }
 
-  /// A to-many's new destinations, each once, in the order given; traps for what the relationship
-  /// cannot lead to.
+  /// Returns a to-many's new destinations, each once, in the given order; it's a programmer error to
+  /// pass objects that can't be destinations.
   final func checkedDestinations(
     _ value: Any?, _ relationship: NSRelationshipDescription
   ) -> [NSManagedObject] {
@@ -246,7 +245,8 @@ extension NSManagedObject {
     return objects.filter { seen.insert($0).inserted }
   }
 
-  /// Traps for an object of another context, or of an entity that the relationship does not lead to.
+  /// Stops with a precondition failure for an object of another context or of an entity that can't be a
+  /// destination.
   final func check(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) {
     precondition(
       object.context == nil || context == nil || object.context === context,
@@ -259,15 +259,15 @@ extension NSManagedObject {
   }
 }
 
-// Properties whose value is what a request finds.
+// Properties whose value is the result of a fetch request.
 
 extension NSManagedObject {
-  /// What the request of a fetched property finds: in its order, fetched at the first reading and kept
-  /// until the object becomes a fault or is refreshed.
+  /// Returns the result of a fetched property's request in its order, fetched when first read and
+  /// cached until the object turns into a fault or is refreshed.
   ///
-  /// In the predicate `$FETCH_SOURCE` is this object and `$FETCHED_PROPERTY` the description, with key
-  /// paths. Cost: that of the fetch, then nothing. An error leaves it empty, is said on standard error
-  /// and kept by the context.
+  /// In the predicate, `$FETCH_SOURCE` is this object and `$FETCHED_PROPERTY` the description; both
+  /// accept key paths. Cost: that of the fetch, then none. After an error it's empty; the error is
+  /// printed to stderr and recorded by the context.
   final func fetchedObjects(of property: NSFetchedPropertyDescription) -> [Any] {
     willAccess()
     if let known = values?.fetched?[property.name] { return known }

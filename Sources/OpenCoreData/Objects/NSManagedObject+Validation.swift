@@ -3,10 +3,10 @@ import ManagedModel
 extension NSManagedObject {
   /// Validates each property; several failures are thrown as one error 1560.
   ///
-  /// A value that an override of `validateValue` put right is set. A to-many is looked at when it is
+  /// A value that an override of `validateValue` corrected is set. A to-many is checked only if it's
   /// new or changed.
   final func validateProperties() throws {
-    // A class of the application's may have rules of its own for any key.
+    // A custom class may have validation rules for any key.
     let hasOverrides = MethodOverrides.ofValidation.mayExist(in: type(of: self))
     var failures: [NSError] = []
     let isPlain = !hasOverrides && !layout.hasTransformers
@@ -52,7 +52,7 @@ extension NSManagedObject {
     return nil
   }
 
-  /// The same for a value that was set and is compared in the form in which it is held.
+  /// Validates a value that was set, comparing it in its stored form.
   private func validate(_ slot: RowSlot, _ key: String, _ hasOverrides: Bool) -> NSError? {
     let raw = rawValue(slot)
     var value = raw.value(slot.kind)
@@ -68,7 +68,7 @@ extension NSManagedObject {
     return nil
   }
 
-  /// The error for a value of which its transformer makes no bytes: it would be saved as nil.
+  /// Returns the error for a value that its transformer can't encode: it would be saved as nil.
   private func transformationFailure(_ place: PropertyPlace, _ key: String) -> NSError? {
     guard layout.hasTransformers, case .slot(let index) = place, let values,
       case .transformed(let value) = values[index], values.isChanged(index),
@@ -79,7 +79,7 @@ extension NSManagedObject {
       message: "The value transformer of \(key) makes no data of a \(type(of: value.value)).")
   }
 
-  /// Nothing is read from the store but what a rule of the model wants to count.
+  /// Reads from the store only what a rule of the model must count.
   private func isToBeValidated(toMany index: Int, _ hasOverrides: Bool) -> Bool {
     let isDemanded = layout.rules.demands(.toMany(index))
     guard case .toMany(let value)? = values?[layout.holdingIndex(.toMany(index))] else {
@@ -88,7 +88,7 @@ extension NSManagedObject {
     return (isInserted || value.hasChanges) && (isDemanded || hasOverrides && value.objects != nil)
   }
 
-  /// Whether setting the one in the place of the other would change nothing.
+  /// Returns whether replacing the old value with the new one would change nothing.
   private func isEqual(_ new: Any?, _ old: Any?, at place: PropertyPlace) -> Bool {
     switch place {
     case .slot(let index) where layout.slots[index].kind.isToOne:
@@ -106,9 +106,9 @@ extension NSManagedObject {
     }
   }
 
-  /// Error 1600 for each relationship with a deny rule that still leads to something.
+  /// Throws error 1600 for each relationship with a deny rule that still has destinations.
   ///
-  /// Destinations that are deleted in the same save do not count.
+  /// Destinations that are deleted in the same save don't count.
   final func validateDenyRules() throws {
     var failures: [NSError] = []
     for relationship in layout.entity.relationshipsByName.values
@@ -126,8 +126,8 @@ extension NSManagedObject {
     try NSError.throwValidation(failures)
   }
 
-  /// Error 1550 for each changed relationship that leads to an object of no context: one that was
-  /// deleted, or never inserted.
+  /// Throws error 1550 for each changed relationship that refers to an object without a context: one
+  /// that was deleted, or never inserted.
   final func validateReferences() throws {
     guard let values else { return }
     var failures: [NSError] = []
@@ -149,9 +149,9 @@ extension NSManagedObject {
     try NSError.throwValidation(failures)
   }
 
-  /// The objects at the other end, whichever kind of relationship it is.
+  /// Returns the destinations of a to-one or to-many relationship.
   ///
-  /// Fires what is a fault.
+  /// Fires faults.
   final func relatedObjects(_ relationship: NSRelationshipDescription) -> [NSManagedObject] {
     willAccess()
     switch read(place(of: relationship.name)) {
@@ -165,26 +165,26 @@ extension NSManagedObject {
   }
 }
 
-/// Which classes override a method that is called only for those that do.
+/// Detects which classes override a method, so that it's called only for those.
 ///
 /// Saving calls `validateValue(_:forKey:)` for each property of each object, with the value as `Any`:
-/// most of the time of a save, and for nothing where a class has no rules of its own. The same holds
-/// for `didChangeValue(forKey:)` and properties that are set. Swift's runtime does not say
-/// which methods a class overrides, but a class holds its methods as words of its metadata, each at the
-/// place where its superclass has it (ABI/TypeMetadata in Swift's documents). The method's place is the
-/// one word that a class which overrides nothing has in common with `NSManagedObject`, and a class which
-/// overrides this method alone has not. Where there's no such word, every class counts as one that
-/// overrides.
+/// most of a save's time, and useless if a class has no rules of its own. The same is true of
+/// `didChangeValue(forKey:)` and properties that are set. Swift's runtime doesn't provide which
+/// methods a class overrides, but a class stores its methods as words of its metadata, each at the
+/// same offset as in its superclass (ABI/TypeMetadata in Swift's documents). The method's offset is
+/// the one at which the word equals `NSManagedObject`'s for a class that overrides nothing, and
+/// differs for a class that overrides only this method. If there's no such word, every class is
+/// assumed to override it.
 struct MethodOverrides {
-  /// Those of `validateValue(_:forKey:)`.
+  /// Detects overrides of `validateValue(_:forKey:)`.
   static let ofValidation = MethodOverrides(of: Validating.self)
-  /// Those of `didChangeValue(forKey:)`.
+  /// Detects overrides of `didChangeValue(forKey:)`.
   static let ofChanges = MethodOverrides(of: Observing.self)
 
-  /// Where the method stands in the metadata of each class.
+  /// The method's offset in the metadata of each class.
   private let place: Int?
 
-  /// Whether a class may override the method.
+  /// Returns whether a class may override the method.
   ///
   /// Cost: two loads.
   func mayExist(in type: NSManagedObject.Type) -> Bool {
@@ -203,7 +203,7 @@ struct MethodOverrides {
     override func didChangeValue(forKey key: String) {}
   }
 
-  /// - Parameter overriding: A class that overrides the method and nothing else.
+  /// - Parameter overriding: A class that overrides only the method.
   private init(of overriding: NSManagedObject.Type) {
     #if canImport(ObjectiveC)
       place = nil  // The metadata begins otherwise, and its words are signed.
@@ -222,10 +222,10 @@ struct MethodOverrides {
     unsafeBitCast(type, to: UnsafePointer<UInt>.self)
   }
 
-  /// The words behind the fixed part, up to the end of the class.
+  /// Returns the words after the fixed part, up to the end of the class.
   ///
-  /// The fixed part: kind, superclass, sizes and flags in three words and a half, description, and
-  /// what destroys the properties.
+  /// The fixed part: kind, superclass, sizes and flags in three and a half words, description, and
+  /// the destroyer of the properties.
   private static func methodPlaces(_ metadata: UnsafePointer<UInt>) -> Range<Int> {
     let bytes = UnsafeRawPointer(metadata)
     let size = Int(bytes.load(fromByteOffset: 32, as: UInt32.self))

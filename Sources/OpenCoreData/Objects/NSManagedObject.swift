@@ -1,36 +1,36 @@
 import ManagedModel
 
-/// An object of an entity: a fault until a property is read, then the values of its row.
+/// An object of an entity: a fault until a property is read, then realized with the values of its row.
 ///
-/// Belongs to one context and is used on its queue. Within a context there is one instance for each
-/// row. Apple counterpart: `NSManagedObject`; the book's chapters 3 to 7.
+/// Belongs to one context and is used on its queue. A context has one instance for each row. Apple
+/// counterpart: `NSManagedObject`; the book's chapters 3 to 7.
 ///
-/// A clean, filled object has no storage but the row it shares with the row cache. What differs from
-/// the row (changed values) and what is dear to make again (decoded strings, related objects) is
-/// held beside it in `values`.
+/// An unchanged realized object has no storage other than the row that it shares with the row cache.
+/// Changed values, and values that are costly to re-create (decoded strings, related objects), are
+/// stored in addition in `values`.
 open class NSManagedObject: NSObject {
   /// The last values known from the store; the snapshot that saving compares.
   ///
-  /// Counted once by this object. Of a fault it is the layout's row of nils, or the row at hand that the
-  /// next firing will look at; nobody else reads it. Written by +Faulting and +Save.
+  /// Retained once by this object. For a fault, it's the layout's row of nils, or the cached row that
+  /// is used only when the fault fires. Written by +Faulting and +Save.
   @usableFromInline @exclusivity(unchecked) final var row: Row
-  /// `Z_PK`; below zero while the object is temporary.
+  /// `Z_PK`; negative while the object ID is temporary.
   @exclusivity(unchecked) final var primaryKey: Int64
-  /// Set again while the object has no row alone: the entity stays, the store may be another.
+  /// Reassigned only while the object has no row: the entity stays, the store may change.
   @usableFromInline @exclusivity(unchecked) final var layout: EntityLayout
-  /// Nil for an object of no context, and after its context has gone or let go of it.
+  /// Nil for an object without a context, and after its context was released or has deregistered it.
   @exclusivity(unchecked) final unowned(unsafe) var context: NSManagedObjectContext?
   @usableFromInline @exclusivity(unchecked) final var state: ObjectState
-  /// Changed, decoded and related values; nil while there are none.
+  /// Changed, decoded, and related values; nil if there are none.
   @usableFromInline @exclusivity(unchecked) final var values: ObjectValues?
-  /// Rows that were loaded ahead for this object live as long as this reference.
+  /// Rows that were prefetched for this object live as long as this reference.
   @exclusivity(unchecked) final var prefetched: PrefetchedRows?
 
-  /// Makes an object with its model defaults and, unless `context` is nil, inserts it there.
+  /// Creates an object with its model's default values and, unless `context` is nil, inserts it there.
   ///
-  /// Subclasses inherit it; one that declares its own initializers must write `required` where
-  /// Apple's has `override`. Calls `awakeFromInsert` when inserted. Traps for an abstract entity and
-  /// for an entity that belongs to no model. No statement.
+  /// Subclasses inherit it; one that declares its own initializers must use `required` instead of
+  /// Apple's `override`. Calls `awakeFromInsert` when inserted. It's a programmer error to pass an
+  /// abstract entity or one that belongs to no model. No statements.
   public required init(
     entity: borrowing NSEntityDescription, insertInto context: NSManagedObjectContext?
   ) {
@@ -46,7 +46,7 @@ open class NSManagedObject: NSObject {
 
   /// Inserts a new object of the entity that uses this class.
   ///
-  /// Traps when the context's model has no entity, or more than one, for the class. No statement.
+  /// It's a programmer error if the context's model has no entity, or several, for the class. No statements.
   public required convenience init(context: NSManagedObjectContext) {
     self.init(entity: context.entity(forClass: Self.self), insertInto: context)
   }
@@ -57,14 +57,14 @@ open class NSManagedObject: NSObject {
 
   // MARK: Identity
 
-  /// The object's identity, temporary until it has been saved.
+  /// The object's ID, temporary until the object has been saved.
   public final var objectID: NSManagedObjectID {
     let handle =
       primaryKey > 0 ? context?.store(for: self)?.handle ?? values?.formerStore : nil
     return NSManagedObjectID(layout: layout, primaryKey: primaryKey, handle: handle)
   }
 
-  /// Has the object ID stay the same once the object has no context.
+  /// Keeps the object ID valid after the object has left its context.
   final func keepStore(_ store: CachingStore?) {
     if primaryKey > 0 { storage.formerStore = store?.handle }
   }
@@ -74,14 +74,14 @@ open class NSManagedObject: NSObject {
     layout.entity
   }
 
-  /// The context the object lives in; nil once the context is gone or has been reset.
+  /// The context the object is registered with; nil after the context was released or reset.
   public final var managedObjectContext: NSManagedObjectContext? {
     context
   }
 
   // MARK: State
 
-  /// Whether the values have not been loaded yet; asking does not load them.
+  /// Whether the object's values aren't loaded; reading this property doesn't load them.
   public final var isFault: Bool {
     state.contains(.fault)
   }
@@ -91,24 +91,24 @@ open class NSManagedObject: NSObject {
     state.contains(.inserted)
   }
 
-  /// Whether a property was set since the last save, even to the value it had.
+  /// Whether a property was set since the last save, even to an equal value.
   public final var isUpdated: Bool {
     state.contains(.updated)
   }
 
-  /// Whether the next save will remove the object's row, or it has found its row gone.
+  /// Whether the next save will delete the object's row, or the row was found not to exist.
   public final var isDeleted: Bool {
     !state.isDisjoint(with: [.deleted, .inaccessible])
   }
 
-  /// Whether the object is inserted, updated or deleted.
+  /// Whether the object is inserted, updated, or deleted.
   public final var hasChanges: Bool {
     !state.isDisjoint(with: .changed)
   }
 
-  /// 0 when the object is filled, above 0 while it is a fault.
+  /// 0 if the object is realized, positive if it's a fault.
   ///
-  /// Apple's counterpart says the same.
+  /// The same as Apple's counterpart.
   public final var faultingState: Int {
     isFault ? 1 : 0
   }
@@ -117,22 +117,24 @@ open class NSManagedObject: NSObject {
 
   /// Called once in an object's life, right after it was inserted.
   ///
-  /// `changedValues()` includes what is set here until the object is saved, whether it was set through
+  /// `changedValues()` includes the values set here until the object is saved, even if they were set through
+  /// primitive accessors. Call `super`.
   /// primitive accessors or not. Call `super`.
   open func awakeFromInsert() {}
 
-  /// Called each time the object has been filled from its row.
+  /// Called each time the object has been fulfilled from its row.
   ///
-  /// What is set here changes neither object nor context, and a relationship set here does not reach
+  /// Values set here change neither the object's nor the context's state, and a relationship set here doesn't
+  /// update its inverse. Call `super`.
   /// its other side. Call `super`.
   open func awakeFromFetch() {}
 
-  /// Called after several values were put back at once: by a refresh that merged, a rollback, undo or redo.
+  /// Called after several values were restored at once: by a merging refresh, a rollback, an undo, or a redo.
   ///
-  /// - Parameter flags: What put them back.
+  /// - Parameter flags: The reason.
   open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
 
-  /// Called before the object is written; changing properties here starts another round.
+  /// Called before the object is written; changing properties here starts another pass.
   open func willSave() {}
 
   /// Called after the object was written, with its changes already cleared.
@@ -140,24 +142,24 @@ open class NSManagedObject: NSObject {
 
   /// Called by `delete(_:)`, before delete rules are applied; `isDeleted` is already true.
   ///
-  /// Each call of `delete(_:)` calls it, also for an object that is already marked for deletion, but
-  /// not one that this method makes for the object itself.
+  /// Each call of `delete(_:)` calls it, even for an object that is already marked for deletion,
+  /// except a call that this method makes for the object itself.
   open func prepareForDeletion() {}
 
-  /// Called before the values are dropped: at a refault, and when the context lets a filled object
-  /// of a subclass go.
+  /// Called before the values are discarded: when the object turns into a fault, and when the context
+  /// deregisters a realized object of a subclass.
   open func willTurnIntoFault() {}
 
-  /// Called after the values were dropped; the place to drop what was derived from them.
+  /// Called after the values were discarded; override it to discard values derived from them.
   open func didTurnIntoFault() {}
 
   // MARK: Key-value coding
 
-  /// The properties that key-value coding reads and sets through the class's own accessors; none by
+  /// The properties that key-value coding reads and sets through the class's own accessors; empty by
   /// default.
   ///
   /// Read once, when the model is first used. Include `super`'s. No Apple counterpart: there the
-  /// Objective-C runtime knows them.
+  /// Objective-C runtime provides them.
   open class var keyedAccessors: [KeyedAccessor] { [] }
 
   /// Called by `value(forKey:)` for a key that the object doesn't have.
@@ -169,46 +171,46 @@ open class NSManagedObject: NSObject {
 
   /// Called by `setValue(_:forKey:)` for a key that the object doesn't have.
   ///
-  /// An override may take the value; this method stops with a precondition failure that names the key.
+  /// An override may store the value; this method stops with a precondition failure that names the key.
   open func setValue(_ value: Any?, forUndefinedKey key: String) {
     write(value, to: place(of: key))
   }
 
-  /// Ends what `willChangeValue(forKey:)` began: a relationship's other sides follow what was set.
+  /// Ends the change that `willChangeValue(forKey:)` began: a relationship's inverses are updated.
   ///
-  /// An override is also called after each property that is set through generated accessors, `@Managed`,
-  /// or key-value coding, and must call `super`. Primitive accessors don't call it.
+  /// An override is also called after each property that is set through generated accessors,
+  /// `@Managed`, or key-value coding, and must call `super`. Primitive accessors don't call it.
   open func didChangeValue(forKey key: String) {
     finishChange(forKey: key)
   }
 
-  /// Checks one value against the model: whether it must be there, its bounds, length and pattern, the
-  /// number of destinations.
+  /// Validates a value against the model: whether it's required, its bounds, length, and pattern, and
+  /// the number of destinations.
   ///
-  /// Runs for each property at save, and when called. Override it where Apple's code has
-  /// `validateName(_:)`, and call `super` for the model's rules. An override may put a valid value in
-  /// the place of the one it was given; saving sets the property to it. Fires nothing.
-  /// - Throws: an error of `NSCocoaErrorDomain` with a code from 1550 to 1680.
+  /// Called for each property at save, and by programs. Override it where Apple's code has
+  /// `validateName(_:)`, and call `super` for the model's rules. An override may replace the value
+  /// with a valid one, which saving sets. Fires nothing.
+  /// - Throws: An error of `NSCocoaErrorDomain` with a code from 1550 to 1680.
   open func validateValue(_ value: inout Any?, forKey key: String) throws {
     try layout.rules.check(value, forKey: key, of: self)
   }
 
-  /// Checks a new object before saving; calls `validateValue` for each property.
+  /// Validates a new object before saving; calls `validateValue` for each property.
   open func validateForInsert() throws {
     try validateProperties()
   }
 
-  /// Checks a changed object before saving; calls `validateValue` for each property.
+  /// Validates a changed object before saving; calls `validateValue` for each property.
   open func validateForUpdate() throws {
     try validateProperties()
   }
 
-  /// Checks before the object's row is removed; throws 1600 for a deny rule that holds.
+  /// Validates the deletion of the object's row; throws 1600 if a deny rule prevents it.
   open func validateForDelete() throws {
     try validateDenyRules()
   }
 
-  /// The object's entity, identity and, when filled, its values.
+  /// The object's entity, object ID and, if it's realized, its values.
   ///
   /// Fires nothing.
   open override var description: String {
@@ -231,10 +233,10 @@ open class NSManagedObject: NSObject {
 }
 
 extension NSManagedObject {
-  /// The entity whose objects get this class, in the model that was put to use last.
+  /// Returns the entity whose objects have this class, in the most recently used model.
   ///
-  /// A model is put to use by its first coordinator. Traps where no such model, or more than one of its
-  /// entities, has the class.
+  /// A model is in use from its first coordinator on. It's a programmer error if no such model, or
+  /// more than one of its entities, has the class.
   public class func entity() -> NSEntityDescription {
     let found = ManagedObjectClasses.entities(of: self)
     guard let entity = found.first, found.count == 1 else {
@@ -246,9 +248,9 @@ extension NSManagedObject {
     return entity
   }
 
-  /// A request for the objects of this class's entity; see `entity()`.
+  /// Returns a fetch request for the objects of this class's entity; see `entity()`.
   ///
-  /// Generated classes have one of their own, whose results are of the class.
+  /// Generated classes have their own, whose results are of the class.
   @_disfavoredOverload
   public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
     let request = NSFetchRequest<any NSFetchRequestResult>()
@@ -258,14 +260,14 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject: ManagedObjectReference {
-  /// The object's ID: to a predicate, an object and its ID are the same.
+  /// The object's ID: to a predicate, an object and its ID are equal.
   package final var referenceIdentity: AnyHashable { AnyHashable(objectID) }
 
-  /// False until the object has been saved.
+  /// Whether the object has been saved.
   package final var hasStableIdentity: Bool { primaryKey > 0 }
 }
 
-/// What an object is at the moment, in one word.
+/// The current state of an object, in one word.
 @usableFromInline
 struct ObjectState: OptionSet, Sendable {
   @usableFromInline let rawValue: UInt32
@@ -279,26 +281,26 @@ struct ObjectState: OptionSet, Sendable {
   static let inserted = ObjectState(rawValue: 2)
   static let updated = ObjectState(rawValue: 4)
   static let deleted = ObjectState(rawValue: 8)
-  /// Some slot's value differs in place from the row: read `values` first.
+  /// Some slot's value differs from the row: read `values` first.
   static let overridden = ObjectState(rawValue: 16)
-  /// The entity's slots lie where the generated accessors of the class look for them.
+  /// The entity's slots match those of the class's generated accessors.
   ///
-  /// Set once and for all; without it the accessors go by name.
+  /// Never changes; without it the accessors look properties up by name.
   static let fixedSlots = ObjectState(rawValue: 32)
-  /// `awakeFromInsert` or `awakeFromFetch` is running: what is set isn't a change.
+  /// `awakeFromInsert` or `awakeFromFetch` is running: setting a property isn't a change.
   static let awaking = ObjectState(rawValue: 64)
-  /// The row is gone: the object says that it is deleted and has nil values.
+  /// The row doesn't exist: the object is deleted and has nil values.
   ///
-  /// Nothing is left to save, so this isn't a change.
+  /// There's nothing to save, so this isn't a change.
   static let inaccessible = ObjectState(rawValue: 128)
   /// `prepareForDeletion` is running.
   static let preparing = ObjectState(rawValue: 8192)
-  /// Nothing but transient properties was set since the last save: there is nothing to write.
+  /// Only transient properties were set since the last save: there is nothing to write.
   ///
-  /// Means something beside `updated` alone.
+  /// Only meaningful together with `updated`.
   static let transientOnly = ObjectState(rawValue: 4096)
 
-  /// The context has noted the object for the next did-change notification.
+  /// The context has recorded the object for the next did-change notification.
   static let eventInserted = ObjectState(rawValue: 256)
   static let eventUpdated = ObjectState(rawValue: 512)
   static let eventDeleted = ObjectState(rawValue: 1024)
@@ -306,22 +308,22 @@ struct ObjectState: OptionSet, Sendable {
 
   /// The next save writes every column, whatever the row has.
   static let overwritten = ObjectState(rawValue: 1 << 16)
-  /// The next save writes a row again that is gone from the store.
+  /// The next save reinserts a row that was deleted from the store.
   static let restored = ObjectState(rawValue: 1 << 17)
   static let rewritten: ObjectState = [.overwritten, .restored]
 
-  /// Each access asks whether it is on the context's queue; see `QueueGuard`.
+  /// Each access checks that it's on the context's queue; see `QueueGuard`.
   static let guarded = ObjectState(rawValue: 1 << 18)
-  /// What makes an access look twice.
+  /// The states that make an access take the slow path.
   static let watched: ObjectState = [.fault, .guarded]
-  /// The class overrides `didChangeValue(forKey:)`, which is to be called whenever a property is set.
+  /// The class overrides `didChangeValue(forKey:)`, which is called whenever a property is set.
   static let reportsChanges = ObjectState(rawValue: 1 << 19)
-  /// What follows from an object's class.
+  /// The states determined by an object's class.
   static let ofClass: ObjectState = [.fixedSlots, .reportsChanges]
-  /// What an object is for good.
+  /// The states that an object keeps for life.
   static let lasting: ObjectState = [.fixedSlots, .reportsChanges, .guarded]
 
-  /// Whether setting a property once more is nothing new to the context.
+  /// Whether setting another property needs no further notification of the context.
   var isNotedChange: Bool {
     !isDisjoint(with: [.inserted, .updated]) && !isDisjoint(with: [.eventInserted, .eventUpdated])
       && isDisjoint(with: [.awaking, .transientOnly, .inaccessible])

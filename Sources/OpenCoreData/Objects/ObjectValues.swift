@@ -1,27 +1,29 @@
 import ManagedModel
 
-/// What an object holds beside its row: one place for each slot, to-many and transient property.
+/// The values that an object stores in addition to its row: one position for each slot, to-many, and
+/// transient property.
 ///
-/// Values that are changed say so; the others are decoded or related values kept to be read again.
-/// Texts that were read lie apart, where accessors in other modules can read them in place. Each kind
+/// Changed values are marked; the others are cached decoded or related values. Strings that were read are
+/// separate, so that accessors in other modules can read them directly. Each kind of storage is allocated for
+/// its first value.
 /// of storage is made when the first value of its kind comes.
 @usableFromInline
 final class ObjectValues {
   private let count: Int
-  /// `count` values; nil until one is kept that isn't a string.
+  /// `count` values; nil until one is stored that isn't a string.
   @exclusivity(unchecked) private var held: UnsafeMutablePointer<HeldValue>?
   @exclusivity(unchecked) private var changed = SlotSet()
-  /// The decoded texts of a property's place, changed or not; nil where none was read.
+  /// The decoded strings by position, changed or not; nil where none was read.
   @usableFromInline @exclusivity(unchecked) private(set) var texts: UnsafeMutablePointer<String?>?
-  /// What had been changed when the present event began; nil when nothing had.
+  /// The changes when the current event began; nil if there were none.
   @exclusivity(unchecked) private(set) var earlier: EarlierValues?
-  /// The destinations of relationships between `willChangeValue` and `didChangeValue`, by place.
+  /// The destinations of relationships between `willChangeValue` and `didChangeValue`, by position.
   @exclusivity(unchecked) var beingChanged: [Int: Set<NSManagedObject>]?
 
-  /// The store of an object that has left its context, which its object ID names.
+  /// The former store of an object that has left its context, for its object ID.
   var formerStore: StoreHandle?
 
-  /// What fetched properties have found.
+  /// The cached results of fetched properties.
   var fetched: [String: [Any]]?
 
   init(count: Int) {
@@ -44,20 +46,20 @@ final class ObjectValues {
     return .none
   }
 
-  /// Where the changed value of that place lies, until it is changed again; nil when it is the row's.
+  /// Returns the address of a position's changed value, valid until its next change; nil if it's the row's.
   @inline(__always)
   func changedValue(_ index: Int) -> UnsafePointer<HeldValue>? {
     guard changed.contains(index), let held else { return nil }
     return UnsafePointer(held + index)
   }
 
-  /// Whether the value at that place differs from the row's.
+  /// Returns whether the value at a position differs from the row's.
   @inline(__always)
   func isChanged(_ index: Int) -> Bool {
     changed.contains(index)
   }
 
-  /// Keeps a value that follows from the row.
+  /// Caches a value derived from the row.
   func keep(_ value: HeldValue, at index: Int) {
     if case .string(let text) = value {
       keepText(text, at: index)
@@ -66,7 +68,7 @@ final class ObjectValues {
     }
   }
 
-  /// Keeps the text of a place as it is read, and says where.
+  /// Caches the string of a position, and returns its address.
   @discardableResult
   func keepText(_ text: String, at index: Int) -> UnsafePointer<String?> {
     checkPlace(index)
@@ -75,15 +77,15 @@ final class ObjectValues {
     return UnsafePointer(cells + index)
   }
 
-  /// Takes a value that replaces the row's.
+  /// Stores a value that replaces the row's.
   ///
-  /// The old value is let go last: nothing here is used after what its `deinit` may do.
+  /// The old value is released last: nothing here is used after its `deinit` may have run.
   func change(_ value: HeldValue, at index: Int) {
     changed.insert(index)
     hold(value, at: index)
   }
 
-  /// Remembers what has been changed so far, because an event begins.
+  /// Records the changes so far, because an event begins.
   func beginEvent() {
     let values = UnsafeBufferPointer(start: held, count: held == nil ? 0 : count)
     earlier =
@@ -91,13 +93,13 @@ final class ObjectValues {
     for case .toMany(let value) in values { value.beginEvent() }
   }
 
-  /// Says that every value is the row's now; what is held stays held.
+  /// Marks all values as unchanged; cached values stay.
   func settle() {
     earlier = nil
     changed.removeAll()
   }
 
-  /// Takes a change back.
+  /// Undoes a change.
   func forget(_ index: Int) {
     checkPlace(index)
     texts?[index] = nil
@@ -105,7 +107,7 @@ final class ObjectValues {
     changed.remove(index)
   }
 
-  /// Drops what follows from the store and keeps what was changed, and the transients from
+  /// Discards values derived from the store; keeps changed values, and the transients from
   /// `firstTransient` on.
   func forgetUnchanged(firstTransient: Int) {
     fetched = nil
@@ -120,7 +122,7 @@ final class ObjectValues {
     }
   }
 
-  /// Drops the objects of relationships, changed or not.
+  /// Releases the objects of relationships, changed or not.
   func forgetObjects() {
     earlier = nil
     fetched = nil
@@ -133,7 +135,7 @@ final class ObjectValues {
     }
   }
 
-  /// Whether an object of a relationship is held, so that letting go of this one may free more.
+  /// Whether an object of a relationship is retained, so that releasing this one may free more.
   var holdsObjects: Bool {
     if fetched != nil { return true }
     return UnsafeBufferPointer(start: held, count: held == nil ? 0 : count).contains { value in
@@ -171,19 +173,19 @@ final class ObjectValues {
   }
 }
 
-/// A value held by an object.
+/// A value stored by an object.
 enum HeldValue {
-  /// Nothing is held: the row tells.
+  /// None: the row has the value.
   case none
   /// Set to nil.
   case null
-  /// A changed attribute, in the form in which it is saved.
+  /// A changed attribute, in the form in which it's saved.
   case raw(RowValue)
   /// An attribute's value as its Swift type, decoded from the row or transient.
   ///
-  /// Boxed: with an `Any` inside, copying any case would go through a table of functions.
+  /// Boxed: with an `Any` inside, copying any case would require value witness calls.
   indirect case value(Any)
-  /// A text as it was read.
+  /// A string as it was read.
   case string(String)
   /// A transformable attribute that was set.
   case transformed(TransformedValue)
@@ -197,11 +199,11 @@ struct EarlierValues {
   let changed: SlotSet
 }
 
-/// A set of places of an object: bits of one word, and of more words in entities of more than 64
-/// properties.
+/// A set of an object's positions: bits of one word, and of further words for entities of more than
+/// 64 properties.
 struct SlotSet {
   private var first: UInt64 = 0
-  /// The places from 64 on.
+  /// The positions from 64 on.
   private var more: ContiguousArray<UInt64> = []
 
   var isEmpty: Bool {

@@ -2,37 +2,37 @@ import ManagedModel
 
 /// The state of one to-many relationship of one object.
 ///
-/// Unfired, it notes what was added and removed; once fired it holds its destinations strongly, as
-/// Apple's does (which is how two sides that were both read keep each other alive). An ordered one
-/// is fired before it is changed: a place means nothing without the others.
+/// While it's a fault, it records added and removed objects; once fired, it keeps strong references
+/// to its destinations, as Core Data does (which is how two sides that were both read retain each
+/// other). An ordered one is fired before it's changed: a position has no meaning without the others.
 final class ToManyValue {
   /// Nil until the relationship's fault has fired.
   private(set) var objects: Set<NSManagedObject>?
-  /// The destinations in their order; nil until fired, and for a relationship without order.
+  /// The destinations in order; nil until fired, and for an unordered relationship.
   private(set) var list: [NSManagedObject]?
   /// The destinations' keys in the store, as last read or saved; nil until fired.
   private(set) var committed: Set<Int64>?
   private(set) var added: Set<NSManagedObject> = []
   private(set) var removed: Set<NSManagedObject> = []
-  /// Whether what was there before stands in another order now.
+  /// Whether the order of previously present objects has changed.
   private(set) var isReordered = false
-  /// The list as it is given out, until it changes.
+  /// The list as it was returned, until it changes.
   private var shownList: NSOrderedSet?
-  /// The list's proxy, which is told of its changes.
+  /// The list's proxy, which is notified of changes.
   weak var mirror: MutableRelationshipList?
-  /// What had been changed when the present event began.
+  /// The changes when the current event began.
   private var earlier = Difference()
   private let isOrdered: Bool
 
-  /// What differs from the store.
+  /// The differences from the store.
   private struct Difference: Equatable {
     var added: Set<NSManagedObject> = []
     var removed: Set<NSManagedObject> = []
-    /// The whole list, where an ordered one differs.
+    /// The whole list, if an ordered one differs.
     var list: [NSManagedObject]?
   }
 
-  /// `isNew` makes one that is filled and empty, for an object that is not in the store yet.
+  /// Creates the state; if `isNew`, fulfilled and empty, for an object that isn't in the store yet.
   init(isNew: Bool, isOrdered: Bool) {
     self.isOrdered = isOrdered
     if isNew {
@@ -42,12 +42,12 @@ final class ToManyValue {
     }
   }
 
-  /// Whether what was added, removed and moved since the last save is not nothing.
+  /// Whether objects were added, removed, or moved since the last save.
   var hasChanges: Bool {
     !added.isEmpty || !removed.isEmpty || isReordered
   }
 
-  /// The destinations in their order, as the relationship's value.
+  /// The destinations in order, as the relationship's value.
   var orderedSet: NSOrderedSet? {
     guard let list else { return nil }
     if let shownList { return shownList }
@@ -56,7 +56,7 @@ final class ToManyValue {
     return made
   }
 
-  /// Fills the relationship; what was noted while it was a fault is applied now.
+  /// Fulfills the relationship; changes that were recorded while it was a fault are applied now.
   func fill(_ destinations: [NSManagedObject]) {
     committed = Set(destinations.map(\.primaryKey))
     var objects = Set(destinations)
@@ -72,17 +72,17 @@ final class ToManyValue {
     mirror?.noteList(list)
   }
 
-  /// Adds a destination; to an ordered relationship at a place, or at the end.
+  /// Adds a destination; to an ordered relationship at an index, or at the end.
   func insert(_ object: NSManagedObject, at index: Int? = nil) {
     let isNew = objects?.insert(object).inserted ?? true
     let wasRemoved = removed.remove(object) != nil
-    // What the store has is known, or what was taken out is taken for there.
+    // The store's state is known, or a removed object is assumed to be in it.
     let isStored = committed?.contains(object.primaryKey) ?? wasRemoved
     if !isStored { added.insert(object) }
     guard isNew, let count = list?.count else { return }
     list?.insert(object, at: index ?? count)
     mirror?.noteInsertion(of: object, at: index ?? count)
-    // What comes back may come back to another place.
+    // An object that is added again may be at another index.
     if index.map({ $0 < count }) ?? false || !added.contains(object) { isReordered = true }
     shownList = nil
   }
@@ -90,7 +90,7 @@ final class ToManyValue {
   func remove(_ object: NSManagedObject) {
     if objects != nil, objects?.remove(object) == nil { return }
     let wasAdded = added.remove(object) != nil
-    // What was added may be stored by now, by somebody else.
+    // An added object may have been saved elsewhere in the meantime.
     if !wasAdded || committed?.contains(object.primaryKey) == true { removed.insert(object) }
     if let index = list?.firstIndex(of: object) {
       list?.remove(at: index)
@@ -99,7 +99,7 @@ final class ToManyValue {
     }
   }
 
-  /// Takes a removal back, unless the store was found without the destination since.
+  /// Undoes a removal, unless the store was found without the destination since.
   func takeBackRemoval(of object: NSManagedObject) {
     if removed.contains(object), committed?.contains(object.primaryKey) == false {
       removed.remove(object)
@@ -108,7 +108,7 @@ final class ToManyValue {
     }
   }
 
-  /// Puts the destinations that are there into another order.
+  /// Reorders the present destinations.
   func order(as order: [NSManagedObject]) {
     guard let list, list != order else { return }
     self.list = order
@@ -117,9 +117,9 @@ final class ToManyValue {
     shownList = nil
   }
 
-  /// Makes it a fault again; what was added and removed stays noted.
+  /// Turns the relationship into a fault; added and removed objects stay recorded.
   ///
-  /// An ordered one with changes stays as it is, for its order is one of them.
+  /// An ordered one with changes stays fulfilled, because its order is one of them.
   func turnIntoFault() {
     if isOrdered, hasChanges { return }
     objects = nil
@@ -128,7 +128,7 @@ final class ToManyValue {
     committed = nil
   }
 
-  /// Says that the store has what the object has.
+  /// Marks the relationship as equal to the store.
   func settle() {
     added = []
     removed = []
@@ -143,7 +143,7 @@ final class ToManyValue {
     Difference(added: added, removed: removed, list: hasChanges ? list : nil)
   }
 
-  /// Remembers what has been changed so far, because an event begins.
+  /// Records the changes so far, because an event begins.
   func beginEvent() {
     earlier = difference
   }
@@ -165,7 +165,7 @@ final class ToManyValue {
     objects.map { $0.subtracting(added).union(removed) }
   }
 
-  /// The order when the event began, as far as it is known; nil without order.
+  /// The order when the event began, if known; nil for an unordered relationship.
   var earlierList: NSOrderedSet? {
     guard let list else { return nil }
     if let earlier = earlier.list { return NSOrderedSet(array: earlier) }
@@ -175,23 +175,23 @@ final class ToManyValue {
   }
 }
 
-/// The objects of a to-many relationship, read when something is asked of them.
+/// The objects of a to-many relationship, read on demand.
 ///
-/// Generated classes have one beside each to-many property. Making it reads nothing; `isFault` asks
-/// without reading; everything else costs the relationship's SELECT while it is a fault. The copy into
-/// typed collections is left out where one object is looked for, added or taken out. No Apple
-/// counterpart; Apple's `mutableSetValue(forKey:)` is near it.
+/// Generated classes have one in addition to each to-many property. Creating it and `isFault` read
+/// nothing; everything else costs the relationship's SELECT while it's a fault. Looking up, adding,
+/// or removing one object doesn't copy the objects into a typed collection. No Apple counterpart;
+/// `mutableSetValue(forKey:)` is similar.
 public struct RelatedObjects<Element: NSManagedObject>: Sequence {
   private let owner: NSManagedObject
   private let key: String
 
-  /// Refers to a to-many relationship; traps when it is used and `key` is none.
+  /// Creates a reference to a to-many relationship; it's a programmer error to use it if `key` isn't one.
   public init(of owner: NSManagedObject, _ key: String) {
     self.owner = owner
     self.key = key
   }
 
-  /// Whether the relationship has not been read yet; asking does not read it.
+  /// Whether the relationship is a fault; reading this property doesn't fire it.
   public var isFault: Bool {
     owner.hasFault(forRelationshipNamed: key)
   }
@@ -201,17 +201,17 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     objects.count
   }
 
-  /// Whether there's no object.
+  /// Whether there are no objects.
   public var isEmpty: Bool {
     objects.isEmpty
   }
 
-  /// Whether the object is among them.
+  /// Returns whether the relationship contains an object.
   public func contains(_ object: Element) -> Bool {
     objects.contains(object)
   }
 
-  /// The objects as a set; setting replaces them all.
+  /// The objects as a set; setting it replaces them all.
   public var set: Set<Element> {
     get {
       var result = Set<Element>(minimumCapacity: objects.count)
@@ -221,13 +221,13 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     nonmutating set { owner.setValue(Set<NSManagedObject>(newValue.map { $0 }), forKey: key) }
   }
 
-  /// The objects in the relationship's order, or in any where it has none; setting replaces them all.
+  /// The objects in the relationship's order, if it has one; setting it replaces them all.
   public var array: [Element] {
     get { ordered.map(typed) }
     nonmutating set { owner.setValue(newValue as [NSManagedObject], forKey: key) }
   }
 
-  /// Goes through the objects as they are at this moment.
+  /// Returns an iterator over the current objects.
   public func makeIterator() -> IndexingIterator<[Element]> {
     array.makeIterator()
   }
@@ -236,13 +236,13 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
 
   /// Adds an object, in an ordered relationship at the end.
   ///
-  /// Reads the relationship's other objects only where the inverse does not tell whether this one is
-  /// among them. Traps for an object of another context.
+  /// Reads the relationship's other objects only if the inverse doesn't show whether this one is
+  /// present. It's a programmer error to pass an object of another context.
   public func insert(_ object: Element) {
     owner.addDestination(object, forKey: key)
   }
 
-  /// Takes an object out; reads as little as `insert`.
+  /// Removes an object; reads as little as `insert`.
   public func remove(_ object: Element) {
     owner.removeDestination(object, forKey: key)
   }
@@ -252,12 +252,12 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     for object in objects { insert(object) }
   }
 
-  /// Takes objects out.
+  /// Removes objects.
   public func subtract(_ objects: some Sequence<Element>) {
     for object in objects { remove(object) }
   }
 
-  /// Puts an object at an index of an ordered relationship, moving it there when it is among them.
+  /// Inserts an object at an index of an ordered relationship, or moves it there if it's present.
   public func insert(_ object: Element, at index: Int) {
     var list = array
     list.insert(object, at: index)
@@ -267,21 +267,21 @@ public struct RelatedObjects<Element: NSManagedObject>: Sequence {
     array = list
   }
 
-  /// Takes out the object at an index of an ordered relationship.
+  /// Removes the object at an index of an ordered relationship.
   public func remove(at index: Int) {
     var list = array
     list.remove(at: index)
     array = list
   }
 
-  /// Puts an object in the place of the one at an index of an ordered relationship.
+  /// Replaces the object at an index of an ordered relationship.
   public func replace(at index: Int, with object: Element) {
     var list = array
     list[index] = object
     array = list
   }
 
-  /// Without order and without a copy.
+  /// The objects, without order and without a copy.
   private var objects: Set<NSManagedObject> {
     switch owner.value(forKey: key) {
     case let set as Set<NSManagedObject>: set

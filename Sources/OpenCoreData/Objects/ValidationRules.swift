@@ -1,22 +1,22 @@
 import ManagedModel
 
-/// What the model demands of the values of an entity's objects.
+/// The model's validation rules for an entity's objects.
 ///
-/// Made with the entity's layout; the predicates of a model document are built once.
+/// Created with the entity's layout; the predicates of a model document are built once.
 final class ValidationRules: @unchecked Sendable {  // immutable; predicates are not changed
-  /// Whether a slot's value is demanded or bounded, by the slot's number.
+  /// The rule for a slot that is required or bounded, by the slot's index.
   private let slots: [SlotRule?]
-  /// The limits of a slot's value, by the slot's number.
+  /// The limits of a slot's value, by the slot's index.
   private let limits: [[ValueLimit]]
-  /// The same for to-many relationships, by their number.
+  /// The rules for to-many relationships, by their index.
   private let toMany: [CountRule?]
-  /// The composite attributes, by their number.
+  /// The composite attributes, by their index.
   private let composites: [NSCompositeAttributeDescription]
 
   private struct SlotRule {
     let kind: RowSlot.Kind
     let isMandatory: Bool
-    /// Whether a save fills it in, so that only a new object needs a value.
+    /// Whether a save computes it, so that only a new object needs a value.
     let isDerived: Bool
     let hasLimits: Bool
   }
@@ -24,7 +24,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
   private struct CountRule {
     let isOptional: Bool
     let least: Int
-    /// 0 isn't a limit.
+    /// 0 for no limit.
     let most: Int
   }
 
@@ -49,7 +49,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     self.toMany = toMany.map { relationship in
       let isBound =
         !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 0
-      // Without a destination there is nothing to demand.
+      // Without a destination entity there's no rule.
       guard isBound, relationship.destinationEntity != nil else { return nil }
       return CountRule(
         isOptional: relationship.isOptional,
@@ -58,7 +58,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     }
   }
 
-  /// Whether anything is demanded of the property at a place.
+  /// Whether there's a rule for the property at a position.
   func demands(_ place: PropertyPlace) -> Bool {
     switch place {
     case .slot(let index): slots[index] != nil
@@ -68,9 +68,10 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     }
   }
 
-  /// Whether a slot's value of a filled object is seen at once to break no rule.
+  /// Returns whether a slot's value of a realized object is trivially valid.
   ///
-  /// False where `check` has to look: what is missing, too wide, or has limits.
+  /// Returns `false` if `check` is needed: for missing values, values that are too wide, and slots with
+  /// limits.
   @inline(__always)
   func isTriviallyValid(_ slot: RowSlot, of object: NSManagedObject) -> Bool {
     guard let rule = slots[slot.index] else { return true }
@@ -90,7 +91,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
 
   /// Checks one value; a key without rules passes.
   /// - Throws: 1570 for a missing value, 1580 and 1590 for numbers of destinations, 1610 to 1680 for
-  ///   limits; several broken limits as one 1560.
+  ///   limits; several violated limits as one 1560.
   func check(_ value: Any?, forKey key: String, of object: NSManagedObject) throws {
     switch object.layout.place(of: key) {
     case .slot(let index):
@@ -102,7 +103,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     }
   }
 
-  /// A group that must be there is there, and what must be in one that is there is in it.
+  /// Checks that a required composite is present, and has its required elements.
   private func check(
     _ value: Any?, by composite: NSCompositeAttributeDescription, _ object: NSManagedObject
   ) throws {
@@ -139,7 +140,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
     try NSError.throwValidation(failures)
   }
 
-  /// The error for an integer that its column's type does not hold.
+  /// Returns the error for an integer that doesn't fit its attribute's type.
   private func widthFailure(
     _ value: Any, _ kind: RowSlot.Kind, _ key: String, _ object: NSManagedObject
   ) -> NSError? {
@@ -181,7 +182,7 @@ final class ValidationRules: @unchecked Sendable {  // immutable; predicates are
 }
 
 extension RowSlot.Kind {
-  /// The integers that fit, of a type that is narrower than a column.
+  /// The integers that fit a type that is narrower than a column.
   fileprivate var narrowRange: ClosedRange<Int64>? {
     switch self {
     case .int16: Int64(Int16.min)...Int64(Int16.max)
@@ -191,16 +192,16 @@ extension RowSlot.Kind {
   }
 }
 
-/// One predicate that an attribute's values must satisfy, with what is said when one does not.
+/// A predicate that an attribute's values must satisfy, with the message if one doesn't.
 struct ValueLimit {
   let predicate: NSPredicate
-  /// From 1550 to 1680: the warning if it's a number, 1550 if it's a string, otherwise what follows
-  /// from the predicate.
+  /// From 1550 to 1680: the warning if it's a number, 1550 if it's a string, otherwise derived from
+  /// the predicate.
   let code: Int
-  /// The model's own words; nil for the framework's.
+  /// The model's own message; nil for the framework's.
   let message: String?
 
-  /// The limits of an attribute, from its model document or set by code.
+  /// Returns the limits of an attribute, from its model document or set in code.
   static func limits(of attribute: NSAttributeDescription) -> [ValueLimit] {
     let warnings = attribute.validationWarnings
     return attribute.validationPredicates.enumerated().map { index, predicate in
@@ -216,12 +217,12 @@ struct ValueLimit {
     }
   }
 
-  /// Whether a value satisfies it; a predicate that has no answer is not satisfied.
+  /// Returns whether a value satisfies the predicate; one that can't be evaluated isn't satisfied.
   func allows(_ value: Any) -> Bool {
     (try? predicate.evaluation(of: value)) ?? false
   }
 
-  /// The code that follows from a bound's direction and the type of the values.
+  /// Returns the code for a bound's direction and the type of the values.
   private static func code(_ predicate: NSPredicate, _ type: NSAttributeType) -> Int {
     guard let comparison = predicate as? NSComparisonPredicate else {
       return NSManagedObjectValidationError

@@ -1,17 +1,17 @@
 import ManagedModel
 
-/// A type whose values are the 8 bytes of a slot: numbers, booleans, dates.
+/// A type whose values are the 8 bytes of a slot: numbers, Booleans, dates.
 public protocol WordValue: EmptyManagedValue {
-  /// Reads the place of a clean, filled object; the empty value for nil.
+  /// Reads a slot of an unchanged realized object; the empty value for nil.
   static func load(_ object: NSManagedObject, at place: SlotPosition) -> Self
-  /// Reads the place of an object in any state.
+  /// Reads a slot of an object in any state.
   static func value(of object: NSManagedObject, at place: SlotPosition) -> Self?
-  /// Sets the place of an object in any state; nil is nil.
+  /// Sets a slot of an object in any state; nil is nil.
   static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPosition)
 }
 
 extension WordValue {
-  /// Loads the value of a clean, filled object, and asks further for any other.
+  /// Loads the value of an unchanged realized object; other states take the slow path.
   @inlinable @inline(__always)
   public static func read(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -20,7 +20,7 @@ extension WordValue {
     return readSlowly(object, at: place, name) ?? Self.empty
   }
 
-  /// Loads the value of a clean, filled object, and asks further for any other.
+  /// Loads the value of an unchanged realized object; other states take the slow path.
   @inlinable @inline(__always)
   public static func readOptional(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -31,7 +31,7 @@ extension WordValue {
     return readSlowly(object, at: place, name)
   }
 
-  /// Sets the slot of that place, or the property of that name.
+  /// Sets a slot, or a property by name.
   @inlinable
   public func write(
     _ object: NSManagedObject, at place: SlotPosition?, _ name: UnsafePointer<UInt8>
@@ -56,24 +56,24 @@ extension WordValue {
 }
 
 extension Bool: WordValue {
-  /// False.
+  /// `false`.
   @inlinable public static var empty: Bool { false }
-  /// Booleans.
+  /// Boolean slots.
   @inlinable public static var slotKinds: SlotKinds { .bool }
 
-  /// Reads the place of a clean, filled object.
+  /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
   public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Bool {
     object.row.int64(place) != 0
   }
 
-  /// Reads the place of an object in any state.
+  /// Reads a slot of an object in any state.
   @inlinable
   public static func value(of object: NSManagedObject, at place: SlotPosition) -> Bool? {
     object.integer(at: place).map { $0 != 0 }
   }
 
-  /// Sets the place.
+  /// Sets the slot.
   @inlinable
   public static func set(_ value: Bool?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value.map { $0 ? Int64(1) : 0 }, at: place)
@@ -83,22 +83,22 @@ extension Bool: WordValue {
 extension Double: WordValue {
   /// Zero.
   @inlinable public static var empty: Double { 0 }
-  /// Numbers of double precision.
+  /// Slots of double-precision numbers.
   @inlinable public static var slotKinds: SlotKinds { .double }
 
-  /// Reads the place of a clean, filled object.
+  /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
   public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Double {
     object.row.double(place)
   }
 
-  /// Reads the place of an object in any state.
+  /// Reads a slot of an object in any state.
   @inlinable
   public static func value(of object: NSManagedObject, at place: SlotPosition) -> Double? {
     object.number(at: place)
   }
 
-  /// Sets the place.
+  /// Sets the slot.
   @inlinable
   public static func set(_ value: Double?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value, at: place)
@@ -108,22 +108,22 @@ extension Double: WordValue {
 extension Float: WordValue {
   /// Zero.
   @inlinable public static var empty: Float { 0 }
-  /// Numbers of single precision.
+  /// Slots of single-precision numbers.
   @inlinable public static var slotKinds: SlotKinds { .float }
 
-  /// Reads the place of a clean, filled object.
+  /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
   public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Float {
     Float(object.row.double(place))
   }
 
-  /// Reads the place of an object in any state.
+  /// Reads a slot of an object in any state.
   @inlinable
   public static func value(of object: NSManagedObject, at place: SlotPosition) -> Float? {
     object.number(at: place).map { Float($0) }
   }
 
-  /// Sets the place.
+  /// Sets the slot.
   @inlinable
   public static func set(_ value: Float?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value.map { Double($0) }, at: place)
@@ -133,33 +133,33 @@ extension Float: WordValue {
 extension Date: WordValue {
   /// The reference date, 2001-01-01 UTC.
   @inlinable public static var empty: Date { Date(timeIntervalSinceReferenceDate: 0) }
-  /// Dates.
+  /// Date slots.
   @inlinable public static var slotKinds: SlotKinds { .date }
 
-  /// Reads the place of a clean, filled object.
+  /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
   public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Date {
     Date(timeIntervalSinceReferenceDate: object.row.double(place))
   }
 
-  /// Reads the place of an object in any state.
+  /// Reads a slot of an object in any state.
   @inlinable
   public static func value(of object: NSManagedObject, at place: SlotPosition) -> Date? {
     object.number(at: place).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
-  /// Sets the place.
+  /// Sets the slot.
   @inlinable
   public static func set(_ value: Date?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value?.timeIntervalSinceReferenceDate, at: place)
   }
 }
 
-/// An integer type: the slot's 8 bytes, of which it takes those it has room for.
+/// An integer type: as many of the slot's 8 bytes as it has room for.
 public protocol IntegerWordValue: WordValue, FixedWidthInteger {}
 
 extension IntegerWordValue {
-  /// An integer of any width that fits; nil is 0.
+  /// Creates an integer from one of any width that fits; nil is 0.
   public init?(managedValue: Any?) {
     guard let managedValue else {
       self = 0
@@ -178,19 +178,19 @@ extension IntegerWordValue {
   /// Zero.
   @inlinable public static var empty: Self { 0 }
 
-  /// Reads the place of a clean, filled object.
+  /// Reads a slot of an unchanged realized object.
   @inlinable @inline(__always)
   public static func load(_ object: NSManagedObject, at place: SlotPosition) -> Self {
     Self(truncatingIfNeeded: object.row.int64(place))
   }
 
-  /// Reads the place of an object in any state.
+  /// Reads a slot of an object in any state.
   @inlinable
   public static func value(of object: NSManagedObject, at place: SlotPosition) -> Self? {
     object.integer(at: place).map { Self(truncatingIfNeeded: $0) }
   }
 
-  /// Sets the place.
+  /// Sets the slot.
   @inlinable
   public static func set(_ value: Self?, of object: NSManagedObject, at place: SlotPosition) {
     object.set(value.map { Int64($0) }, at: place)
@@ -198,21 +198,21 @@ extension IntegerWordValue {
 }
 
 extension Int16: IntegerWordValue {
-  /// Integers of 16 bits.
+  /// Slots of 16-bit integers.
   @inlinable public static var slotKinds: SlotKinds { .int16 }
 }
 
 extension Int32: IntegerWordValue {
-  /// Integers of 32 bits.
+  /// Slots of 32-bit integers.
   @inlinable public static var slotKinds: SlotKinds { .int32 }
 }
 
 extension Int64: IntegerWordValue {
-  /// Integers of 64 bits.
+  /// Slots of 64-bit integers.
   @inlinable public static var slotKinds: SlotKinds { .int64 }
 }
 
 extension Int: IntegerWordValue {
-  /// Integers of 64 bits; those of other widths are converted.
+  /// Slots of 64-bit integers; other widths are converted.
   @inlinable public static var slotKinds: SlotKinds { .int64 }
 }

@@ -1,13 +1,13 @@
 import ManagedModel
 import ProfileEvents
 
-/// The result of a fetch that loads its objects a page at a time, as they are looked at.
+/// The result of a fetch that loads its objects in batches, on demand.
 ///
-/// Count and positions are fixed when the fetch ends. The four most recently used pages are held while
-/// another is loaded; then the oldest is let go. Use it on its context's queue; it holds the context.
-/// Apple counterpart: the array that `fetchBatchSize` gives in Objective-C.
+/// The count and the order are fixed when the fetch ends. The four most recently used batches are retained
+/// while another is loaded; then the oldest is released. Use it on its context's queue; it keeps a strong
+/// reference to the context. Apple counterpart: the array that `fetchBatchSize` returns in Objective-C.
 ///
-/// Cost: `subscript` runs one SELECT of at most `pageSize` rows when the page is not held.
+/// Cost: `subscript` runs one SELECT of at most `pageSize` rows if the batch isn't loaded.
 public struct BatchedFetchResult<Element>: RandomAccessCollection {
   private let pages: BatchedPages
 
@@ -18,16 +18,16 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
   /// Always 0.
   public var startIndex: Int { 0 }
 
-  /// The number of matches; known without a statement.
+  /// The number of matches; needs no statement.
   public var endIndex: Int { pages.count }
 
-  /// Objects to a page, which is the request's `fetchBatchSize`.
+  /// The number of objects in a batch, which is the request's `fetchBatchSize`.
   public var pageSize: Int { pages.pageSize }
 
   /// The object at a position.
   ///
-  /// When its page cannot be read, it is a fault: reading that tells on stderr what is wrong. Traps
-  /// when the object is of another type.
+  /// If its batch can't be read, it's a fault, and reading that reports the error on stderr. It's a
+  /// programmer error if the object has another type.
   public subscript(position: Int) -> Element {
     guard let object = pages.objectOrFault(at: position) as? Element else {
       preconditionFailure("the object at \(position) isn't a \(Element.self)")
@@ -36,11 +36,11 @@ public struct BatchedFetchResult<Element>: RandomAccessCollection {
   }
 }
 
-/// The keys of a batched fetch and the pages held at present.
+/// The primary keys of a batched fetch, and its loaded batches.
 final class BatchedPages {
   let keys: [FetchedIdentity]
   let pageSize: Int
-  /// By the temporary key they were fetched under.
+  /// Unsaved objects by the temporary key they were fetched with.
   private let unsaved: [Int64: NSManagedObject]
   private let plan: FetchPlan
   private let context: NSManagedObjectContext
@@ -48,9 +48,9 @@ final class BatchedPages {
   /// Least recently used first.
   private var recent: [Int] = []
 
-  /// Pages kept beside the one that is loaded.
+  /// The number of batches retained in addition to the one being loaded.
   ///
-  /// Ours: Apple's number is not known.
+  /// Chosen by OpenCoreData: Core Data's number is unknown.
   static let kept = 4
 
   init(
@@ -67,7 +67,7 @@ final class BatchedPages {
 
   var count: Int { keys.count }
 
-  /// The object at a position, its page loaded when it is not held.
+  /// Returns the object at a position, loading its batch if necessary.
   func object(at position: Int) throws -> NSManagedObject {
     precondition(
       keys.indices.contains(position),
@@ -77,7 +77,7 @@ final class BatchedPages {
     return page[position - number * pageSize]
   }
 
-  /// The object at a position, as a fault when its page cannot be read.
+  /// Returns the object at a position, as a fault if its batch can't be read.
   func objectOrFault(at position: Int) -> NSManagedObject {
     do {
       return try object(at: position)
@@ -100,7 +100,7 @@ final class BatchedPages {
     touch(number)
     if recent.count > BatchedPages.kept {
       let oldest = recent.removeFirst()
-      // Keys are taken first: whoever still held the page here would keep its objects registered.
+      // The keys are taken first: a strong reference to the batch would keep its objects registered.
       let keys = (pages[oldest] ?? []).map { ($0.layout.rootIndex, $0.primaryKey) }
       pages[oldest] = nil
       context.letGo(keys)

@@ -2,7 +2,7 @@ import ManagedModel
 
 extension FetchPlan {
   init<T>(_ request: NSFetchRequest<T>, model: NSManagedObjectModel) throws {
-    // An entity of another instance of the model stands for the one of that name here.
+    // An entity of another model instance is replaced by the one with its name in this model.
     let given = request.entity.flatMap { $0.managedObjectModel === model ? $0 : nil }
     let entity = try given ?? FetchPlan.entity(named: request.entityName, in: model)
     self.entity = entity
@@ -25,10 +25,10 @@ extension FetchPlan {
     dictionary = try FetchPlan.dictionary(request, entity)
   }
 
-  /// Whether an object satisfies the predicate, in memory.
+  /// Returns whether an object satisfies the predicate, in memory.
   ///
   /// Cost: the faults of the properties that the predicate reads.
-  /// - Throws: 134060 when it can't be evaluated for the object.
+  /// - Throws: 134060 if it can't be evaluated for the object.
   func matches(_ object: NSManagedObject) throws -> Bool {
     guard let predicate else { return true }
     if case .subclass = predicate.kind { return predicate.evaluate(with: object as Any?) }
@@ -39,7 +39,7 @@ extension FetchPlan {
     }
   }
 
-  /// The classes of the objects the request may give.
+  /// The classes of the objects that the request may return.
   var classes: [NSManagedObject.Type] {
     let entities = includesSubentities ? entity.withSubentities : [entity]
     return entities.map { EntityLayout.of($0).objectClass }
@@ -143,12 +143,12 @@ extension DictionaryPlan {
     }
   }
 
-  /// The columns of a composite attribute; any other column is itself.
+  /// Returns the columns of a composite attribute; any other column is returned unchanged.
   private static func leaves(of column: Column, _ entity: NSEntityDescription) -> [Column] {
     composite(column, entity)?.leaves.map { Self.column(named: $0.name) } ?? [column]
   }
 
-  /// The composite attribute that a column names, nil for another column.
+  /// Returns the composite attribute that a column refers to; nil for any other column.
   private static func composite(
     _ column: Column, _ entity: NSEntityDescription
   ) -> NSCompositeAttributeDescription? {

@@ -1,28 +1,28 @@
 package import ManagedModel
 package import SQLiteDriver
 
-/// The SELECT that a fetch with a predicate would run, and what it would bind; nothing is run.
+/// The SELECT and the bound values of a fetch with a predicate, which isn't run.
 package struct FetchStatement: Sendable {
-  /// Why there's no SELECT.
+  /// The reason why there's no SELECT.
   package struct Refusal: Error, Sendable {
-    /// The part of the predicate that has no SQL, as it would be written.
+    /// The part of the predicate that can't be translated to SQL, in predicate format.
     package let piece: String
-    /// A sentence.
+    /// The message.
     package let reason: String
-    /// The name that was probably meant.
+    /// The suggested name if one was misspelled.
     package let suggestion: String?
   }
 
-  /// The text, with `?` for values.
+  /// The SQL text, with `?` for values.
   package let sql: String
-  /// The values of the `?`s, in order.
+  /// The bound values, in order.
   package let binds: [SQLiteValue]
-  /// What the tables `_Z_intarray0`, `_Z_intarray1` … hold.
+  /// The contents of the tables `_Z_intarray0`, `_Z_intarray1` ….
   package let intArrays: [[Int64]]
 
   /// Translates a predicate for all objects of an entity.
   ///
-  /// Costs no statement. Objects and IDs in the predicate have no key here.
+  /// Runs no statements. Objects and object IDs in the predicate have no primary key here.
   package init(
     predicate: NSPredicate, entity: NSEntityDescription, in model: SQLModel
   ) throws(Refusal) {

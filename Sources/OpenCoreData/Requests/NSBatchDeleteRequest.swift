@@ -1,10 +1,10 @@
 import ManagedModel
 
-/// What a batch deletion gives as its result.
+/// The type of a batch deletion's result.
 ///
 /// Apple counterpart: the same.
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
-  /// Whether it succeeded, a `Bool`.
+  /// Whether the request succeeded, a `Bool`.
   case resultTypeStatusOnly = 0
   /// The IDs of the rows that the request matched, `[NSManagedObjectID]`.
   case resultTypeObjectIDs = 1
@@ -26,21 +26,21 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// DELETE for each table. All in one transaction. Apple counterpart: the same; the book's chapters 7
 /// and 11.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
-  /// Which rows are deleted, its limit and offset included.
+  /// The rows to delete, including limit and offset.
   public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
-  /// What the result is.
+  /// The type of the result.
   open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
 
   private let objectIDs: [NSManagedObjectID]?
 
-  /// A request that deletes what a fetch request finds.
+  /// Creates a request that deletes the matches of a fetch request.
   public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
     fetchRequest = fetch
     objectIDs = nil
     super.init()
   }
 
-  /// A request that deletes what a fetch request of any result finds.
+  /// Creates a request that deletes the matches of a fetch request with any type of result.
   public convenience init<T>(fetchRequest fetch: NSFetchRequest<T>) {
     let copy = NSFetchRequest<any NSFetchRequestResult>()
     if let entity = fetch.entity {
@@ -56,9 +56,9 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     self.init(fetchRequest: copy)
   }
 
-  /// A request that deletes the rows of these IDs, which are of one entity.
+  /// Creates a request that deletes the rows with object IDs of one entity.
   ///
-  /// Traps for none, and for IDs of different entities.
+  /// It's a programmer error to pass no IDs, or IDs of different entities.
   public init(objectIDs objects: [NSManagedObjectID]) {
     guard let entity = objects.first?.entity else {
       preconditionFailure("a batch deletion by IDs needs at least one")
@@ -72,7 +72,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     super.init()
   }
 
-  /// Apple's kind of this request.
+  /// The type of this request.
   open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
 
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
@@ -96,13 +96,13 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
   }
 }
 
-/// What a batch deletion gave.
+/// The result of a batch deletion.
 ///
 /// Apple counterpart: the same.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
-  /// A `Bool`, `[NSManagedObjectID]` or `Int`, as `resultType` says.
+  /// A `Bool`, `[NSManagedObjectID]`, or `Int`, depending on `resultType`.
   public let result: Any?
-  /// What `result` is.
+  /// The type of `result`.
   public let resultType: NSBatchDeleteRequestResultType
 
   init(_ result: Any?, _ resultType: NSBatchDeleteRequestResultType) {

@@ -1,10 +1,10 @@
 import ManagedModel
 
-/// What a batch insertion gives as its result.
+/// The type of a batch insertion's result.
 ///
 /// Apple counterpart: the same.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
-  /// Whether it succeeded, a `Bool`.
+  /// Whether the request succeeded, a `Bool`.
   case statusOnly = 0
   /// The IDs of the rows that were inserted or updated, `[NSManagedObjectID]`.
   case objectIDs = 1
@@ -12,67 +12,67 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
   case count = 2
 }
 
-/// Inserts rows into a SQLite store without inserting an object.
+/// Inserts rows into a SQLite store without creating objects.
 ///
-/// It goes past the context: nothing is validated, `awakeFromInsert` is not called, relationships cannot
-/// be set. Attributes that a dictionary does not name get the model's default. Where a row would break a
-/// uniqueness constraint, the context's merge policy decides: with overwrite and object trump the stored
-/// row takes the values given and a new version, with all others it stays and the new one is left out.
-/// Cost: one INSERT a row, all in one transaction. Apple counterpart: the same.
+/// The request bypasses the context: nothing is validated, `awakeFromInsert` isn't called, and relationships
+/// can't be set. Attributes that a dictionary doesn't contain get the model's default value. If a row would
+/// violate a uniqueness constraint, the context's merge policy decides: with overwrite and object trump, the
+/// stored row gets the given values and a new version; with all others, it's kept and the new row is skipped.
+/// Cost: one INSERT for each row, all in one transaction. Apple counterpart: the same.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
-  /// Where the values of the rows come from.
+  /// The source of the rows' values.
   enum Source {
     case dictionaries([[String: Any]])
-    /// Fills a dictionary for one row; true says that there are no more.
+    /// Fills a dictionary for one row; returns `true` if there are no more.
     case dictionaryHandler((NSMutableDictionary) -> Bool)
-    /// Fills an object for one row; true says that there are no more.
+    /// Fills an object for one row; returns `true` if there are no more.
     case managedObjectHandler((NSManagedObject) -> Bool)
   }
 
-  /// The entity's name; looked up in the context's model when `entity` was not given.
+  /// The entity's name; looked up in the context's model if `entity` wasn't given.
   public let entityName: String
-  /// The entity given.
+  /// The entity, if given.
   public let entity: NSEntityDescription?
-  /// What the result is.
+  /// The type of the result.
   open var resultType = NSBatchInsertRequestResultType.statusOnly
   private let source: Source
 
-  /// A request that inserts a row for each dictionary of values by attribute name.
+  /// Creates a request that inserts a row for each dictionary of values by attribute name.
   public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
     self.init(entityName, nil, .dictionaries(dictionaries))
   }
 
-  /// A request that inserts a row for each dictionary of values by attribute name.
+  /// Creates a request that inserts a row for each dictionary of values by attribute name.
   public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
     self.init(entity.name ?? "", entity, .dictionaries(dictionaries))
   }
 
-  /// A request that asks for one row after another: the handler fills the empty dictionary, or returns
-  /// true when there are no more.
+  /// Creates a request that inserts one row after another: the handler fills the empty dictionary, or
+  /// returns `true` if there are no more rows.
   public convenience init(
     entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
     self.init(entityName, nil, .dictionaryHandler(handler))
   }
 
-  /// A request that asks for one row after another: the handler fills the empty dictionary, or returns
-  /// true when there are no more.
+  /// Creates a request that inserts one row after another: the handler fills the empty dictionary, or
+  /// returns `true` if there are no more rows.
   public convenience init(
     entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
   ) {
     self.init(entity.name ?? "", entity, .dictionaryHandler(handler))
   }
 
-  /// A request that asks for one row after another: the handler fills an object of no context, or
-  /// returns true when there are no more.
+  /// Creates a request that inserts one row after another: the handler sets an object without a
+  /// context, or returns `true` if there are no more rows.
   public convenience init(
     entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
   ) {
     self.init(entityName, nil, .managedObjectHandler(handler))
   }
 
-  /// A request that asks for one row after another: the handler fills an object of no context, or
-  /// returns true when there are no more.
+  /// Creates a request that inserts one row after another: the handler sets an object without a
+  /// context, or returns `true` if there are no more rows.
   public convenience init(
     entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
   ) {
@@ -86,13 +86,13 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     super.init()
   }
 
-  /// The dictionaries given; nil with a handler.
+  /// The given dictionaries; nil with a handler.
   public var objectsToInsert: [[String: Any]]? {
     if case .dictionaries(let dictionaries) = source { return dictionaries }
     return nil
   }
 
-  /// Apple's kind of this request.
+  /// The type of this request.
   open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
 
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
@@ -117,13 +117,13 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
   }
 }
 
-/// What a batch insertion gave.
+/// The result of a batch insertion.
 ///
 /// Apple counterpart: the same.
 open class NSBatchInsertResult: NSPersistentStoreResult {
-  /// A `Bool`, `[NSManagedObjectID]` or `Int`, as `resultType` says.
+  /// A `Bool`, `[NSManagedObjectID]`, or `Int`, depending on `resultType`.
   public let result: Any?
-  /// What `result` is.
+  /// The type of `result`.
   public let resultType: NSBatchInsertRequestResultType
 
   init(_ result: Any?, _ resultType: NSBatchInsertRequestResultType) {

@@ -1,10 +1,10 @@
 import ManagedModel
 
-/// What a batch update gives as its result.
+/// The type of a batch update's result.
 ///
 /// Apple counterpart: the same.
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
-  /// Whether it succeeded, a `Bool`.
+  /// Whether the request succeeded, a `Bool`.
   case statusOnlyResultType = 0
   /// The IDs of the updated rows, `[NSManagedObjectID]`.
   case updatedObjectIDsResultType = 1
@@ -12,21 +12,21 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
   case updatedObjectsCountResultType = 2
 }
 
-/// Updates rows of a SQLite store without loading an object.
+/// Updates rows of a SQLite store without loading objects.
 ///
-/// It goes past the context: nothing is validated, no object is told, the row cache keeps what it has.
-/// Each row's version grows, so that objects that were read before conflict when they are saved. Cost:
-/// one UPDATE in a transaction of its own. Apple counterpart: the same; the book's chapter 7.
+/// The request bypasses the context: nothing is validated, no object is notified, and the row cache
+/// is unchanged. Each row's version increases, so that objects read before conflict when they are
+/// saved. Cost: one UPDATE in its own transaction. Apple counterpart: the same; the book's chapter 7.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
-  /// The entity's name; looked up in the context's model when `entity` was not given.
+  /// The entity's name; looked up in the context's model if `entity` wasn't given.
   public let entityName: String
-  /// The entity given.
+  /// The entity, if given.
   public let entity: NSEntityDescription?
-  /// Which rows are updated; nil is all of them.
+  /// The condition for rows to update; nil for all of them.
   open var predicate: NSPredicate?
   /// Whether rows of subentities are updated too.
   open var includesSubentities = true
-  /// What the result is.
+  /// The type of the result.
   open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
   /// The new values, by attribute name or `NSAttributeDescription`.
   ///
@@ -34,21 +34,21 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   /// the row.
   open var propertiesToUpdate: [AnyHashable: Any]?
 
-  /// A request for the entity of that name.
+  /// Creates a request for the entity with a name.
   public init(entityName: String) {
     self.entityName = entityName
     entity = nil
     super.init()
   }
 
-  /// A request for an entity.
+  /// Creates a request for an entity.
   public init(entity: NSEntityDescription) {
     entityName = entity.name ?? ""
     self.entity = entity
     super.init()
   }
 
-  /// Apple's kind of this request.
+  /// The type of this request.
   open override var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
 
   override func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
@@ -71,13 +71,13 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
   }
 }
 
-/// What a batch update gave.
+/// The result of a batch update.
 ///
 /// Apple counterpart: the same.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
-  /// A `Bool`, `[NSManagedObjectID]` or `Int`, as `resultType` says.
+  /// A `Bool`, `[NSManagedObjectID]`, or `Int`, depending on `resultType`.
   public let result: Any?
-  /// What `result` is.
+  /// The type of `result`.
   public let resultType: NSBatchUpdateRequestResultType
 
   init(_ result: Any?, _ resultType: NSBatchUpdateRequestResultType) {

@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// What a fetch may give: objects, IDs, counts, dictionaries.
+/// A type of item that a fetch returns: objects, object IDs, counts, dictionaries.
 public protocol NSFetchRequestResult {}
 
 extension NSManagedObject: NSFetchRequestResult {}
@@ -8,34 +8,34 @@ extension NSManagedObjectID: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
 extension NSDictionary: NSFetchRequestResult {}
 
-/// What a fetch returns for each match.
+/// The kind of item that a fetch returns for each match.
 ///
 /// Apple counterpart: `NSFetchRequestResultType`.
 public struct NSFetchRequestResultType: OptionSet, Sendable {
-  /// Apple's value.
+  /// The raw value, the same as Core Data's.
   public let rawValue: UInt
 
-  /// Takes Apple's value.
+  /// Creates a result type from Core Data's raw value.
   public init(rawValue: UInt) {
     self.rawValue = rawValue
   }
 
   /// Objects; the default.
   public static let managedObjectResultType: NSFetchRequestResultType = []
-  /// Object IDs; the rows go into the row cache unless `includesPropertyValues` is false.
+  /// Object IDs; the rows are added to the row cache unless `includesPropertyValues` is `false`.
   public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
   /// Dictionaries of values.
   public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
-  /// One number.
+  /// A count.
   public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }
 
-/// Describes which objects to fetch, in which order and in what form.
+/// Describes which objects to fetch, in which order, and in what form.
 ///
-/// A request may be executed any number of times. The book's chapters 6 and 8 are about its options;
-/// the defaults are Apple's.
+/// A request can be executed any number of times. See the book's chapters 6 and 8; the defaults are
+/// Core Data's.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
-  /// The entity's name; looked up in the context's model when `entity` is not set.
+  /// The entity's name; looked up in the context's model if `entity` isn't set.
   public private(set) var entityName: String?
 
   /// The entity to fetch; set when a request that names its entity is executed.
@@ -43,84 +43,86 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     didSet { entityName = entity?.name }
   }
 
-  /// Which objects match; nil is all of them.
+  /// The condition for objects to match; nil for all of them.
   open var predicate: NSPredicate?
 
-  /// The order of the result; nil leaves it to the store.
+  /// The order of the result; nil for the store's order.
   ///
-  /// A transient property has no column: SQLite's store refuses it with 134060, a store in memory
-  /// fills the matches and asks them.
+  /// A transient property has no column: a SQLite store throws 134060, an in-memory store fires the
+  /// matches' faults and sorts the objects.
   open var sortDescriptors: [NSSortDescriptor]? {
     didSet { swiftSort = nil }
   }
 
-  /// Makes the descriptors for an entity, where they were given with Swift's key paths.
+  /// Creates the descriptors for an entity, if they were given as Swift key paths.
   final var swiftSort: ((NSEntityDescription) throws -> [NSSortDescriptor])?
 
-  /// The most objects to fetch; 0 is all.
+  /// The maximum number of objects to fetch; 0 for no limit.
   open var fetchLimit = 0
 
-  /// How many matches to pass over.
+  /// The number of matches to skip.
   open var fetchOffset = 0
 
-  /// How many objects to load at a time.
+  /// The number of objects to load at a time.
   ///
-  /// `fetch` loads page by page to the end, as Apple's does when a Swift array is made of the
-  /// result; `fetchBatched` loads what is looked at.
+  /// `fetch` loads all batches, as Core Data does when a Swift array is created from the result;
+  /// `fetchBatched` loads them on demand.
   open var fetchBatchSize = 0
 
-  /// Objects, IDs, dictionaries or a count.
+  /// The kind of result: objects, object IDs, dictionaries, or a count.
   open var resultType: NSFetchRequestResultType = []
 
   /// Whether objects of subentities match too.
   open var includesSubentities = true
 
-  /// Whether unsaved changes of the context are laid over the result.
+  /// Whether unsaved changes of the context are merged into the result.
   open var includesPendingChanges = true
 
-  /// Whether the rows come with the fetch; with false only keys do, and each object costs a SELECT of
-  /// its own when it is read.
+  /// Whether the fetch loads the rows; if `false`, it loads only object IDs, and each object needs
+  /// its own SELECT when it's read.
   open var includesPropertyValues = true
 
-  /// Whether the objects stay faults over cached rows until they are read.
+  /// Whether the objects stay faults, with cached rows, until they are read.
   open var returnsObjectsAsFaults = true
 
-  /// Whether objects that are registered and filled take the fetched values.
+  /// Whether registered and realized objects are updated with the fetched values.
   open var shouldRefreshRefetchedObjects = false
 
-  /// Relationships to load ahead: one SELECT for each step of a path, two for a many-to-many.
+  /// The relationships to prefetch: one SELECT for each step of a path, two for a many-to-many.
   open var relationshipKeyPathsForPrefetching: [String]?
 
-  /// What each dictionary holds, for dictionary results: names of properties, key paths through to-one
+  /// The contents of each dictionary, for dictionary results: property names, key paths across to-one
   /// relationships, property descriptions, `NSExpressionDescription`s.
   ///
-  /// Nil or empty is all attributes. A to-one is the ID of its object. Other result types ignore it.
+  /// Nil or empty for all attributes. A to-one is represented by its destination's object ID. Ignored for
+  /// other result types.
   open var propertiesToFetch: [Any]?
 
-  /// What rows are grouped by, for dictionary results: one dictionary for each group.
+  /// The properties to group rows by, for dictionary results: one dictionary for each group.
   ///
-  /// What is fetched must be grouped or a function of the group's rows.
+  /// Fetched values must be grouped or aggregates of the group's rows.
   open var propertiesToGroupBy: [Any]?
 
-  /// Which groups match.
+  /// The condition for groups to match.
   ///
-  /// It may name computed values as variables, `$count > 2`, or as keys.
+  /// It can refer to computed values as variables, `$count > 2`, or as keys.
   open var havingPredicate: NSPredicate?
 
-  /// Whether equal dictionaries come once.
+  /// Whether equal dictionaries are returned only once.
   ///
-  /// Other result types ignore it: no object comes twice.
+  /// Ignored for other result types: no object is returned twice.
   open var returnsDistinctResults = false
 
-  /// A request without an entity; set one before executing it.
+  /// Creates a request without an entity; set one before you execute it.
   public override init() {
     super.init()
   }
 
-  /// Fetches in the context whose block runs on the calling thread; else as the context's `fetch(_:)`.
+  /// Executes the request in the context whose block runs on the calling thread, like that context's
+  /// `fetch(_:)`.
   ///
   /// Cost: that of `fetch(_:)`.
-  /// - Throws: 134060 outside of `perform` and `performAndWait`, and what `fetch(_:)` throws.
+  /// - Throws: 134060 outside of `perform` and `performAndWait`, and the errors of `fetch(_:)`.
   public final func execute(file: String = #fileID, line: Int = #line) throws -> [ResultType] {
     guard let context = RunningContext.current else {
       throw NSError.fetch(
@@ -141,12 +143,12 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     return result
   }
 
-  /// Names the entity again.
+  /// Sets the entity's name again.
   final func setEntity(named name: String) {
     entityName = name
   }
 
-  /// A request for the entity of that name.
+  /// Creates a request for the entity with a name.
   public init(entityName: String) {
     self.entityName = entityName
     super.init()
@@ -154,9 +156,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 }
 
 extension NSFetchRequest: NSCopying {
-  /// Another request that asks for the same.
+  /// Returns a copy of the request.
   ///
-  /// A subclass's copy is a plain `NSFetchRequest`.
+  /// A copy of a subclass is a plain `NSFetchRequest`.
   public func copy(with zone: NSZone? = nil) -> Any {
     let copy = NSFetchRequest<ResultType>()
     copy.entity = entity

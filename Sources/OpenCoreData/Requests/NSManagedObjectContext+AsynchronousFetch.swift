@@ -7,11 +7,11 @@ import Synchronization
 extension NSManagedObjectContext {
   /// Begins a fetch and returns before it has run.
   ///
-  /// Objects: the SELECT runs on another thread, in a snapshot of its own, and the context's queue is
-  /// free meanwhile; the objects are made on the queue. Other results, and fetches of a child, of a
-  /// pinned context, over several stores or sorted by objects, run on the queue later. Cost: as
-  /// `fetch`, with one fetch and one SELECT in the counters once it has ended.
-  /// - Throws: an error of the request itself; those of the fetch are the result's `operationError`.
+  /// For objects, the SELECT runs on another thread, in its own snapshot, while the context's queue
+  /// is free; the objects are created on the queue. Other results, and fetches of a child, of a
+  /// pinned context, over several stores, or sorted by objects, run on the queue later. Cost: that of
+  /// `fetch`, counted as one fetch and one SELECT after it has ended.
+  /// - Throws: An error of the request itself; those of the fetch are the result's `operationError`.
   final func fetchAsynchronously<T>(
     _ request: NSAsynchronousFetchRequest<T>
   ) throws -> NSAsynchronousFetchResult<T> {
@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
       fetch.resultType == .managedObjectResultType, let store = try onlyStore(of: plan),
       !plan.isSortedByObjects(of: store)
     else {
-      // The request is the caller's no more until its block has run.
+      // The caller must not use the request until its block has run.
       nonisolated(unsafe) let fetch = fetch
       perform { [self] in ending.end { try self.fetch(fetch) } }
       return result
@@ -31,14 +31,14 @@ extension NSManagedObjectContext {
     let progress = result.progress
     plan.rowsRead = { progress?.completedUnitCount = Int64($0) }
     let work = BackgroundFetch(plan: plan.at(store), store: store, scope: scope)
-    // The work tells the progress how far it is, and is held until it has ended.
+    // The work updates the progress, and is retained until it has ended.
     progress?.cancellationHandler = { [weak work] in work?.interrupt() }
     DispatchQueue.global().async { [self] in
       let read = Result { try work.run() }
       perform { [self] in
         scope.counters = scope.counters + work.counters
         ending.end {
-          // After a cancel the rows are let go with the work.
+          // After a cancellation, the rows are released with the work.
           let reading = try read.get()
           let objects = try finish(reading, work)
           guard let objects = objects as? [T] else {
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
     return result
   }
 
-  /// Makes the objects of rows that were read on another thread.
+  /// Creates the objects of rows that were read on another thread.
   private func finish(
     _ reading: BackgroundFetch.Reading, _ work: BackgroundFetch
   ) throws -> [NSManagedObject] {
@@ -91,19 +91,19 @@ private struct AsynchronousEnding<T>: @unchecked Sendable {  // used on the cont
   }
 }
 
-/// The SELECT of an asynchronous fetch: read on one thread, then taken over on the context's queue.
+/// The SELECT of an asynchronous fetch: read on one thread, then transferred to the context's queue.
 final class BackgroundFetch: @unchecked Sendable {
-  // `rows` and `scope` are handed on, by one queue to the next; the rest is behind locks
+  // `rows` and `scope` are handed from one queue to the next; the rest is behind locks
   let plan: FetchPlan
   let store: RowStore
-  /// Counts and tells for the context, whose own scope belongs to its queue.
+  /// Counts and reports for the context, whose own scope belongs to its queue.
   private let scope: ProfileScope
-  /// Stops the SELECT while it runs.
+  /// Interrupts the SELECT while it runs.
   private let stop = Mutex<(@Sendable () -> Void)?>(nil)
   private let isStopped = Mutex(false)
   private var rows: [FetchedRow] = []
 
-  /// That the rows were read, and by what, which has ended.
+  /// A completed read of rows, and the reader it used, which has ended.
   struct Reading: @unchecked Sendable {  // handed on from the thread that read to the queue
     let reader: any StoreReader
   }
@@ -120,14 +120,14 @@ final class BackgroundFetch: @unchecked Sendable {
     for fetched in rows { fetched.row.release() }
   }
 
-  /// What the work has cost; read after it has ended.
+  /// The counters of the work; read after it has ended.
   var counters: Counters { scope.counters }
 
   /// Reads the rows, on the calling thread.
   func run() throws -> Reading {
     if isStopped.withLock({ $0 }) { throw CocoaError(.userCancelled) }
     let found = try store.beginReading()
-    // Interrupting is what another thread may do with a connection.
+    // Interrupting is the only thing that another thread may do with a connection.
     let connection = (found as? SQLiteReader)?.connection
     stop.withLock { $0 = { connection?.interrupt() } }
     defer {
@@ -149,33 +149,33 @@ final class BackgroundFetch: @unchecked Sendable {
     }
   }
 
-  /// Gives the rows away, with their counts.
+  /// Returns the rows and transfers their reference counts to the caller.
   func takeRows() -> [FetchedRow] {
     defer { rows = [] }
     return rows
   }
 
-  /// Stops the SELECT if it is running, and keeps it from beginning.
+  /// Interrupts the SELECT if it's running, and prevents it from starting.
   func interrupt() {
     isStopped.withLock { $0 = true }
     stop.withLock { $0?() }
   }
 }
 
-/// A fetch whose SELECT runs beside the context's queue.
+/// A fetch whose SELECT runs off the context's queue.
 ///
-/// Execute it with `context.execute(_:)`, which returns at once. Apple counterpart: the same name; the
-/// book's chapter 6.
+/// Execute it with `context.execute(_:)`, which returns immediately. Apple counterpart: the same
+/// name; the book's chapter 6.
 public final class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
-  /// What to fetch, as it is when the request is executed.
+  /// The fetch request, which is read when this request is executed.
   public let fetchRequest: NSFetchRequest<ResultType>
-  /// Called once on the context's queue, when there is a result, an error, or nothing because it was
-  /// cancelled.
+  /// Called once on the context's queue, with a result or an error, or with neither after a
+  /// cancellation.
   public let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
-  /// How many rows are expected: the total of the progress; 0 when nobody knows.
+  /// The estimated number of rows, which is the total of the progress; 0 if unknown.
   public var estimatedResultCount = 0
 
-  /// A fetch with what is done at its end.
+  /// Creates an asynchronous fetch with a completion block.
   public init(
     fetchRequest: NSFetchRequest<ResultType>,
     completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
@@ -197,7 +197,7 @@ public final class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsync
 {  // changed on the context's queue alone
   /// The request that was executed.
   public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
-  /// What was fetched; nil before the end, after an error and after it was cancelled.
+  /// The fetched items; nil before the end, after an error, and after a cancellation.
   public internal(set) var finalResult: [ResultType]?
 
   init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
@@ -206,20 +206,20 @@ public final class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsync
   }
 }
 
-/// What an asynchronous request gives at once: how far it is, and later its outcome.
+/// The handle of an asynchronous request: its progress, and later its outcome.
 ///
-/// Read it on the context's queue; `progress` and `cancel()` may be used anywhere. Apple counterpart: the
-/// same name.
+/// Read it on the context's queue; `progress` and `cancel()` can be used on any thread. Apple
+/// counterpart: the same name.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
   // changed on the context's queue alone
   /// The context that executes the request.
   public let managedObjectContext: NSManagedObjectContext
-  /// Why there's no result: an error of the fetch, 3072 after it was cancelled; nil before the end and
-  /// when there is a result.
+  /// The reason why there's no result: an error of the fetch, or 3072 after a cancellation; nil
+  /// before the end and if there's a result.
   public internal(set) var operationError: NSError?
-  /// Counts rows; a child of the thread's current progress when the request was executed.
+  /// The progress in rows; a child of the thread's current progress when the request was executed.
   ///
-  /// Its total is the request's estimate, and is not known without one.
+  /// Its total is the request's estimate, and indeterminate without one.
   public let progress: Progress?
 
   init(context: NSManagedObjectContext, estimate: Int) {
@@ -227,7 +227,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     progress = Progress(totalUnitCount: estimate > 0 ? Int64(estimate) : -1)
   }
 
-  /// Stops the request; what its SELECT has read is dropped.
+  /// Cancels the request; rows that were already read are discarded.
   public func cancel() {
     progress?.cancel()
   }

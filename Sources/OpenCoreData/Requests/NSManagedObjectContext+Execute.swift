@@ -2,14 +2,14 @@ import ManagedModel
 import ProfileEvents
 
 extension NSManagedObjectContext {
-  /// Carries out a request: a batch, a look at the history, a fetch at once or asynchronously.
+  /// Executes a request: a batch request, a history request, a fetch, or an asynchronous fetch.
   ///
-  /// Batch requests go past the context: see `NSBatchUpdateRequest` and its kin for what they cost and
-  /// leave out. A fetch costs what `fetch(_:)` does. On the context's queue.
-  /// - Returns: The request's own kind of result; of a fetch an `NSAsynchronousFetchResult`, whose
-  ///   `finalResult` an asynchronous one fills in later.
-  /// - Throws: 134091 for a kind of request that the store does not know, 134030 for a batch on a store
-  ///   that is looked at, 134301 for a token of the history that has expired, an error of the request or
+  /// Batch requests bypass the context: see `NSBatchUpdateRequest` and the other request types for
+  /// costs and limitations. A fetch costs the same as `fetch(_:)`. Call it on the context's queue.
+  /// - Returns: The result type of the request; for a fetch, an `NSAsynchronousFetchResult`, whose
+  ///   `finalResult` is set later if it's asynchronous.
+  /// - Throws: 134091 if the store doesn't support the request, 134030 for a batch on a read-only
+  ///   store, 134301 for an expired history token; otherwise an error of the request or the store.
   ///   of the store.
   @discardableResult
   public final func execute(
@@ -18,13 +18,13 @@ extension NSManagedObjectContext {
     try located(file, line) { try request.run(in: self) }
   }
 
-  /// Carries out a batch request on the stores that hold its entity: one event, and what was read is old
-  /// afterwards.
+  /// Runs a batch request on the stores that contain its entity: one event; what was read before is
+  /// outdated.
   ///
   /// - Parameters:
-  ///   - affected: The stores to ask; nil is all.
-  ///   - isInsertion: Whether the first store alone is asked.
-  ///   - body: Is given each store, and the plan for it. Each has a transaction of its own.
+  ///   - affected: The stores to use; nil for all.
+  ///   - isInsertion: Whether to use only the first store.
+  ///   - body: Receives each store, and the plan for it. Each has its own transaction.
   final func runBatch(
     _ plan: FetchPlan, on affected: [NSPersistentStore]?, isInsertion: Bool = false,
     _ body: (SQLiteStore, FetchPlan) throws -> BatchOutcome
@@ -64,11 +64,11 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-  /// Fetches keys now and objects a page at a time, as they are looked at.
+  /// Fetches object IDs now and objects in batches, on demand.
   ///
-  /// Without a batch size, one page holds everything. Cost: one SELECT of keys; then one SELECT for
-  /// each page looked at, and one for each prefetched step of it.
-  /// - Throws: as `fetch`.
+  /// Without a batch size, one batch contains everything. Cost: one SELECT of object IDs; then one
+  /// SELECT for each batch that is used, and one for each prefetched step of it.
+  /// - Throws: As `fetch`.
   public final func fetchBatched<T>(
     _ request: NSFetchRequest<T>, file: String = #fileID, line: Int = #line
   ) throws -> BatchedFetchResult<T> {
@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// The keys of a request, to be loaded page by page.
+  /// Returns the primary keys of a request, to be loaded in batches.
   final func batches(_ request: FetchPlan) throws -> BatchedPages {
     var plan = request
     plan.includesPropertyValues = false
@@ -87,12 +87,12 @@ extension NSManagedObjectContext {
     if parent != nil, !prefetchesThroughParent { plan.batchSize = 0 }
     if plan.batchSize <= 0 { plan.batchSize = max(ids.count, 1) }
     let keys = ids.map { $0.identity }
-    // A save gives these another key.
+    // A save changes the keys of these.
     let unsaved = ids.filter(\.isTemporaryID).compactMap { registeredObject(for: $0) }
     return BatchedPages(keys: keys, unsaved: unsaved, plan: plan, context: self)
   }
 
-  /// Loads one page: one SELECT of its rows, and its prefetches, in one snapshot.
+  /// Loads a batch: one SELECT of its rows, and its prefetches, in one snapshot.
   ///
   /// `unsaved` are the objects that had no permanent key when the keys were fetched.
   final func loadPage(
@@ -111,7 +111,7 @@ extension NSManagedObjectContext {
       return keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
     }
     guard let store = try onlyStore(of: plan) else {
-      // Held here until the page has them.
+      // Retained here until the batch has them.
       var loaded: [NSManagedObject] = []
       try loadAcross(keys, plan) { loaded += $0 }
       return withExtendedLifetime(loaded) {
@@ -123,8 +123,8 @@ extension NSManagedObjectContext {
     return try read(store) { reader in
       let rows = try reader.rows(saved, of: plan.layout, pageSize: plan.batchSize, in: scope)
       let loaded = materialise(rows, from: reader, plan)
-      // Rows come in the order of their keys, the page is in the order of the fetch; a row that is
-      // gone leaves a fault in its place.
+      // Rows come in the order of their keys, the batch has the order of the fetch; a row that no
+      // longer exists is represented by a fault.
       let page = withExtendedLifetime(loaded) {
         keys.map { unsaved[$0.primaryKey] ?? registered($0.layout, $0.primaryKey) }
       }
@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Unregisters those of the named objects that nobody else holds.
+  /// Deregisters those of the given objects that aren't retained elsewhere.
   final func letGo(_ keys: [(rootIndex: Int, key: Int64)]) {
     guard !retainsRegisteredObjects else { return }
     let swept = registry.sweep(keys)

@@ -1,10 +1,10 @@
 import ManagedModel
 
 extension NSManagedObjectModel {
-  /// The fetch requests of the model by name; each is a copy.
+  /// Copies of the model's fetch requests, by name.
   ///
-  /// Those whose predicate cannot be read are left out. Made at each call. Apple counterpart: the
-  /// same.
+  /// Requests whose predicate can't be parsed aren't included. Created by each call. Apple
+  /// counterpart: the same.
   public var fetchRequestTemplatesByName: [String: NSFetchRequest<any NSFetchRequestResult>] {
     var requests: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     for template in fetchRequestTemplates {
@@ -13,55 +13,56 @@ extension NSManagedObjectModel {
     return requests
   }
 
-  /// The fetch request of that name, as a copy; nil when the model has none.
+  /// Returns a copy of the fetch request with a name; nil if the model has none.
   ///
-  /// It is for templates without variables: a variable without a value traps when the request is
-  /// executed. Traps when the predicate in the model cannot be read. Apple's gives the model's own
-  /// request, which must not be changed.
+  /// For templates without variables: a variable without a value stops the program when the request
+  /// is executed. It's a programmer error if the predicate in the model can't be parsed. Core Data
+  /// returns the model's own request, which must not be changed.
   public func fetchRequestTemplate(
     forName name: String
   ) -> NSFetchRequest<any NSFetchRequestResult>? {
     request(named: name)
   }
 
-  /// The fetch request of that name for one type of results: `NSFetchRequest<Person>`.
+  /// Returns the fetch request with a name for one type of results: `NSFetchRequest<Person>`.
   ///
-  /// Apple's callers cast; a generic class of Swift's cannot be cast to another type of results.
+  /// With Core Data, callers cast; a generic Swift class can't be cast to another type of results.
   public func fetchRequestTemplate<ResultType: NSFetchRequestResult>(
     forName name: String
   ) -> NSFetchRequest<ResultType>? {
     request(named: name)
   }
 
-  /// A copy of the fetch request of that name, with values for its variables.
+  /// Returns a copy of the fetch request with a name, with values for its variables.
   ///
-  /// A variable without a value traps when the request is executed. Values change neither structure
-  /// nor operators of the predicate. Traps when the predicate in the model cannot be read.
+  /// A variable without a value stops the program when the request is executed. Values change neither the
+  /// structure nor the operators of the predicate. It's a programmer error if the predicate in the model
+  /// can't be parsed.
   ///
   /// - Parameters:
   ///   - name: The name of the template.
   ///   - variables: Values by the variables' names, without the `$`; `NSNull` for nil.
-  /// - Returns: Nil when the model has no request of that name.
+  /// - Returns: The request, or nil if the model has none with that name.
   public func fetchRequestFromTemplate(
     withName name: String, substitutionVariables variables: [String: Any]
   ) -> NSFetchRequest<any NSFetchRequestResult>? {
     substituted(request(named: name), variables)
   }
 
-  /// As `fetchRequestFromTemplate(withName:substitutionVariables:)`, for one type of results.
+  /// Calls `fetchRequestFromTemplate(withName:substitutionVariables:)` for one type of results.
   public func fetchRequestFromTemplate<ResultType: NSFetchRequestResult>(
     withName name: String, substitutionVariables variables: [String: Any]
   ) -> NSFetchRequest<ResultType>? {
     substituted(request(named: name), variables)
   }
 
-  /// Puts a fetch request into the model under a name, in place of the one it had; nil takes it away.
+  /// Adds a fetch request to the model under a name, replacing any existing one; nil removes it.
   ///
-  /// The model keeps what the request says at this time: entity, predicate, order, limits. Traps when
-  /// the model is in use, and for a request without an entity.
+  /// The model copies the request's current entity, predicate, order, and limits. It's a programmer
+  /// error if the model is in use, or the request has no entity.
   ///
   /// - Parameters:
-  ///   - request: The request, which stays the caller's.
+  ///   - request: The request, which is copied.
   ///   - name: The name.
   public func setFetchRequestTemplate<ResultType>(
     _ request: NSFetchRequest<ResultType>?, forName name: String
@@ -76,9 +77,9 @@ extension NSManagedObjectModel {
     fetchRequestTemplates = templates
   }
 
-  /// Takes away the fetch request of that name.
+  /// Removes the fetch request with a name.
   ///
-  /// Traps when the model is in use.
+  /// It's a programmer error if the model is in use.
   public func removeFetchRequestTemplate(forName name: String) {
     fetchRequestTemplates.removeAll { $0.name == name }
   }
@@ -105,11 +106,11 @@ extension NSManagedObjectModel {
 }
 
 extension NSFetchedPropertyDescription {
-  /// The request that finds the objects of the property.
+  /// The request that fetches the objects of the property.
   ///
-  /// In its predicate `$FETCH_SOURCE` is the object that owns the property and `$FETCHED_PROPERTY` is
-  /// this description. Each reading gives a copy. Setting traps when the model is in use, and for a
-  /// request without an entity.
+  /// In its predicate, `$FETCH_SOURCE` is the object that owns the property and `$FETCHED_PROPERTY`
+  /// is this description. Each read returns a copy. It's a programmer error to set it if the model is
+  /// in use, or to a request without an entity.
   public var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
     get {
       guard let template, let model = entity?.managedObjectModel else { return nil }
@@ -127,9 +128,9 @@ extension NSFetchedPropertyDescription {
 }
 
 extension FetchRequestTemplate {
-  /// A request of its own, of an entity of a model.
+  /// Creates a request for an entity of a model.
   ///
-  /// - Throws: What is wrong with the predicate's text.
+  /// - Throws: The syntax error of the predicate.
   func request<ResultType>(
     in model: NSManagedObjectModel
   ) throws(PredicateSyntaxError) -> NSFetchRequest<ResultType> {
@@ -148,7 +149,7 @@ extension FetchRequestTemplate {
     return request
   }
 
-  /// What a model keeps of a request; nil for one without an entity.
+  /// Creates the model's form of a request; nil for one without an entity.
   init?<ResultType>(_ request: NSFetchRequest<ResultType>, name: String) {
     guard let entity = request.entityName else { return nil }
     self.init(name: name, entityName: entity, predicate: request.predicate)
@@ -166,37 +167,37 @@ extension FetchRequestTemplate {
 
 /// The result of a fetch as a value: `FETCH(request, context, countOnly)`.
 ///
-/// Evaluating it fetches, each time again; in a predicate of another fetch it is fetched first, as a
-/// list of constants. Apple counterpart: the same.
+/// Each evaluation runs the fetch; in a predicate of another fetch, it runs first and becomes a list
+/// of constants. Apple counterpart: the same.
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
-  /// Makes the expression.
+  /// Creates the expression.
   ///
   /// - Parameters:
-  ///   - fetch: its value is an `NSFetchRequest`.
-  ///   - context: its value is the `NSManagedObjectContext` to fetch in.
-  ///   - countFlag: whether the value is the number of matches rather than their list.
+  ///   - fetch: An expression whose value is an `NSFetchRequest`.
+  ///   - context: An expression whose value is the `NSManagedObjectContext` to fetch in.
+  ///   - countFlag: Whether the value is the number of matches rather than their list.
   public class func expression(
     forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
   ) -> NSExpression {
     NSFetchRequestExpression(.fetch(fetch, context: context, countOnly: countFlag))
   }
 
-  /// What gives the request.
+  /// The expression for the request.
   open var requestExpression: NSExpression { node.children[0] }
 
-  /// What gives the context.
+  /// The expression for the context.
   open var contextExpression: NSExpression { node.children[1] }
 
-  /// Whether the value is a number of matches.
+  /// Whether the value is the number of matches.
   open var isCountOnlyRequest: Bool {
     if case .fetch(_, _, let countOnly) = node { countOnly } else { false }
   }
 }
 
 extension NSFetchRequest: FetchedByExpressions {
-  /// What a fetch gives for this request, for a predicate with `FETCH`.
+  /// Returns the result of a fetch of this request, for a predicate with `FETCH`.
   ///
-  /// - Throws: as `fetch`, and when the context is none.
+  /// - Throws: As `fetch`, and an error if the context isn't one.
   package func result(in context: Any?, countOnly: Bool) throws -> Any {
     guard let context = context as? NSManagedObjectContext else {
       throw NSError.fetch("FETCH has no managed object context: give it one as second argument.")

@@ -1,12 +1,12 @@
 import ManagedModel
 
-/// What a request asks a store for.
+/// The kind of a request to a store.
 ///
 /// Apple counterpart: the same.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
-  /// A fetch, or a request for history.
+  /// A fetch or a history request.
   case fetchRequestType = 1
-  /// A save; a context makes none of its `save()`, and executes none.
+  /// A save; a context creates none for its `save()`, and executes none.
   case saveRequestType = 2
   /// A batch insertion.
   case batchInsertRequestType = 5
@@ -16,17 +16,17 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
   case batchDeleteRequestType = 7
 }
 
-/// A request to a coordinator: a fetch, a batch, a look at the history.
+/// A request to a coordinator: a fetch, a batch request, a history request.
 ///
 /// Apple counterpart: `NSPersistentStoreRequest`.
 open class NSPersistentStoreRequest: NSObject {
-  /// The stores to ask; nil is all of them.
+  /// The stores to use; nil for all of them.
   open var affectedStores: [NSPersistentStore]?
 
-  /// What the request asks for.
+  /// The kind of the request.
   open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-  /// Carries the request out for a context, on its queue.
+  /// Executes the request for a context, on its queue.
   func run(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
     let instead = requestType == .saveRequestType ? " Save with the context's save()." : ""
     throw NSError.coreData(
@@ -34,13 +34,13 @@ open class NSPersistentStoreRequest: NSObject {
       "\(type(of: self)) isn't a request that a context executes.\(instead)")
   }
 
-  /// Carries the request out and gives what it is about: of a fetch what was fetched, in an array.
+  /// Executes the request and returns its result; for a fetch, the fetched items as an array.
   func answer(in context: NSManagedObjectContext) throws -> Any {
     try context.execute(self)
   }
 }
 
-/// What `NSManagedObjectContext.execute(_:)` gives: a result of the request's own kind.
+/// The result of `NSManagedObjectContext.execute(_:)`, of the type for the request.
 ///
 /// Apple counterpart: the same.
 open class NSPersistentStoreResult: NSObject {}

@@ -5,10 +5,10 @@ import SQLiteDriver
 // Batch deletions: the matched rows, the rows that cascade rules add, and the references to them.
 
 extension SQLiteStore {
-  /// Deletes the rows that a fetch would find, or those with the given keys, and performs the cascade
-  /// and nullify rules.
+  /// Deletes the matches of a fetch, or the rows with the given keys, and performs the cascade and
+  /// nullify rules.
   ///
-  /// - Parameter keys: Primary keys of the entity's rows; nil for the rows that `plan` finds.
+  /// - Parameter keys: Primary keys of the entity's rows; nil for the rows that `plan` matches.
   /// - Returns: The matched rows. Rows that were deleted by a cascade rule aren't included.
   func delete(
     _ plan: FetchPlan, keys: ContiguousArray<Int64>?, returning: Bool,
@@ -33,7 +33,7 @@ extension SQLiteStore {
     return outcome
   }
 
-  /// The relationships with a cascade rule that deleting an entity's rows can follow, each once.
+  /// Returns the relationships with a cascade rule that deleting an entity's rows can follow, each once.
   private func cascades(from entity: SQLEntity) -> [CascadePath] {
     var reached: Set<Int> = []
     var found: [ObjectIdentifier: CascadePath] = [:]
@@ -60,7 +60,7 @@ extension SQLiteStore {
 /// The rows that a batch deletion matches.
 struct MatchedRows {
   let entity: SQLEntity
-  /// What follows `Z_PK IN`.
+  /// The operand of `Z_PK IN`.
   let keys: String
   var binds: [SQLiteValue] = []
   var intArrays: [ContiguousArray<Int64>]
@@ -120,7 +120,7 @@ private final class BatchDeletion {
   private let connection: Connection
   private let history: HistoryWriter?
   private let scope: ProfileScope
-  /// The external data files that no row names after the deletion.
+  /// The external data files that no row refers to after the deletion.
   private(set) var obsolete: [ExternalFile] = []
 
   init(
@@ -132,8 +132,8 @@ private final class BatchDeletion {
     self.scope = scope
   }
 
-  /// Deletes rows of entities from which no cascade rule leads on: one DELETE, then one statement for
-  /// each column and join table that refers to them.
+  /// Deletes rows of entities without further cascade rules: one DELETE, then one statement for each
+  /// column and join table that refers to them.
   func delete(_ rows: MatchedRows, returning: Bool) throws -> BatchOutcome {
     let references = store.references(to: rows.entity)
     let outcome = try remove(rows, returning: returning || !references.isEmpty)
@@ -142,10 +142,10 @@ private final class BatchDeletion {
     return outcome
   }
 
-  /// Deletes rows and what cascade rules add to them.
+  /// Deletes rows and the rows that cascade rules add.
   ///
   /// One SELECT finds the matched rows; each level of the cascade is one SELECT for each relationship
-  /// that leads on from it. Then, for each table with deleted rows, one DELETE and one statement for
+  /// that continues from it. Then, for each table with deleted rows, one DELETE and one statement for
   /// each column and join table that refers to them.
   func delete(_ rows: MatchedRows, _ cascades: [CascadePath]) throws -> BatchOutcome {
     let matched = try identities(

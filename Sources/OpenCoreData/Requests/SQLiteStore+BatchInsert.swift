@@ -3,7 +3,7 @@ import ProfileEvents
 import SQLiteDriver
 
 extension SQLiteStore {
-  /// Inserts a row for each dictionary or object that the source gives.
+  /// Inserts a row for each dictionary or object that the source returns.
   func insert(
     _ layout: EntityLayout, from source: NSBatchInsertRequest.Source, returning: Bool,
     in context: NSManagedObjectContext
@@ -35,7 +35,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Records rows that were inserted, and those with an older key, which were updated.
+  /// Records rows that were inserted, and rows with an existing key, which were updated.
   private func record(
     _ outcome: BatchOutcome, of layout: EntityLayout, after first: Int64, _ updated: [String],
     in history: HistoryWriter?
@@ -52,7 +52,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Values of one row: by slot, and those that were given.
+  /// The values of one row by slot, and the slots that were given.
   private typealias GivenValues = (values: [RowValue], given: Set<Int>)
 
   private func forEachRow(
@@ -97,7 +97,7 @@ extension SQLiteStore {
     return (values, given)
   }
 
-  /// Inserts one row; one that breaks a constraint is left out or updates the stored row.
+  /// Inserts one row; one that violates a constraint is skipped or updates the stored row.
   private func insert(
     _ layout: EntityLayout, _ key: Int64, _ row: GivenValues, updates: Bool, returning: Bool,
     on connection: Connection, in scope: ProfileScope
@@ -125,7 +125,7 @@ extension SQLiteStore {
       sql, binds, [], returning: returning, kind: .insert, entity, on: connection, in: scope)
   }
 
-  /// What happens with a stored row that has the constrained values: it takes what was given.
+  /// Updates a stored row that has the constrained values with the given values.
   private func upsert(
     _ layout: EntityLayout, _ entity: SQLEntity, given: Set<Int>
   ) -> String {
@@ -140,7 +140,7 @@ extension SQLiteStore {
     }.joined()
   }
 
-  /// The last key of a root entity that was given out.
+  /// Returns the last primary key of a root entity that was reserved.
   private func lastKey(
     _ root: SQLEntity, on connection: Connection, in scope: ProfileScope
   ) throws -> Int64 {
@@ -152,7 +152,7 @@ extension SQLiteStore {
     return last
   }
 
-  /// Writes down that keys were given out.
+  /// Writes the reservation of primary keys.
   private func reserve(
     upTo key: Int64, root: SQLEntity, after last: Int64, on connection: Connection,
     in scope: ProfileScope

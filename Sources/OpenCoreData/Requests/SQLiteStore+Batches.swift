@@ -2,10 +2,10 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-// Batch requests: one transaction each, past objects and row cache.
+// Batch requests: one transaction each, bypassing objects and the row cache.
 
 extension SQLiteStore {
-  /// Updates the rows that a fetch would find.
+  /// Updates the rows that match a fetch.
   func update(
     _ plan: FetchPlan, to properties: [AnyHashable: Any], returning: Bool,
     in context: NSManagedObjectContext
@@ -24,7 +24,7 @@ extension SQLiteStore {
     let columns = externalColumns(of: entity, assignments.map(\.name))
     return try batch(in: context, leaving: columns, of: entity, rows: query) {
       connection, history in
-      // First: afterwards the rows may not be found any more.
+      // First, because the rows may no longer match afterward.
       try history?.record(
         .update, rowsOf: entity, in: query.keysText, query.binds, query.intArrays,
         properties: assignments.map(\.name))
@@ -34,9 +34,9 @@ extension SQLiteStore {
     }
   }
 
-  /// The columns of an entity and those below it whose values may be in files.
+  /// Returns the columns of an entity and its subentities whose values may be in external storage.
   ///
-  /// - Parameter names: Of the properties; nil is all.
+  /// - Parameter names: The properties; nil for all.
   func externalColumns(of entity: SQLEntity, _ names: [String]? = nil) -> [String] {
     var columns: Set<String> = []
     for number in entity.concreteNumbers {
@@ -48,9 +48,9 @@ extension SQLiteStore {
     return columns.sorted()
   }
 
-  /// Runs a batch after which some columns of some rows no longer name files.
+  /// Runs a batch after which some columns of some rows no longer refer to external data files.
   ///
-  /// Those files are removed once the batch is committed.
+  /// Those files are removed after the batch is committed.
   private func batch(
     in context: NSManagedObjectContext, leaving columns: [String], of entity: SQLEntity,
     rows: SelectQuery, _ body: (Connection, HistoryWriter?) throws -> BatchOutcome
@@ -65,7 +65,7 @@ extension SQLiteStore {
     return outcome
   }
 
-  /// The external data files that columns of some rows of an entity's table name.
+  /// Returns the external data files that columns of some rows of an entity's table refer to.
   ///
   /// One SELECT for each column.
   func externalFiles(
@@ -77,7 +77,7 @@ extension SQLiteStore {
       for (index, values) in intArrays.enumerated() {
         try connection.bindIntArray(index, values)
       }
-      // A name is short; what is kept in the row need not be read.
+      // A file name is short; values stored in the row needn't be read.
       let found = try connection.values(
         "SELECT \(column) FROM \(SQLNames.quoted(entity.table)) "
           + "WHERE length(\(column)) BETWEEN 37 AND 38 AND Z_PK IN (\(keys))", binds)
@@ -88,13 +88,13 @@ extension SQLiteStore {
     return files
   }
 
-  /// A transaction of a batch request; what is known of to-many relationships is dropped after it.
+  /// Runs the transaction of a batch request; cached to-many relationships are discarded after it.
   func batch(
     in context: NSManagedObjectContext,
     _ body: (Connection, HistoryWriter?) throws -> BatchOutcome
   ) throws -> BatchOutcome {
     try pool.withWriter { connection in
-      // The row cache keeps what it has; what triggers report isn't put into it either.
+      // The row cache is unchanged; values that triggers report aren't added to it either.
       defer { _ = derived.take() }
       let outcome = try transaction(on: connection, in: context.scope) {
         let history = try historyTables(on: connection).map {
@@ -110,7 +110,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Runs one statement of a batch request; `returning` asks for the rows it changed.
+  /// Runs one statement of a batch request; `returning` requests the rows it changed.
   func change(
     _ sql: String, _ binds: [SQLiteValue], _ intArrays: [ContiguousArray<Int64>],
     returning: Bool, kind: StatementKind, _ entity: SQLEntity, on connection: Connection,
@@ -131,7 +131,7 @@ extension SQLiteStore {
     return outcome
   }
 
-  /// The SELECT of a fetch's keys.
+  /// Returns the SELECT of a fetch's primary keys.
   func keys(_ plan: FetchPlan) throws -> SelectQuery {
     do {
       return try translator.fetch(
@@ -143,7 +143,7 @@ extension SQLiteStore {
     }
   }
 
-  /// What a batch update sets, in the order of the columns.
+  /// Returns the assignments of a batch update, in the order of the columns.
   private func assignments(
     _ properties: [AnyHashable: Any], _ layout: EntityLayout
   ) throws -> [(name: String, text: String, bind: SQLiteValue?)] {
@@ -167,7 +167,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The values of attributes that a batch request gives: a composite one's as those of its leaves.
+  /// Returns the attribute values of a batch request: a composite attribute's as those of its leaves.
   func leafValues(
     _ name: String, _ value: Any, _ layout: EntityLayout
   ) throws -> [(name: String, value: Any)] {
@@ -183,7 +183,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The value of an attribute as a batch request gives it.
+  /// Returns the stored form of an attribute's value in a batch request.
   func storedValue(_ value: Any, _ slot: RowSlot, _ layout: EntityLayout) throws -> RowValue {
     var given: Any? = value
     if let expression = value as? NSExpression {
@@ -200,7 +200,7 @@ extension SQLiteStore {
     return stored
   }
 
-  /// The slot of an attribute that a batch request names.
+  /// Returns the slot of an attribute in a batch request.
   func attributeSlot(_ name: String, _ layout: EntityLayout) throws -> RowSlot {
     guard case .slot(let index)? = layout.place(of: name), !layout.slots[index].kind.isToOne else {
       let isRelationship = layout.entity.relationshipsByName[name] != nil
@@ -214,18 +214,18 @@ extension SQLiteStore {
 }
 
 extension SelectQuery {
-  /// The text that selects the keys alone.
+  /// The text that selects only the keys.
   var keysText: String {
     guard let list = sql.range(of: projection.selectList) else { return sql }
     return sql.replacingCharacters(in: list, with: "t0.Z_PK")
   }
 }
 
-/// What a batch request changed.
+/// The changes of a batch request.
 struct BatchOutcome {
   let store: SQLiteStore
   var count = 0
-  /// The rows, where the request asked for them.
+  /// The changed rows, if the request needs them.
   var identities: [FetchedIdentity] = []
 
   var objectIDs: [NSManagedObjectID] {
@@ -235,20 +235,19 @@ struct BatchOutcome {
   }
 }
 
-/// Columns that lead to rows of an entity, and the statement that makes those of deleted rows lead
-/// nowhere.
+/// Columns that refer to rows of an entity, and the statement that clears references to deleted rows.
 ///
-/// The keys of the deleted rows go into `_Z_intarray0`.
+/// The keys of the deleted rows are in `_Z_intarray0`.
 struct RowReference {
   let sql: String
   let kind: StatementKind
-  /// The entity whose rows hold the columns.
+  /// The entity whose rows contain the columns.
   let entity: SQLEntity
   let name: String
 }
 
 extension SQLiteStore {
-  /// Everything in the tables that leads to rows of an entity's hierarchy, each once.
+  /// Returns all references to rows of an entity's hierarchy, each once.
   func references(to entity: SQLEntity) -> [RowReference] {
     let root = entity.root
     var seen: Set<String> = []
@@ -295,7 +294,7 @@ extension SQLiteStore {
     return found
   }
 
-  /// An UPDATE that sets columns to NULL; the condition on the first of them follows.
+  /// Returns an UPDATE that sets columns to NULL; the condition on the first of them follows.
   private func nullify(_ table: String, _ columns: [String], version: Bool) -> String {
     var sets = columns.map { "\(SQLNames.quoted($0)) = NULL" }
     if version { sets.append("Z_OPT = (Z_OPT + 1)") }

@@ -1,22 +1,22 @@
 import ManagedModel
 
-/// The objects of a controller's results, in order: all of them held, or page by page.
+/// The objects of a controller's results, in order: all of them retained, or loaded in batches.
 protocol FetchedList: AnyObject {
   var count: Int { get }
-  /// The object at a position, whose page is loaded when it is not held.
+  /// Returns the object at a position, loading its batch if necessary.
   func object(at position: Int) -> NSManagedObject
-  /// Where an object is; nil when it is not in the list.
+  /// Returns the position of an object; nil if it isn't in the list.
   func position(of object: NSManagedObject) -> Int?
-  /// Takes objects out and puts others in.
+  /// Removes objects and inserts others.
   ///
   /// - Parameters:
-  ///   - removed: Positions before, ascending.
-  ///   - inserted: Objects with their positions afterwards, ascending.
+  ///   - removed: Positions before the edit, ascending.
+  ///   - inserted: Objects with their positions after the edit, ascending.
   func edit(removing removed: [Int], inserting inserted: [(object: NSManagedObject, position: Int)])
 }
 
 extension Array {
-  /// Takes elements out and puts others in; positions as in `FetchedList.edit`.
+  /// Removes elements and inserts others; positions as in `FetchedList.edit`.
   mutating func edit(removing removed: [Int], inserting inserted: [(Element, Int)]) {
     var result: [Element] = []
     result.reserveCapacity(count - removed.count + inserted.count)
@@ -40,10 +40,10 @@ extension Array {
   }
 }
 
-/// All objects, held strongly.
+/// A list that retains all objects.
 final class WholeList: FetchedList {
   private var objects: [NSManagedObject]
-  /// Made at need, dropped by an edit.
+  /// Created at need, discarded by an edit.
   private var positions: [ObjectIdentifier: Int]?
 
   init(_ objects: [NSManagedObject]) {
@@ -72,15 +72,15 @@ final class WholeList: FetchedList {
   }
 }
 
-/// The keys of all objects, and the pages that were looked at last.
+/// A list of all primary keys, and the most recently used batches.
 ///
-/// A page stays held when the list is edited: it is the objects that are held, not places.
+/// A batch stays loaded when the list is edited, because it consists of objects rather than positions.
 final class PagedList: FetchedList {
   private var keys: [FetchedIdentity]
-  /// Objects without a permanent key, by the key they are listed under.
+  /// Objects without a permanent key, by the key they are listed with.
   private var unsaved: [Int64: NSManagedObject]
   private var held: [RowKey: NSManagedObject] = [:]
-  /// The keys of each held page, least recently used first.
+  /// The keys of each loaded batch, least recently used first.
   private var pages: [[RowKey]] = []
   private var positions: [RowKey: Int]?
   private let plan: FetchPlan
@@ -139,7 +139,7 @@ final class PagedList: FetchedList {
     positions = nil
   }
 
-  /// Lists objects that were saved since under their permanent keys.
+  /// Replaces the keys of objects that were saved in the meantime with their permanent keys.
   private func adoptSavedKeys() {
     guard unsaved.contains(where: { $0.key != $0.value.primaryKey }) else { return }
     for (position, identity) in keys.enumerated() {

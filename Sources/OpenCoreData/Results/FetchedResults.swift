@@ -1,22 +1,22 @@
 import ManagedModel
 
-/// What a results controller holds: the list, the sections, and whom to tell.
+/// The contents of a results controller: the list, the sections, and the delegate.
 ///
-/// Apart from the controller, which is generic, so that a delegate can be handed another controller
-/// over the same results. On the context's queue.
+/// Separate from the controller, which is generic, so that a delegate can be passed another
+/// controller with the same results. Used on the context's queue.
 final class FetchedResults: @unchecked Sendable {  // used on the context's queue alone
   let context: NSManagedObjectContext
   let sectionNameKeyPath: String?
   let cacheName: String?
   weak var delegate: (any NSFetchedResultsControllerDelegate)?
-  /// Makes the controller that the delegate is handed.
+  /// Creates the controller that is passed to the delegate.
   var face: (FetchedResults) -> NSFetchedResultsController<any NSFetchRequestResult>
   /// The request of the last `performFetch`.
   private(set) var plan: FetchPlan?
   var list: any FetchedList = WholeList([])
-  /// In order; one of all objects without a section key path.
+  /// In order; a single one with all objects without a section key path.
   var sectionNames: [String] = []
-  /// How many objects are before each section, and at the end how many there are.
+  /// The index of each section's first object, and finally the total count.
   var sectionStarts: [Int] = [0]
   private var observers: [any NSObjectProtocol] = []
 
@@ -33,7 +33,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
 
   var isFetched: Bool { plan != nil }
 
-  /// Fetches, arranges the sections, follows the context from here on.
+  /// Fetches, builds the sections, and begins to observe the context.
   func performFetch<T>(_ request: NSFetchRequest<T>) throws {
     let plan = try FetchPlan(request, model: context.requiredCoordinator.managedObjectModel)
     let cache = try cacheName.flatMap { name in
@@ -81,7 +81,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
     }
   }
 
-  /// The position of a path; traps when there's no such place.
+  /// Returns the position of an index path; it's a programmer error if there's none.
   func position(of path: IndexPath) -> Int {
     precondition(isFetched, "call performFetch() before you access objects")
     precondition(
@@ -91,7 +91,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
     return sectionStarts[path.section] + path.item
   }
 
-  /// The path of a position.
+  /// Returns the index path of a position.
   func indexPath(of position: Int) -> IndexPath {
     FetchedResults.path(of: position, starts: sectionStarts)
   }
@@ -105,7 +105,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
     return IndexPath(item: position - starts[low], section: low)
   }
 
-  /// The name of an object's section, as text.
+  /// Returns the name of an object's section, as a string.
   func sectionName(of object: NSManagedObject) -> String {
     guard let sectionNameKeyPath, let value = object.value(forKeyPath: sectionNameKeyPath) else {
       return ""
@@ -165,7 +165,7 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
     ]
   }
 
-  /// Keeps the cache file as new as the list; a cache that cannot be written is done without.
+  /// Updates the cache file for the list; a cache that can't be written is ignored.
   private func contextDidSave() {
     guard let cacheName, let plan, delegate != nil else { return }
     try? FetchedResultsCache(name: cacheName, plan: plan, sectionNameKeyPath, of: context)?
@@ -173,10 +173,10 @@ final class FetchedResults: @unchecked Sendable {  // used on the context's queu
   }
 }
 
-// From a did-change notification to what happened to the list.
+// Turns a did-change notification into changes of the list.
 
 extension FetchedResults {
-  /// Brings list and sections up to date and tells the delegate.
+  /// Updates the list and the sections and notifies the delegate.
   func contextDidChange(_ notification: Notification) {
     guard let plan, let delegate else { return }
     let change = ListChange(changed(notification, plan), in: self, plan)
@@ -196,7 +196,7 @@ extension FetchedResults {
     delegate.controllerDidChangeContent(controller)
   }
 
-  /// The objects of the request's entity that a notification names, each once, in a steady order.
+  /// Returns the objects of the request's entity in a notification, each once, in a stable order.
   private func changed(_ notification: Notification, _ plan: FetchPlan) -> [NSManagedObject] {
     let keys = [
       NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey, NSDeletedObjectsKey,
@@ -228,11 +228,11 @@ extension FetchedResults {
   }
 }
 
-/// The sections of a controller's results and the IDs of the objects in them, at one moment.
+/// The sections of a controller's results and the object IDs in them, at one moment.
 ///
-/// Apple counterpart: the `NSDiffableDataSourceSnapshot` that its controller gives, which needs UIKit.
+/// Apple counterpart: the controller's `NSDiffableDataSourceSnapshot`, which requires UIKit.
 public struct FetchedResultsSnapshot: Hashable {
-  /// The names of the sections, in order; one empty name when there's no section key path.
+  /// The names of the sections, in order; one empty name without a section key path.
   public let sectionIdentifiers: [String]
   private let items: [[NSManagedObjectID]]
 
@@ -246,12 +246,12 @@ public struct FetchedResultsSnapshot: Hashable {
     items.flatMap { $0 }
   }
 
-  /// The IDs of one section's objects; empty for a name that no section has.
+  /// Returns the IDs of one section's objects; empty for an unknown section name.
   public func itemIdentifiers(inSection identifier: String) -> [NSManagedObjectID] {
     sectionIdentifiers.firstIndex(of: identifier).map { items[$0] } ?? []
   }
 
-  /// How many objects there are.
+  /// The number of objects.
   public var numberOfItems: Int {
     items.reduce(0) { $0 + $1.count }
   }

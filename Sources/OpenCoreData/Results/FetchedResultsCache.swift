@@ -1,28 +1,28 @@
 import ManagedModel
 import SQLiteDriver
 
-/// The file behind a controller's cache name: order and sections of the last run.
+/// The file of a controller's cache: the order and the sections of the last run.
 ///
-/// It counts while the request is the same and the rows that it depends on are: their number, highest
-/// key and sum of versions in each table that the request's key paths reach. It lies in the user's
-/// caches and only they may read it.
+/// It's valid while the request and the rows that it depends on are unchanged: their number, highest
+/// primary key, and sum of versions in each table that the request's key paths reach. It's stored in
+/// the user's caches folder, readable only by that user.
 struct FetchedResultsCache {
   private let file: URL
   private let fingerprint: String
   private let signature: [[Int64]]
 
-  /// What a file keeps.
+  /// The contents of a file.
   struct Content: Codable {
     let fingerprint: String
-    /// Of the tables' rows.
+    /// The signature of the tables' rows.
     let signature: [[Int64]]
     let names: [String]
     let starts: [Int]
     let keys: [Int64]
-    /// The entity number of each key.
+    /// The entity ID of each key.
     let entities: [Int]
 
-    /// The keys with their layouts; nil when an entity is not known.
+    /// Returns the keys with their layouts; nil if an entity is unknown.
     func identities(in layouts: StoreLayouts) -> [FetchedIdentity]? {
       var found: [FetchedIdentity] = []
       for (key, number) in zip(keys, entities) {
@@ -33,8 +33,8 @@ struct FetchedResultsCache {
     }
   }
 
-  /// Nil when there is nothing to cache: the store is in memory, there are several, or unsaved changes
-  /// touch the result.
+  /// Creates a cache; nil if there's nothing to cache: the store is in memory, there are several, or
+  /// unsaved changes affect the result.
   ///
   /// Cost: one SELECT of three aggregates for each table.
   init?(
@@ -58,9 +58,9 @@ struct FetchedResultsCache {
     }
   }
 
-  /// What the file keeps; nil when there is none or the rows have changed.
+  /// Returns the file's contents; nil if there is none or the rows have changed.
   ///
-  /// - Throws: 134060 when the file belongs to another request.
+  /// - Throws: 134060 if the file belongs to another request.
   func read() throws -> Content? {
     guard let data = try? Data(contentsOf: file),
       let content = try? JSONDecoder().decode(Content.self, from: data)
@@ -79,7 +79,7 @@ struct FetchedResultsCache {
     return isSound ? content : nil
   }
 
-  /// Writes the file again.
+  /// Rewrites the file.
   func write(_ results: FetchedResults) throws {
     guard let plan = results.plan, let layouts = try results.context.onlyStore(of: plan)?.layouts
     else { return }
@@ -113,8 +113,8 @@ struct FetchedResultsCache {
     return folder.appendingPathComponent("\(safe).json")
   }
 
-  /// The entities whose rows the order and the sections depend on: the request's and those that the
-  /// paths lead through.
+  /// Returns the entities whose rows the order and the sections depend on: the request's and those
+  /// along the paths.
   private static func layouts(along paths: [String], from plan: FetchPlan) -> [EntityLayout] {
     var layouts = [plan.layout]
     for path in paths {
@@ -131,7 +131,8 @@ struct FetchedResultsCache {
 }
 
 extension SQLiteReader {
-  /// Number of rows, highest key and sum of versions of an entity's table: any save changes one.
+  /// Returns the number of rows, highest primary key, and sum of versions of an entity's table: any save
+  /// changes one.
   func signature(of layout: EntityLayout, in scope: ProfileScope) throws -> [Int64] {
     let entity = sqlite.entity(layout)
     let query = SelectQuery(

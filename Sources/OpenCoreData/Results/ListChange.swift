@@ -1,20 +1,20 @@
 import ManagedModel
 
-/// What changed objects mean for a list in order: what goes, what comes, what moves, what stays.
+/// The effect of changed objects on an ordered list: removed, inserted, moved, and updated objects.
 ///
 /// An updated object that is still in order between its neighbors, and in its section, stays. The
-/// others that still match go and come again: they move.
+/// others that still match are removed and inserted: they move.
 ///
-/// Cost: for each updated object its neighbors are compared, for each that comes some log2(n) objects;
-/// with a batch size, their pages are loaded.
+/// Cost: for each updated object, comparisons with its neighbors; for each inserted one, with about
+/// log2(n) objects; with a batch size, their batches are loaded.
 struct ListChange {
-  /// Positions before, ascending; those of objects that move too.
+  /// Positions before the change, ascending; includes objects that move.
   private(set) var removed: [(object: NSManagedObject, position: Int)] = []
-  /// Positions afterwards, ascending; those of objects that move too.
+  /// Positions after the change, ascending; includes objects that move.
   private(set) var inserted: [(object: NSManagedObject, position: Int)] = []
-  /// Positions before of objects that were changed and stay, ascending.
+  /// Positions before the change of updated objects that stay, ascending.
   private(set) var updated: [Int] = []
-  /// The names of the sections of what is inserted.
+  /// The section names of the inserted objects.
   private var insertedNames: [String] = []
   private let plan: FetchPlan
 
@@ -40,10 +40,9 @@ struct ListChange {
     insert(coming + moving.map(\.object), in: results)
   }
 
-  /// Whether a changed object satisfies the predicate.
+  /// Returns whether a changed object satisfies the predicate.
   ///
-  /// One for which it can't be evaluated doesn't, and the error is logged: a notification has nothing
-  /// to throw it to.
+  /// Returns `false` if it can't be evaluated, and logs the error, which a notification can't throw.
   private static func matches(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
     do {
       return try plan.matches(object)
@@ -57,7 +56,7 @@ struct ListChange {
     removed.isEmpty && inserted.isEmpty && updated.isEmpty
   }
 
-  /// Notes which updated objects stay and gives those that move.
+  /// Records the updated objects that stay and returns those that move.
   private mutating func settle(
     _ candidates: [(object: NSManagedObject, position: Int)], in results: FetchedResults
   ) -> [(object: NSManagedObject, position: Int)] {
@@ -69,7 +68,7 @@ struct ListChange {
       return (0..<list.count).contains(position) ? position : nil
     }
     var moving: [(object: NSManagedObject, position: Int)] = []
-    // The last updated object that stays: those behind it in the same gap must not precede it.
+    // The last updated object that stays: later ones in the same gap must not precede it.
     var last: (object: NSManagedObject, gap: Int)?
     for (object, position) in candidates {
       let before = steady(position, -1)
@@ -91,7 +90,7 @@ struct ListChange {
     return moving
   }
 
-  /// Finds the places of objects among those that stay.
+  /// Finds the positions of objects among those that stay.
   private mutating func insert(_ objects: [NSManagedObject], in results: FetchedResults) {
     let gone = removed.map(\.position)
     let remaining = results.list.count - gone.count
@@ -116,8 +115,7 @@ struct ListChange {
     insertedNames = inserted.map { results.sectionName(of: $0.object) }
   }
 
-  /// Appends objects to their sections, where no order gives them another place; those of new sections
-  /// come last.
+  /// Appends objects to their sections if there's no sort order; those of new sections come last.
   private mutating func append(
     _ objects: [NSManagedObject], toSectionsOf results: FetchedResults, _ gone: [Int],
     _ remaining: Int
@@ -148,9 +146,9 @@ struct ListChange {
     return true
   }
 
-  /// The position before of the object that is the `index`th of those not taken out.
+  /// Returns the old position of the `index`th remaining object.
   private static func oldPosition(ofRemaining index: Int, _ gone: [Int]) -> Int {
-    // The number of positions taken out at or before the answer, by bisection over them.
+    // The number of removed positions up to the answer, by binary search.
     var (low, high) = (0, gone.count)
     while low < high {
       let middle = (low + high) / 2
@@ -161,7 +159,7 @@ struct ListChange {
 }
 
 extension ListChange {
-  /// The names and starts of the sections afterwards.
+  /// Returns the names and starts of the sections after the change.
   func sectionNames(of results: FetchedResults) -> (names: [String], starts: [Int]) {
     let total = results.list.count - removed.count + inserted.count
     guard results.sectionNameKeyPath != nil else { return ([""], [0, total]) }
@@ -171,7 +169,7 @@ extension ListChange {
       let size = results.sectionStarts[section + 1] - results.sectionStarts[section]
       all.append(contentsOf: repeatElement(section, count: size))
     }
-    // Old sections by number, new names by numbers beyond them.
+    // Old sections by index, new names by indexes after them.
     var numbers: [String: Int] = [:]
     var names = results.sectionNames
     for (index, name) in names.enumerated() { numbers[name] = index }
@@ -192,7 +190,7 @@ extension ListChange {
     return (order, starts + [total])
   }
 
-  /// Tells each object's change: what went, what came, what moved, what was updated.
+  /// Reports each object's change: deletions, insertions, moves, updates.
   func tell(
     _ delegate: any NSFetchedResultsControllerDelegate,
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
@@ -222,7 +220,7 @@ extension ListChange {
     for (object, position) in zip(objects, updated) { tell(object, .update, old(position), nil) }
   }
 
-  /// What went and came by ID, moves associated; nil when nothing did.
+  /// The removed and inserted object IDs, with moves associated; nil if there are none.
   var difference: CollectionDifference<NSManagedObjectID>? {
     let went = Dictionary(
       removed.map { (ObjectIdentifier($0.object), $0.position) }, uniquingKeysWith: { $1 })

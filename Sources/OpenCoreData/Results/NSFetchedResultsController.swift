@@ -1,25 +1,25 @@
 import ManagedModel
 
-/// The results of a fetch request in sections, kept in step with a context.
+/// The results of a fetch request in sections, updated with a context's changes.
 ///
-/// Listens to the context's did-change notification, from `performFetch` on, and tells the delegate
-/// what that means for the list. Changes that the context does not hear of are not seen: batch
-/// requests, and rows of other contexts until they are merged. Use it on the context's queue. Apple
+/// From `performFetch` on, observes the context's did-change notification and notifies the delegate
+/// of changes to the list. Changes that the context isn't notified of aren't detected: batch
+/// requests, and saves of other contexts until they are merged. Use it on the context's queue. Apple
 /// counterpart: the same name; the book's chapter 3.
 open class NSFetchedResultsController<ResultType>: NSObject {
   private let results: FetchedResults
-  /// The request as it was given; the controller keeps what it needs of it at each `performFetch`.
+  /// The request that was passed; each `performFetch` copies what it needs of it.
   public let fetchRequest: NSFetchRequest<ResultType>
 
-  /// A controller that has not fetched yet.
+  /// Creates a controller that hasn't fetched yet.
   ///
-  /// It's a programmer error to pass a request whose `sortDescriptors` is nil. No statement.
+  /// It's a programmer error to pass a request whose `sortDescriptors` is nil. No statements.
   /// - Parameters:
-  ///   - fetchRequest: What to fetch, for objects. If its `sortDescriptors` is empty, the objects are in
+  ///   - fetchRequest: The request for objects. If its `sortDescriptors` is empty, the objects are in
   ///     the store's order, and new ones are appended to the list or to their section.
-  ///   - sectionNameKeyPath: The path whose value names an object's section; nil for one section. The
-  ///     first sort descriptor must bring the objects of a section together.
-  ///   - name: The name of a file that keeps order and sections from run to run; nil for none.
+  ///   - sectionNameKeyPath: The key path to the name of an object's section; nil for one section.
+  ///     The first sort descriptor must group the objects by section.
+  ///   - name: The name of a file that caches order and sections between runs; nil for none.
   public init(
     fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
     sectionNameKeyPath: String?, cacheName name: String?
@@ -37,25 +37,25 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     super.init()
   }
 
-  /// Another view of the same results, which is what a delegate is given.
+  /// Creates another controller for the same results, which is passed to a delegate.
   init(results: FetchedResults, fetchRequest: NSFetchRequest<ResultType>) {
     self.results = results
     self.fetchRequest = fetchRequest
     super.init()
   }
 
-  /// Fetches, arranges the sections, and begins to follow the context.
+  /// Fetches, builds the sections, and begins to observe the context.
   ///
-  /// Cost: one SELECT; with a batch size one SELECT of keys. Sections read their key path for each
-  /// object, page by page with a batch size. With a valid cache file: no statement with a batch size,
-  /// and no section key path is read.
-  /// - Throws: as `fetch`; 134060 when the first sort descriptor does not bring the objects of a
-  ///   section together, or when a cache of the same name belongs to another request.
+  /// Cost: one SELECT; with a batch size, one SELECT of object IDs. Sections read their key path for
+  /// each object, batch by batch with a batch size. With a valid cache file: no statements with a
+  /// batch size, and no section key paths are read.
+  /// - Throws: As `fetch`; 134060 if the first sort descriptor doesn't group the objects by section,
+  ///   or if a cache of the same name belongs to another request.
   open func performFetch() throws {
     try results.performFetch(fetchRequest)
   }
 
-  /// Who hears of changes; with nil the controller does not follow the context.
+  /// The object that is notified of changes; if nil, the controller doesn't observe the context.
   open weak var delegate: (any NSFetchedResultsControllerDelegate)? {
     get { results.delegate }
     set {
@@ -68,10 +68,10 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     }
   }
 
-  /// The context that is followed.
+  /// The context that the controller observes.
   public var managedObjectContext: NSManagedObjectContext { results.context }
 
-  /// The path whose value names an object's section.
+  /// The key path to the name of an object's section.
   public var sectionNameKeyPath: String? { results.sectionNameKeyPath }
 
   /// The name of the cache file.
@@ -79,7 +79,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
   /// The objects in order; nil before `performFetch`.
   ///
-  /// With a batch size, this loads every page.
+  /// With a batch size, this loads every batch.
   open var fetchedObjects: [ResultType]? {
     results.isFetched ? (0..<results.list.count).map { cast(results.list.object(at: $0)) } : nil
   }
@@ -89,45 +89,45 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     results.isFetched ? results.sections : nil
   }
 
-  /// The object at a place; traps when there is none.
+  /// Returns the object at an index path; it's a programmer error if there is none.
   ///
-  /// Cost: with a batch size one SELECT when its page is not held.
+  /// Cost: with a batch size, one SELECT if its batch isn't loaded.
   open func object(at indexPath: IndexPath) -> ResultType {
     cast(results.list.object(at: results.position(of: indexPath)))
   }
 
-  /// Where an object is; nil when it is not among the results.
+  /// Returns the index path of an object; nil if it isn't in the results.
   ///
-  /// No statement.
+  /// No statements.
   open func indexPath(forObject object: ResultType) -> IndexPath? {
     guard let object = object as? NSManagedObject else { return nil }
     return results.list.position(of: object).map(results.indexPath(of:))
   }
 
-  /// What an index beside the list shows, without repeats.
+  /// The titles for a section index, without duplicates.
   open var sectionIndexTitles: [String] {
     var seen: Set<String> = []
     return results.sections.compactMap(\.indexTitle).filter { seen.insert($0).inserted }
   }
 
-  /// The first letter of a section's name in capitals; nil for an empty name.
+  /// Returns the uppercase first letter of a section's name; nil for an empty name.
   open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
     FetchedResults.indexTitle(sectionName)
   }
 
-  /// The section that a title of the index stands for: the first that shows it.
+  /// Returns the first section with a title of the section index.
   open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
     results.sections.firstIndex { $0.indexTitle == title } ?? NSNotFound
   }
 
-  /// The sections and IDs at this moment.
+  /// The current sections and object IDs.
   ///
-  /// No statement.
+  /// No statements.
   public var snapshot: FetchedResultsSnapshot { results.snapshot }
 
   /// Removes a cache file; nil removes those of all controllers.
   ///
-  /// Do so before changing a request that is used with a cache.
+  /// Call this method before you change a request that is used with a cache.
   public class func deleteCache(withName name: String?) {
     FetchedResultsCache.delete(name)
   }

@@ -1,48 +1,48 @@
 import ManagedModel
 
-/// Hears how the results of a controller change.
+/// Receives the changes of a controller's results.
 ///
-/// Each method may be left out. All are called on the context's queue, from within
-/// `processPendingChanges` or a merge. The controller that is handed over gives objects as
-/// `any NSFetchRequestResult`; it is another instance over the same results, because generic classes do
-/// not convert on Linux. Apple counterpart: the same name.
+/// All methods are optional, and are called on the context's queue, from `processPendingChanges` or a
+/// merge. The controller that is passed returns objects as `any NSFetchRequestResult`; it's another
+/// instance with the same results, because generic classes can't be cast on Linux. Apple counterpart:
+/// the same name.
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
-  /// Changes are about to be told.
+  /// Called before changes are reported.
   func controllerWillChangeContent(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
-  /// A section came or went; told before the changes of objects.
+  /// Called when a section was inserted or deleted, before the changes of objects.
   ///
   /// - Parameters:
   ///   - sectionInfo: The section.
-  ///   - sectionIndex: Its old index when it went, its new one when it came.
+  ///   - sectionIndex: Its old index if deleted, its new one if inserted.
   ///   - type: `insert` or `delete`.
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
     didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
     for type: NSFetchedResultsChangeType)
 
-  /// An object came, went, changed, or changed and moved.
+  /// Called when an object was inserted, deleted, updated, or moved.
   ///
   /// - Parameters:
-  ///   - indexPath: Where it was before all of these changes; nil when it came.
-  ///   - newIndexPath: Where it is after all of them when it came or moved; nil otherwise.
+  ///   - indexPath: Its index path before all of these changes; nil if inserted.
+  ///   - newIndexPath: Its index path after all of them if inserted or moved; nil otherwise.
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
     at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
 
-  /// All changes were told.
+  /// Called after all changes were reported.
   func controllerDidChangeContent(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
-  /// The results changed; what went and came, moves as both, in terms of all objects in order.
+  /// Called with the removed and inserted object IDs of the whole list; a move is both.
   ///
-  /// Told before `controllerDidChangeContent`, and only when there are no sections.
+  /// Called before `controllerDidChangeContent`, and only if there are no sections.
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
     didChangeContentWith diff: CollectionDifference<NSManagedObjectID>)
 
-  /// What an index beside the list shows for a section; by default the first letter in capitals.
+  /// Returns the section index title of a section; by default the uppercase first letter.
   func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
     sectionIndexTitleForSectionName sectionName: String
@@ -79,7 +79,7 @@ extension NSFetchedResultsControllerDelegate {
     didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
   ) {}
 
-  /// The first letter in capitals.
+  /// Returns the uppercase first letter.
   public func controller(
     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
     sectionIndexTitleForSectionName sectionName: String
@@ -88,17 +88,17 @@ extension NSFetchedResultsControllerDelegate {
   }
 }
 
-/// What happened to an object or a section of a controller's results.
+/// The kind of change to an object or a section of a controller's results.
 ///
 /// Apple counterpart: the same name.
 public enum NSFetchedResultsChangeType: UInt, Sendable {
-  /// It came.
+  /// It was inserted.
   case insert = 1
-  /// It went.
+  /// It was deleted.
   case delete = 2
-  /// It was changed and is at another place; never of a section.
+  /// It was changed and moved; never for a section.
   case move = 3
-  /// It was changed and stayed in its place; never of a section.
+  /// It was changed and didn't move; never for a section.
   case update = 4
 }
 
@@ -106,22 +106,22 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
 ///
 /// Apple counterpart: the same name.
 public protocol NSFetchedResultsSectionInfo {
-  /// The value of the section key path, as text; empty when there's no such path.
+  /// The value of the section key path, as a string; empty if there's no such path.
   var name: String { get }
-  /// What an index beside the list shows: the first letter of the name in capitals.
+  /// The title in a section index: the uppercase first letter of the name.
   var indexTitle: String? { get }
-  /// How many objects the section has; known without a statement.
+  /// The number of objects in the section; needs no statement.
   var numberOfObjects: Int { get }
-  /// The section's objects; with a batch size, this loads every page of the section.
+  /// The section's objects; with a batch size, this loads every batch of the section.
   var objects: [Any]? { get }
 }
 
-/// A section of a `FetchedResults`, as it was when it was asked for.
+/// A section of a `FetchedResults`, as it was when it was requested.
 struct FetchedSection: NSFetchedResultsSectionInfo {
   let name: String
   let indexTitle: String?
   let range: Range<Int>
-  /// Nil for a section that went.
+  /// Nil for a deleted section.
   var results: FetchedResults?
 
   var numberOfObjects: Int { results == nil ? 0 : range.count }
@@ -135,12 +135,12 @@ struct FetchedSection: NSFetchedResultsSectionInfo {
 // UIKit and AppKit add these to Foundation's index path.
 
 extension IndexPath {
-  /// The path of an item of a section.
+  /// Creates an index path from an item and a section.
   public init(item: Int, section: Int) {
     self.init(indexes: [section, item])
   }
 
-  /// The path of a row of a section.
+  /// Creates an index path from a row and a section.
   public init(row: Int, section: Int) {
     self.init(indexes: [section, row])
   }

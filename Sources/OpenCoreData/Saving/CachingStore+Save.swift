@@ -1,9 +1,9 @@
 import ManagedModel
 
-// What a save means for the row cache, wherever its rows are written.
+// Updates of the row cache by a save, wherever its rows are written.
 
 extension CachingStore {
-  /// The objects whose row in the row cache is of another version than theirs.
+  /// Returns the objects whose version differs from that of their row in the row cache.
   final func cacheConflicts(_ objects: [NSManagedObject]) -> [SaveConflict] {
     guard !objects.isEmpty else { return [] }
     return withShared { shared in
@@ -21,10 +21,9 @@ extension CachingStore {
     }
   }
 
-  /// Describes rows that are not what they were, and puts them into the row cache as they are.
+  /// Describes rows that changed since they were read, and updates them in the row cache.
   ///
-  /// - Parameter read: Gives the row of an object as the store has it, with a count; nil when it is
-  ///   gone.
+  /// - Parameter read: Returns an object's row in the store, retained; nil if it no longer exists.
   final func storeConflicts(
     _ objects: [NSManagedObject], _ read: (NSManagedObject) throws -> Row?
   ) rethrows -> SaveConflicts {
@@ -55,11 +54,11 @@ extension CachingStore {
     return SaveConflicts(conflicts: conflicts)
   }
 
-  /// Puts the written rows into the row cache, takes deleted ones out, and follows the changed
-  /// relationships in the keys kept beside the rows.
+  /// Adds the written rows to the row cache, removes deleted ones, and updates the cached to-many
+  /// keys for the changed relationships.
   ///
-  /// - Parameter rows: As `newRows` gave them; their counts are taken over.
-  /// - Returns: The rows to use, each with a count for the caller.
+  /// - Parameter rows: The result of `newRows`; their reference counts are taken over.
+  /// - Returns: The rows to use, each retained for the caller.
   final func remember(_ plan: SavePlan, rows: [Row], commit: UInt64) -> [Row] {
     let timestamp = Date.timeIntervalSinceReferenceDate
     return withShared { shared in
@@ -90,9 +89,9 @@ extension CachingStore {
     }
   }
 
-  /// The rows of written objects, one builder serving the objects of one entity in a row.
+  /// Returns the rows of written objects; consecutive objects of one entity share a builder.
   ///
-  /// The caller owns a count of each.
+  /// Each is retained for the caller.
   final func newRows(of objects: [NSManagedObject]) -> [Row] {
     var rows: [Row] = []
     rows.reserveCapacity(objects.count)
@@ -110,10 +109,9 @@ extension CachingStore {
 }
 
 extension RowBuilder {
-  /// The row that an object is saved with: its values, changed or not, and the version after the one it
-  /// has.
+  /// Returns the row that an object is saved with: its values, changed or not, and the next version.
   ///
-  /// Counted once, which the caller owns.
+  /// Retained for the caller.
   mutating func row(of object: NSManagedObject) -> Row {
     reset()
     let row = object.row

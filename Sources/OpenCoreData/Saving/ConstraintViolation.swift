@@ -4,18 +4,18 @@ import ManagedModel
 struct ConstraintViolation {
   let constraint: UniquenessConstraint
   let objects: [NSManagedObject]
-  /// The stored row; nil when the objects collide among themselves.
+  /// The stored row; nil for a conflict among the objects.
   let stored: FetchedIdentity?
   let storedSnapshot: [String: Any]?
 }
 
-/// Thrown when a save would break uniqueness constraints; nothing is written then.
+/// Thrown if a save would violate uniqueness constraints; nothing is written then.
 struct ConstraintViolations: Error, @unchecked Sendable {
   // thrown and caught on the context's queue
   let violations: [ConstraintViolation]
 }
 
-/// An object with values that a constraint wants to be unique, as a save would leave them.
+/// An object with the values of a uniqueness constraint, as a save would write them.
 struct ConstrainedObject {
   let object: NSManagedObject
   let constraint: UniquenessConstraint
@@ -39,7 +39,7 @@ extension SavePlan {
     }
   }
 
-  /// Objects of this save that collide among themselves.
+  /// Checks that no objects of this save have equal constrained values.
   func checkConstraints() throws {
     var byKey: [ConstraintKey: [ConstrainedObject]] = [:]
     var order: [ConstraintKey] = []
@@ -56,13 +56,13 @@ extension SavePlan {
     if !violations.isEmpty { throw ConstraintViolations(violations: violations) }
   }
 
-  /// Whether this save takes the value that a stored row has away from it.
+  /// Returns whether this save removes or changes a stored row's constrained value.
   func frees(_ key: ConstraintKey, _ layout: EntityLayout, _ primaryKey: Int64) -> Bool {
     func isRow(_ object: NSManagedObject) -> Bool {
       object.primaryKey == primaryKey && object.layout.rootIndex == layout.rootIndex
     }
     if deleted.contains(where: isRow) { return true }
-    // One that is written with the same value collides in the save itself.
+    // A row written with the same value conflicts within the save.
     return written.contains(where: isRow)
   }
 }

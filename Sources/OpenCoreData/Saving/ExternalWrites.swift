@@ -1,9 +1,10 @@
 import ManagedModel
 
-/// The files of one save: those it writes before its transaction, and those it leaves without an owner.
+/// The external data files of one save: the ones it writes before its transaction, and the ones it no longer
+/// needs.
 ///
-/// New files are on the disk before a row names them, and old ones go once no row names them any more:
-/// a crash in between leaves a file too many, never one too few.
+/// New files are written before a row refers to them, and old ones are removed after no row does: a crash in
+/// between leaves an unused file, but never a missing one.
 struct ExternalWrites {
   private struct Place: Hashable {
     let object: ObjectIdentifier
@@ -15,9 +16,9 @@ struct ExternalWrites {
   private var written: [ExternalFile] = []
   private var obsolete: [ExternalFile] = []
 
-  /// Writes the large values of a save into files.
+  /// Writes the large values of a save to files.
   ///
-  /// - Throws: what writing a file throws; nothing is left behind then.
+  /// - Throws: The file system's errors; written files are removed then.
   init(_ plan: SavePlan, in storage: ExternalStorage) throws {
     self.storage = storage
     do {
@@ -48,7 +49,7 @@ struct ExternalWrites {
       ExternalStorage.reference(to: file)
   }
 
-  /// Notes the file that the row names so far.
+  /// Records the file that the row has referred to so far.
   private mutating func leave(_ slot: RowSlot, of object: NSManagedObject) {
     if !object.row.isNull(slot),
       let file = ExternalFile(reference: Data(object.row.bytes(slot)))
@@ -57,13 +58,13 @@ struct ExternalWrites {
     }
   }
 
-  /// What a column holds for a value that is in a file; nil for one that is in the row.
+  /// Returns the column value of an externally stored value; nil for a value in the row.
   func reference(of object: NSManagedObject, _ slot: Int) -> Data? {
     guard !references.isEmpty else { return nil }
     return references[Place(object: ObjectIdentifier(object), slot: slot)]
   }
 
-  /// Lets the rows of written objects name the files.
+  /// Sets the references to the files in the rows of written objects.
   func name(in rows: inout [Row], of objects: [NSManagedObject]) {
     guard !references.isEmpty else { return }
     for (index, object) in objects.enumerated() {
@@ -77,12 +78,12 @@ struct ExternalWrites {
     }
   }
 
-  /// After the commit: removes the files that no row names any more.
+  /// Removes the files that no row refers to, after the commit.
   func settle() {
     storage.remove(obsolete)
   }
 
-  /// After a failure: removes the files that were written.
+  /// Removes the files that were written, after a failure.
   func takeBack() {
     storage.remove(written)
   }

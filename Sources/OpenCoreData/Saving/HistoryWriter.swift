@@ -3,9 +3,9 @@ import ProfileEvents
 import SQLiteDriver
 import Synchronization
 
-/// Writes one transaction of the history, inside the transaction it tells of.
+/// Writes one history transaction, inside of the transaction that it describes.
 ///
-/// Its statements are housekeeping: they are told, and not counted as INSERTs of rows.
+/// Its statements are housekeeping: they are reported, but not counted as INSERTs of rows.
 final class HistoryWriter {
   private let store: SQLiteStore
   private let tables: HistoryTables
@@ -15,7 +15,7 @@ final class HistoryWriter {
   private var lastChange: Int64
   private let firstChange: Int64
 
-  /// Begins a transaction of the history: one read of `Z_PRIMARYKEY` for each table.
+  /// Begins a history transaction: one read of `Z_PRIMARYKEY` for each table.
   init(
     _ store: SQLiteStore, _ tables: HistoryTables, _ connection: Connection, _ scope: ProfileScope
   )
@@ -31,7 +31,7 @@ final class HistoryWriter {
     lastChange = firstChange
   }
 
-  /// The last key given out; a file may say less than its rows.
+  /// Returns the last primary key; a file's counter may be lower than its rows' keys.
   private static func last(
     _ entity: Int, _ table: String, _ connection: Connection
   ) throws -> Int64 {
@@ -69,12 +69,12 @@ final class HistoryWriter {
       ] + tombstones)
   }
 
-  /// Records rows of an entity's table that a batch request changes: one statement for each of its
-  /// concrete entities.
+  /// Records rows of an entity's table that a batch request changes: one statement for each concrete
+  /// entity.
   ///
   /// - Parameters:
-  ///   - condition: Which rows, behind `Z_PK IN`.
-  ///   - properties: What an update writes.
+  ///   - condition: The operand of `Z_PK IN` that selects the rows.
+  ///   - properties: The properties that an update writes.
   func record(
     _ type: NSPersistentHistoryChangeType, rowsOf entity: SQLEntity, in condition: String,
     _ binds: [SQLiteValue], _ intArrays: [ContiguousArray<Int64>], properties: [String] = []
@@ -102,7 +102,7 @@ final class HistoryWriter {
     }
   }
 
-  /// Writes the transaction itself; one without changes leaves nothing.
+  /// Writes the transaction itself, unless it has no changes.
   func finish() throws {
     guard lastChange > firstChange else { return }
     let author = try text(scope.author)
@@ -127,7 +127,7 @@ final class HistoryWriter {
     CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
   private static let process = String(ProcessInfo.processInfo.processIdentifier)
 
-  /// A text as a transaction keeps it: the key of its row in the table of strings, or itself.
+  /// Returns a string as a transaction stores it: the key of its row in the table of strings, or itself.
   private func text(_ text: String?) throws -> SQLiteValue {
     guard let text else { return .null }
     guard tables.hasStrings else { return .text(text) }
@@ -148,7 +148,7 @@ final class HistoryWriter {
       [.integer(key), .integer(Int64(entity))])
   }
 
-  /// A bit for each stored property, set for those that were written.
+  /// Returns a bit for each stored property, set for those that were written.
   private func bits(_ names: [String], _ entity: NSEntityDescription) -> SQLiteValue {
     let properties = entity.historyProperties
     var bytes = [UInt8](repeating: 0, count: (properties.count + 7) / 8)
@@ -159,7 +159,7 @@ final class HistoryWriter {
     return .blob(bytes)
   }
 
-  /// Whether a leaf of a composite attribute is among the names.
+  /// Returns whether a leaf of a composite attribute is among the names.
   private func isWritten(_ property: NSPropertyDescription, _ names: [String]) -> Bool {
     guard let composite = property as? NSCompositeAttributeDescription else { return false }
     return composite.leaves.contains { names.contains($0.name) }
@@ -186,7 +186,7 @@ extension NSManagedObject {
 }
 
 extension SQLiteStore {
-  /// Writes what a save changes into the history, where there is one.
+  /// Records a save's changes in the history, if there is one.
   func recordHistory(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws {

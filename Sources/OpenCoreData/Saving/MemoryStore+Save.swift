@@ -3,8 +3,8 @@ import ProfileEvents
 import Synchronization
 
 extension MemoryStore {
-  /// No statement: the new tables replace the old ones at once, after they were kept where the store is
-  /// kept.
+  /// No statements: the new tables replace the old ones at once, after the document of an XML or
+  /// binary store was written.
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
@@ -44,9 +44,9 @@ extension MemoryStore {
     return remember(plan, rows: rows, commit: commit)
   }
 
-  /// Brings a save into the tables, and counts it as a commit.
+  /// Applies a save to the tables, and counts it as a commit.
   ///
-  /// - Returns: The number of the commit.
+  /// - Returns: The commit number.
   private func apply(_ plan: SavePlan, _ rows: [Row], to tables: inout MemoryTables) -> UInt64 {
     let commit = countCommit()
     for (object, row) in zip(plan.written, rows) {
@@ -62,7 +62,7 @@ extension MemoryStore {
     return commit
   }
 
-  /// Compares the constrained values of a save with those of all rows: one pass over the rows.
+  /// Compares the constrained values of a save with those of all rows, in one pass over the rows.
   private func checkConstraints(_ plan: SavePlan, _ tables: MemoryTables) throws {
     let constrained = plan.constrained
     guard !constrained.isEmpty else { return }

@@ -3,7 +3,7 @@ import ManagedModel
 // Errors of validation, conflicts, and saves.
 
 extension NSError {
-  /// A relationship that leads from one store into another.
+  /// Returns the error for a relationship that refers to another store.
   static func crossStore(
     _ relationship: String, of object: NSManagedObject, to other: NSManagedObject
   ) -> NSError {
@@ -17,7 +17,7 @@ extension NSError {
       ])
   }
 
-  /// One value that is not valid.
+  /// Returns the error for one invalid value.
   static func validation(
     _ code: Int, object: NSManagedObject, key: String, value: Any?, predicate: NSPredicate? = nil,
     message: String
@@ -32,9 +32,9 @@ extension NSError {
     return coreData(code, message, info)
   }
 
-  /// Throws nothing, the one failure, or all of them as one error 1560.
+  /// Throws a single failure, or several as one error 1560; nothing if there are none.
   static func throwValidation(_ failures: [NSError]) throws {
-    // An error that holds others is taken apart, so that the details are one flat list.
+    // Errors that contain others are flattened, so that the details are one list.
     let flat = failures.flatMap { failure in
       failure.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [failure]
     }
@@ -45,7 +45,7 @@ extension NSError {
       [NSDetailedErrorsKey: flat])
   }
 
-  /// Rows that changed since they were read.
+  /// Returns the error for rows that changed since they were read.
   static func mergeConflicts(_ conflicts: [NSMergeConflict]) -> NSError {
     coreData(
       NSManagedObjectMergeError,
@@ -54,7 +54,7 @@ extension NSError {
       [NSPersistentStoreSaveConflictsErrorKey: conflicts])
   }
 
-  /// Values that must be unique and are not.
+  /// Returns the error for duplicate values of uniqueness constraints.
   static func constraintConflicts(_ conflicts: [NSConstraintConflict]) -> NSError {
     coreData(
       NSManagedObjectConstraintMergeError,

@@ -1,15 +1,15 @@
 import ManagedModel
 
-// How saved changes of relationships reach a table of links, on both sides.
+// Applies saved relationship changes to a table of to-many keys, on both sides.
 
 extension NSManagedObject {
-  /// Carries this object's saved relationship changes over to the links of their owners.
+  /// Applies this object's saved relationship changes to its owners' to-many keys.
   final func followLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     let own = identity
-    // What was deleted and is inserted again has values of its old row.
+    // An object that was deleted and reinserted has values of its old row.
     for slot in layout.slots
     where slot.kind.isToOne && (isInserted || values?.isChanged(slot.index) == true) {
-      // The owner of an ordered list says itself what is in it, and where.
+      // The owner of an ordered relationship records its contents and their order.
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany,
         !inverse.isOrdered, isInserted || rawValue(slot) != row.rawValue(slot)
       else { continue }
@@ -28,25 +28,26 @@ extension NSManagedObject {
     }
   }
 
-  /// Carries the saved changes of one to-many over to both ends of it, as far as the store has them.
+  /// Applies the saved changes of one to-many to both ends, as far as the store has them.
   private func follow(
     _ relationship: NSRelationshipDescription, _ value: ToManyValue,
     in links: inout some LinkTable & ~Copyable, commit: UInt64
   ) {
     let inverse = relationship.inverseRelationship
     let isPaired = inverse?.isToMany == true
-    // What this side may have lost step with: the other end's row, or its pairs, tell.
+    // The other end's row, or its join rows, correct what this side may have missed.
     let isTold = inverse != nil && !(isPaired && relationship.writesPairs)
     if isTold, !relationship.isOrdered { return }
     let key = ToManyKey(
       rootIndex: layout.rootIndex, primaryKey: primaryKey, relationship: relationship.name)
     let added = value.added.filter { !$0.isDeleted }
     if inverse == nil, !value.added.isEmpty {
-      // A destination has one column for it: who takes it, takes it from another.
+      // A destination has one column for its owner: adding it to one removes it from another.
       let taken = Set(value.added.map { RowKey($0.identity) })
       links.removeEverywhere([relationship.name: taken], commit: commit)
     }
-    // Both ends note a pair. One that has forgotten it may have no row, and is not read then.
+    // Both ends record a join row. An object that no longer has the change may have no row, and isn't read
+    // then.
     if isPaired, added.contains(where: { !$0.hasChanges }) { links.doubt(key) }
     if let list = value.list {
       links.replace(key, by: list.filter { !$0.isDeleted }.map(\.identity), commit: commit)
@@ -71,9 +72,9 @@ extension NSManagedObject {
     }
   }
 
-  /// Takes a deleted object out of the to-many keys that its last known row put it in.
+  /// Removes a deleted object from the to-many keys that its last known row belongs to.
   ///
-  /// `SavePlan.leaveLists` takes it out of the others.
+  /// `SavePlan.leaveLists` removes it from the others.
   final func leaveLinks(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     for slot in layout.slots where slot.kind.isToOne && !row.isNull(slot) {
       guard let inverse = slot.relationship.inverseRelationship, inverse.isToMany else { continue }
@@ -95,10 +96,10 @@ extension NSManagedObject {
 }
 
 extension SavePlan {
-  /// Takes the deleted objects out of to-manys whose other ends are in no row of theirs: what their
-  /// context has read of those may be older than what is there.
+  /// Removes the deleted objects from to-many relationships whose inverses aren't in their rows:
+  /// their context may have read an outdated state of those.
   ///
-  /// Cost: one pass over the links, for entities that have such relationships.
+  /// Cost: one pass over the to-many keys, for entities that have such relationships.
   func leaveLists(in links: inout some LinkTable & ~Copyable, commit: UInt64) {
     var gone: [String: Set<RowKey>] = [:]
     for object in deleted {
@@ -109,8 +110,8 @@ extension SavePlan {
 }
 
 extension NSRelationshipDescription {
-  /// Whether this end of a many-to-many writes the pairs, which both ends note: the ordered end, or the
-  /// one that comes first by name.
+  /// Whether this end of a many-to-many writes the join rows, which both ends record: the ordered
+  /// end, or the first by name.
   var writesPairs: Bool {
     guard let inverse = inverseRelationship, inverse !== self else { return true }
     if isOrdered != inverse.isOrdered { return isOrdered }
@@ -119,10 +120,10 @@ extension NSRelationshipDescription {
 }
 
 extension ObjectKey {
-  /// The key of a managed object or an object ID; nil for any other value.
+  /// Creates the key of a managed object or an object ID; nil for any other value.
   ///
-  /// What another store holds has no key: no row equals it.
-  /// - Parameter place: Which of its coordinator's stores asks.
+  /// Objects of another store have no key: no row equals them.
+  /// - Parameter place: The index of the store that is being read.
   init?(of value: Any, place: Int) {
     switch value {
     case let object as NSManagedObject:

@@ -2,11 +2,11 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// Writes the rows of one save, each with one statement whose values are bound where they lie in the row
+/// Writes the rows of one save, each with one statement whose values are bound directly from the row
 /// that the object gets.
 ///
-/// Lives as long as the transaction. A run of objects of one shape uses one prepared statement, looked
-/// up once. Rows whose version is another than expected are collected; `finish` throws them.
+/// Lives as long as the transaction. Consecutive objects with the same columns use one prepared
+/// statement, looked up once. Rows with an unexpected version are collected; `finish` throws them.
 final class RowWriter {
   private let store: SQLiteStore
   private let connection: Connection
@@ -18,12 +18,12 @@ final class RowWriter {
   private var changed: [NSManagedObject] = []
   private var insertedRows: [Row] = []
   private var updatedRows: [Row] = []
-  /// The places in ordered relationships; those that are written with a row are taken from here.
+  /// The order keys of ordered relationships; those that are written with a row are taken from here.
   var placed = OrderKeyChanges()
 
-  /// A statement of one shape for the objects of one entity.
+  /// A prepared statement for the objects of one entity.
   ///
-  /// Texts and bytes stay bound where they lie, so it goes before the rows do.
+  /// Strings and data stay bound to the rows' memory, so it must be released before them.
   private final class Prepared {
     let layout: EntityLayout
     let entity: SQLEntity
@@ -61,7 +61,7 @@ final class RowWriter {
     for row in takeRows() { row.release() }
   }
 
-  /// The rows of the objects written, the inserted ones first, each with a count for the caller.
+  /// Returns the rows of the written objects, inserted ones first, each retained for the caller.
   func takeRows() -> [Row] {
     defer { (insertedRows, updatedRows) = ([], []) }
     return insertedRows + updatedRows
@@ -75,7 +75,7 @@ final class RowWriter {
     try run(prepared, object, row, kind: .insert)
   }
 
-  /// Updates a row, or inserts it again when it is to be restored.
+  /// Updates a row, or reinserts one that is to be restored.
   func update(_ object: NSManagedObject) throws {
     if object.state.contains(.restored) {
       let prepared = try insertion(object)
@@ -107,7 +107,7 @@ final class RowWriter {
     if try run(prepared, object, row, kind: .update) != 1 { changed.append(object) }
   }
 
-  /// Deletes a row with its pairs; one that is gone already is as it should be.
+  /// Deletes a row and its join rows; one that no longer exists is no error.
   func delete(_ object: NSManagedObject) throws {
     let entity = store.entity(object.layout)
     for relationship in entity.toMany.values {
@@ -129,12 +129,12 @@ final class RowWriter {
     if count != 1, try exists(object) { changed.append(object) }
   }
 
-  /// Compares the version of a row of which nothing is written.
+  /// Compares the version of a row that isn't written.
   func check(_ object: NSManagedObject) throws {
     if try version(of: object) != object.row.version { changed.append(object) }
   }
 
-  /// Makes the constrained values that an object gives up nil, so that others can take them.
+  /// Sets the constrained values that an object gives up to nil, so that others can use them.
   func park(_ object: NSManagedObject) throws {
     let given = Set(object.changedSlotIndices())
     let entity = store.entity(object.layout)
@@ -150,15 +150,15 @@ final class RowWriter {
     }
   }
 
-  /// Throws the objects whose rows were not what they were.
+  /// Throws the objects whose rows have changed.
   func finish() throws {
     if !changed.isEmpty { throw ChangedRows(objects: changed) }
   }
 
-  /// The INSERT of an object's entity.
+  /// Returns the INSERT for an object's entity.
   private func insertion(_ object: NSManagedObject) throws -> Prepared {
     if let inserting, inserting.layout === object.layout { return inserting }
-    // First, for the text may be the same.
+    // First, because the text may be the same.
     inserting = nil
     let entity = store.entity(object.layout)
     let prepared = try Prepared(
@@ -179,9 +179,9 @@ final class RowWriter {
     return found
   }
 
-  /// Binds, runs, counts and tells one statement.
+  /// Binds, runs, counts, and reports one statement.
   ///
-  /// - Parameter row: The values to write, which stay where they are until the save is done.
+  /// - Parameter row: The values to write, which must stay valid until the save is finished.
   /// - Returns: The number of rows changed.
   @discardableResult
   private func run(
@@ -234,7 +234,7 @@ final class RowWriter {
     return connection.changes
   }
 
-  /// The values as they are bound, for a sink that asks for them.
+  /// Returns the bound values, for a sink that requires them.
   private func binds(_ prepared: Prepared, _ object: NSManagedObject, _ row: Row) -> [SQLiteValue] {
     prepared.shape.parameters.map { parameter in
       switch parameter {
@@ -255,7 +255,7 @@ final class RowWriter {
 }
 
 extension Statement {
-  /// Binds a slot's value in a row, which must stay until the statement is reset.
+  /// Binds a slot's value in a row, which must stay valid until the statement is reset.
   fileprivate func bind(_ slot: RowSlot, of row: Row, at position: Int32) throws {
     guard !row.isNull(slot) else { return try bindNull(at: position) }
     switch slot.kind {
@@ -270,7 +270,7 @@ extension Statement {
 }
 
 extension RowValue {
-  /// The value as SQLite takes it.
+  /// The value as an SQLite value.
   var sqliteValue: SQLiteValue {
     switch self {
     case .null: .null
@@ -282,7 +282,7 @@ extension RowValue {
     }
   }
 
-  /// What the column beside a polymorphic to-one holds.
+  /// The entity ID column of a polymorphic to-one.
   var destinationEntityNumber: SQLiteValue {
     if case .toOne(_, let number) = self { return .integer(number) }
     return .null

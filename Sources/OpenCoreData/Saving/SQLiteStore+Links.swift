@@ -2,11 +2,11 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-// What a save writes of to-many relationships: the pairs of a many-to-many, and the columns of a
-// to-many without inverse.
+// Writes of to-many relationships: join rows of a many-to-many, and the columns of a to-many without
+// an inverse.
 
 extension SQLiteStore {
-  /// Removes pairs of a many-to-many, and what the columns of a to-many without inverse say.
+  /// Deletes join rows of a many-to-many, and clears columns of a to-many without an inverse.
   func removeLinks(
     of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws {
@@ -21,7 +21,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Adds pairs of a many-to-many, and sets the columns of a to-many without inverse.
+  /// Inserts join rows of a many-to-many, and sets columns of a to-many without an inverse.
   func addLinks(
     of object: NSManagedObject, on connection: Connection, in scope: ProfileScope
   ) throws {
@@ -36,7 +36,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The changed to-many relationships of an object that are not written with the other end's row.
+  /// Returns the changed to-many relationships of an object that aren't written with the other end's row.
   private func changedLinks(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
     let layout = object.layout
     guard !layout.toMany.isEmpty, let values = object.values else { return [] }
@@ -72,12 +72,12 @@ extension SQLiteStore {
   }
 }
 
-// What a save writes of ordered relationships: the places of their destinations.
+// Writes of ordered relationships: the order keys of their destinations.
 
 extension SQLiteStore {
-  /// The places that change with a save.
+  /// Returns the order keys that a save changes.
   ///
-  /// Cost: one SELECT of keys and places for each changed list of a saved owner.
+  /// Cost: one SELECT of primary keys and order keys for each changed list of a saved owner.
   func placedLinks(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws -> OrderKeyChanges {
@@ -104,7 +104,7 @@ extension SQLiteStore {
     return placed
   }
 
-  /// Writes the places that no row has taken along.
+  /// Writes the order keys that weren't written with a row.
   func writePlaces(
     _ placed: OrderKeyChanges, on connection: Connection, in scope: ProfileScope
   ) throws {
@@ -130,7 +130,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The changed ordered relationships of an object.
+  /// Returns the changed ordered relationships of an object.
   private func changedLists(of object: NSManagedObject) -> [(SQLToMany, ToManyValue)] {
     guard let values = object.values else { return [] }
     let layout = object.layout
@@ -143,7 +143,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The present places of an owner's destinations, by their keys.
+  /// Returns the current order keys of an owner's destinations, by primary key.
   private func places(
     _ mapped: SQLToMany, of owner: NSManagedObject, on connection: Connection,
     in scope: ProfileScope
@@ -158,19 +158,20 @@ extension SQLiteStore {
   }
 }
 
-/// The numbers that `Z_FOK_` columns hold: the places of an ordered relationship's destinations.
+/// The order keys in `Z_FOK_` columns of an ordered relationship's destinations.
 ///
-/// The first is 2048, each further one 1024 more, so that there is room between them: what comes
-/// between two gets the middle, what comes first half of the first. When there's no number left, all
+/// The first is 2048, each further one 1024 more, so that there is room in between: an object inserted
+/// between two gets the middle, one inserted at the start half of the first. If no integer is left, all are
+/// renumbered.
 /// are numbered again.
 enum OrderKeyAllocator {
   private static let first: Int64 = 2048
   private static let step: Int64 = 1024
 
-  /// The places to write, so that all ascend and as few as possible change.
+  /// Returns the order keys to write, so that all ascend and as few as possible change.
   ///
-  /// - Parameter present: The place of each destination in the new order; nil for one that has none.
-  /// - Returns: The new place of each; nil where the present one stays.
+  /// - Parameter present: The order key of each destination in the new order; nil if it has none.
+  /// - Returns: The new order key of each; nil if it doesn't change.
   static func changes(_ present: [Int64?]) -> [Int64?] {
     let kept = longestAscent(of: present)
     var changes = [Int64?](repeating: nil, count: present.count)
@@ -199,9 +200,9 @@ enum OrderKeyAllocator {
     }
   }
 
-  /// The indexes of a longest run of places that ascend already, others between them left out.
+  /// Returns the indexes of a longest ascending subsequence of the order keys.
   private static func longestAscent(of places: [Int64?]) -> [Int] {
-    /// The index whose place is the least end of a run of each length.
+    /// For each length, the index of the lowest order key that ends such a subsequence.
     var ends: [Int] = []
     var previous = [Int](repeating: -1, count: places.count)
     for (index, place) in places.enumerated() {
@@ -224,17 +225,17 @@ enum OrderKeyAllocator {
   }
 }
 
-/// The places in ordered relationships that one save writes.
+/// The order keys in ordered relationships that one save writes.
 struct OrderKeyChanges {
-  /// An owner's ordered relationship that is kept apart from its destinations' slots: pairs of a
-  /// many-to-many, or columns of a relationship without inverse.
+  /// An owner's ordered relationship that isn't stored in its destinations' slots: join rows of a
+  /// many-to-many, or columns of a relationship without an inverse.
   struct Apart {
     let relationship: SQLToMany
     let owner: NSManagedObject
     let places: [(destination: NSManagedObject, place: Int64)]
   }
 
-  /// A place in the column beside a to-one slot.
+  /// An order key in the column of a to-one slot.
   private struct SlotKey: Hashable {
     let object: ObjectIdentifier
     let slot: Int
@@ -244,22 +245,23 @@ struct OrderKeyChanges {
   private var taken: Set<SlotKey> = []
   private(set) var apart: [Apart] = []
 
-  /// Notes the place of an object in the inverse of one of its to-ones.
+  /// Records the order key of an object in the inverse of one of its to-ones.
   mutating func put(_ object: NSManagedObject, at place: Int64, ofSlot slot: Int) {
     bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)] = (object, slot, place)
   }
 
-  /// Notes the places of what one owner's relationship leads to.
+  /// Records the order keys of the destinations of one owner's relationship.
   mutating func put(_ places: Apart) {
     apart.append(places)
   }
 
-  /// The place of an object in the inverse of one of its to-ones; nil where it is in no list.
+  /// Returns the order key of an object in the inverse of one of its to-ones; nil if it has none.
   func place(of object: NSManagedObject, slot: Int) -> Int64? {
     bySlot[SlotKey(object: ObjectIdentifier(object), slot: slot)]?.place
   }
 
-  /// The place that is written with an object's own row, which needs no statement of its own then.
+  /// Removes and returns the order key that is written with an object's own row, which then needs no separate
+  /// statement.
   mutating func take(_ object: NSManagedObject, slot: Int) -> Int64? {
     let key = SlotKey(object: ObjectIdentifier(object), slot: slot)
     guard let place = bySlot[key]?.place else { return nil }
@@ -267,7 +269,7 @@ struct OrderKeyChanges {
     return place
   }
 
-  /// The places that no row has taken along, in the order of the objects' keys.
+  /// The order keys that weren't written with a row, in the order of the objects' primary keys.
   var left: [(object: NSManagedObject, slot: Int, place: Int64)] {
     bySlot.filter { !taken.contains($0.key) }.values
       .sorted { ($0.object.primaryKey, $0.slot) < ($1.object.primaryKey, $1.slot) }

@@ -3,10 +3,10 @@ import ProfileEvents
 import SQLiteDriver
 
 extension SQLiteStore {
-  /// Writes a save in one transaction and, once it is committed, brings the row cache up to date.
+  /// Writes a save in one transaction and, after the commit, updates the row cache.
   ///
-  /// Cost: BEGIN, one statement a row and a join row, COMMIT. A row that is not what it was costs a
-  /// SELECT after the rollback, one that breaks a constraint another.
+  /// Cost: BEGIN, one statement for each row and join row, COMMIT. A row that has changed costs a
+  /// SELECT after the rollback, one that violates a constraint another.
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row] {
@@ -38,7 +38,7 @@ extension SQLiteStore {
           rows = writer.takeRows()
         } catch let error as SQLiteError where error.code == .constraintUnique {
           try throwViolations(of: plan, on: connection, in: scope)
-          // Nothing is there twice in the end: values change hands within this save.
+          // No values are duplicates in the end: they move between objects of this save.
           let writer = RowWriter(self, connection, outside, scope)
           try transaction(on: connection, in: scope) {
             _ = derived.take()
@@ -63,7 +63,7 @@ extension SQLiteStore {
     try StoreMetadata(uuid: identifier, values: metadata).write(to: connection)
   }
 
-  /// Runs a write transaction; an error rolls it back.
+  /// Runs a write transaction, and rolls it back after an error.
   func transaction<R>(
     on connection: Connection, in scope: ProfileScope, _ body: () throws -> R
   ) throws -> R {
@@ -77,15 +77,15 @@ extension SQLiteStore {
       return result
     } catch {
       defer { scope.abandon(event) }
-      // The error that led here is the one to tell.
+      // The original error is the one to report.
       rollBack(on: connection, in: scope)
       throw error
     }
   }
 
-  /// Ends a transaction that failed, where SQLite has not done so itself.
+  /// Rolls back a failed transaction, unless SQLite has already done so.
   ///
-  /// Who stops statements may hit the ROLLBACK too, which is tried again then.
+  /// An interrupt may also stop the ROLLBACK, which is then tried again.
   private func rollBack(on connection: Connection, in scope: ProfileScope) {
     while connection.isInTransaction {
       do {
@@ -107,7 +107,7 @@ extension SQLiteStore {
     try finish(plan, writer, on: connection, in: scope)
   }
 
-  /// Writes a save in which values that must be unique change hands: rows that go and values that are
+  /// Writes a save in which unique values move between objects: deleted rows and values that are
   /// given up come first.
   private func rewrite(
     _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
@@ -121,19 +121,19 @@ extension SQLiteStore {
     try finish(plan, writer, on: connection, in: scope)
   }
 
-  /// Writes join rows, columns of relationships without inverse, and places.
+  /// Writes join rows, columns of relationships without an inverse, and order keys.
   private func writeLinks(
     of plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
-    // All that was removed first: what one object gives up another may have taken.
+    // All removals first: another object may have received what one gives up.
     for object in plan.written { try removeLinks(of: object, on: connection, in: scope) }
     for object in plan.written { try addLinks(of: object, on: connection, in: scope) }
     try writePlaces(writer.placed, on: connection, in: scope)
   }
 
-  /// Compares the rows of which nothing is written, and writes what goes with every save.
+  /// Compares the versions of rows that aren't written, and writes what every save writes.
   ///
-  /// - Throws: `ChangedRows` for rows that were not what they were.
+  /// - Throws: `ChangedRows` for rows that have changed.
   private func finish(
     _ plan: SavePlan, _ writer: RowWriter, on connection: Connection, in scope: ProfileScope
   ) throws {
@@ -143,7 +143,7 @@ extension SQLiteStore {
     try recordHistory(of: plan, on: connection, in: scope)
   }
 
-  /// Reads rows that are not what they were, after the rollback, and puts them into the row cache.
+  /// Rereads changed rows after the rollback, and adds them to the row cache.
   private func conflicts(
     _ objects: [NSManagedObject], on connection: Connection, in scope: ProfileScope
   ) throws -> SaveConflicts {
@@ -166,7 +166,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Throws the stored rows whose values a save would repeat, if there are any.
+  /// Throws the stored rows whose constrained values a save would duplicate, if there are any.
   private func throwViolations(
     of plan: SavePlan, on connection: Connection, in scope: ProfileScope
   ) throws {
@@ -198,7 +198,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// Reserves primary keys for new objects in a transaction of its own and gives them to the objects.
+  /// Reserves primary keys for new objects in a separate transaction and assigns them to the objects.
   ///
   /// Cost: BEGIN, a read and a write of `Z_PRIMARYKEY` for each root entity, COMMIT.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
@@ -224,7 +224,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Reserves `count` keys of a root entity and gives the last one used before.
+  /// Reserves `count` primary keys of a root entity and returns the last one used before.
   func reserve(
     _ count: Int, root: SQLEntity, on connection: Connection, in scope: ProfileScope
   ) throws -> Int64 {
@@ -250,9 +250,9 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// The ID that each row has in another store, and its ID here.
+  /// Returns pairs of the object ID that each row has in another store, and its object ID here.
   ///
-  /// One SELECT for each table. Rows of unknown entities are left out.
+  /// One SELECT for each table. Rows of unknown entities are skipped.
   func idPairs(from old: SQLiteStore) throws -> [[NSManagedObjectID]] {
     let connection = try pool.lease()
     defer { pool.returnToPool(connection) }

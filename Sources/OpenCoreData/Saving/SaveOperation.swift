@@ -9,7 +9,7 @@ struct SaveOperation {
   private let context: NSManagedObjectContext
   /// The primary keys that failed attempts have reserved for new objects.
   private var keys: [ObjectIdentifier: Int64] = [:]
-  /// What was written.
+  /// The plan that was written.
   private(set) var plan = SavePlan()
   /// The new objects that were written.
   private(set) var insertions: Set<NSManagedObject> = []
@@ -18,7 +18,7 @@ struct SaveOperation {
 
   /// The passes of validation and `willSave` that a save allows.
   private static let mostPasses = 1_000
-  /// The attempts to write: a merge policy that resolves nothing must not go on forever.
+  /// The maximum number of attempts to write, in case a merge policy resolves nothing.
   private static let mostAttempts = 100
 
   init(in context: NSManagedObjectContext) {
@@ -27,8 +27,8 @@ struct SaveOperation {
 
   /// Validates and calls `willSave` until a pass changes nothing.
   ///
-  /// - Returns: How many passes it took, that one included.
-  /// - Throws: The errors of validation; 134070 when `willSave` goes on changing properties.
+  /// - Returns: The number of passes, including that one.
+  /// - Throws: The errors of validation; 134070 if `willSave` keeps changing properties.
   func prepare() throws -> Int {
     var restless: NSManagedObject?
     for pass in 1...Self.mostPasses {
@@ -76,7 +76,7 @@ struct SaveOperation {
     try NSError.throwValidation(failures)
   }
 
-  /// Writes the changes of the context, again after each conflict that the merge policy has resolved.
+  /// Writes the changes of the context, again after each conflict that the merge policy resolved.
   ///
   /// - Throws: The merge policy's errors, and those of the store; nothing is written then.
   mutating func write() throws {
@@ -103,7 +103,7 @@ struct SaveOperation {
         guard attempt < Self.mostAttempts else { throw NSError.constraintConflicts(conflicts) }
         try policy.resolve(constraintConflicts: conflicts)
       }
-      // What the policy deleted or set is posted before it is saved.
+      // Changes that the policy made are posted before they are saved.
       if !context.propagatesDeletesAtEndOfEvent { context.propagateDeletions() }
       context.processPendingChanges()
       context.endReadTransaction()
@@ -114,22 +114,22 @@ struct SaveOperation {
     context.mergePolicy as? NSMergePolicy ?? .error
   }
 
-  /// One attempt; after a failure the new objects have their temporary keys again.
+  /// Attempts to write once; after a failure, the new objects have their temporary keys again.
   private mutating func write(_ plan: SavePlan) throws {
     if context.parent != nil { return try context.push(plan) }
     guard let store = try context.firstStore?.writable() else { throw NSError.noStore() }
     try write(plan, to: store)
   }
 
-  /// One attempt at several stores: each has its own transaction inside that of the one before, and
-  /// commits before it.
+  /// Attempts to write to several stores: each has its own transaction inside that of the previous
+  /// one, and commits before it.
   ///
-  /// Nothing is kept anywhere when one refuses, unless a COMMIT itself fails after another has succeeded.
+  /// If one fails, none is changed, unless a COMMIT itself fails after another has succeeded.
   private mutating func writeAcross(_ plan: SavePlan) throws {
     guard !plan.isEmpty else { return }
     try context.settlePlaces()
     try context.checkStores(of: plan.written)
-    // A store in memory keeps what it is given once all files have.
+    // An in-memory store applies its part after all files have been written.
     let parts = try plan.parts.map { place, part in
       guard let store = try context.store(at: place)?.writable() else { throw NSError.noStore() }
       return (store: store, plan: part)
@@ -146,7 +146,7 @@ struct SaveOperation {
 
   /// Writes the objects of one store.
   ///
-  /// - Parameter others: The parts of other stores, which have to be written before this one commits.
+  /// - Parameter others: The parts of other stores, which must be written before this one commits.
   private mutating func write(
     _ plan: SavePlan, to store: RowStore,
     before others: ArraySlice<(store: RowStore, plan: SavePlan)> = []
@@ -168,7 +168,7 @@ struct SaveOperation {
       let rows = try store.write(plan, in: context.scope) { try write(others) }
       for (object, key) in zip(unkeyed, temporary) { context.rekey(object, from: key) }
       for object in keyed {
-        // An owner came with the key, another with the row.
+        // One owner came with the key, another with the row.
         store.disown(
           rootIndex: object.layout.rootIndex, keys: CollectionOfOne(object.primaryKey))
       }

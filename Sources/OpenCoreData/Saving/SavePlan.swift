@@ -1,11 +1,11 @@
 import ManagedModel
 
-/// What one save writes: the changed objects of a context, each once, in the order of writing.
+/// The changes that one save writes: the changed objects of a context, each once, in the order of writing.
 struct SavePlan {
   let inserted: [NSManagedObject]
   let updated: [NSManagedObject]
   let deleted: [NSManagedObject]
-  /// Objects of which nothing is written, and whose rows must be what they were.
+  /// Objects that aren't written, and whose rows must be unchanged.
   let locked: [NSManagedObject]
   /// The objects whose values are written: the inserted ones, then the updated.
   let written: [NSManagedObject]
@@ -33,37 +33,36 @@ struct SavePlan {
 
 /// A row that a save found changed since its object was read.
 struct SaveConflict {
-  /// Which of the two comparisons found it.
+  /// The comparison that found the conflict.
   enum Place {
     /// The object's snapshot against the row cache.
     case rowCache
-    /// The row cache against the rows themselves.
+    /// The row cache against the stored rows.
     case store
   }
 
   let object: NSManagedObject
   let place: Place
-  /// `Z_OPT` that the object was read at.
+  /// The `Z_OPT` that the object was read with.
   let oldVersion: Int64
-  /// `Z_OPT` found; 0 when the row is gone.
+  /// The current `Z_OPT`; 0 if the row no longer exists.
   let newVersion: Int64
   let cached: [String: Any]?
   let persisted: [String: Any]?
 }
 
-/// Thrown when rows have changed since their objects were read; nothing is written then.
+/// Thrown if rows have changed since their objects were read; nothing is written then.
 struct SaveConflicts: Error, @unchecked Sendable {  // thrown and caught on the context's queue
   let conflicts: [SaveConflict]
 }
 
-/// Thrown inside a save's transaction to have it rolled back: these objects' rows are not what they
-/// were.
+/// Thrown inside of a save's transaction to roll it back: the rows of these objects have changed.
 struct ChangedRows: Error, @unchecked Sendable {  // thrown and caught on the context's queue
   let objects: [NSManagedObject]
 }
 
 extension Row {
-  /// The values by property, as conflicts show them: attributes, and the object IDs of to-one
+  /// Returns the values by property, as in a conflict: attributes, and the object IDs of to-one
   /// relationships; nil values are `NSNull`.
   func snapshot(_ layout: EntityLayout, _ store: CachingStore?) -> [String: Any] {
     var result: [String: Any] = [:]
@@ -88,7 +87,7 @@ extension Row {
 }
 
 extension NSManagedObject {
-  /// The values that the object was last read with or saved with.
+  /// The values that the object was last read or saved with.
   var snapshot: [String: Any] {
     row.snapshot(layout, context?.store(for: self))
   }

@@ -1,11 +1,11 @@
 import ManagedModel
 
 extension NSManagedObjectContext {
-  /// What takes this context's changes back; nil, as by default, keeps nothing.
+  /// The undo manager of this context's changes; nil, the default, records nothing.
   ///
-  /// Each `processPendingChanges` with changes is one group; outside of `perform`, on the main thread,
-  /// all changes until the main queue turns are one. The manager holds every object that has
-  /// been changed since it was set, saved or not. Setting another, or nil, forgets them.
+  /// Each `processPendingChanges` with changes is one group; outside of `perform`, on the main thread, all
+  /// changes until the next turn of the main queue are one group. The manager retains every object that was
+  /// changed since it was set, saved or not. Setting another manager, or nil, discards the recorded changes.
   public final var undoManager: UndoManager? {
     get { undoState.manager }
     set {
@@ -16,26 +16,26 @@ extension NSManagedObjectContext {
     }
   }
 
-  /// Takes the last group of changes back.
+  /// Undoes the last group of changes.
   ///
-  /// Processes pending changes first, and afterwards, so that did-change tells what came back. Values
-  /// are set past their setters; `awake(fromSnapshotEvents:)` is called. A save in between is no
-  /// hindrance: the next one writes what was taken back. Without an undo manager it does nothing.
-  /// Cost: a fault for each changed object that has become one.
+  /// Processes pending changes first, and again afterward, so that did-change reports the restored values.
+  /// Values are set without calling setters; `awake(fromSnapshotEvents:)` is called. Changes can be undone
+  /// after a save: the next save writes the restored values. Does nothing without an undo manager.
+  /// Cost: a fault for each changed object that has turned into one.
   public final func undo() {
     processPendingChanges()
     undoManager?.undo()
     processPendingChanges()
   }
 
-  /// Makes the changes again that the last `undo` took back.
+  /// Redoes the changes that the last `undo` undid.
   public final func redo() {
     processPendingChanges()
     undoManager?.redo()
     processPendingChanges()
   }
 
-  /// Registers what has changed since the last time as one group.
+  /// Registers the changes since the last call as one group.
   final func registerUndo() {
     guard let recorder = undoState.recorder, let manager = undoManager, let unit = recorder.take(),
       manager.isUndoRegistrationEnabled
@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
     if !blocks.isRunning, concurrencyType == .mainQueueConcurrencyType, manager.groupsByEvent,
       MainQueue.isCurrent
     {
-      // The group is open until the main queue turns.
+      // The group is open until the main queue's next turn.
       return manager.registerUndo(withTarget: self) { $0.takeBack(unit) }
     }
     manager.beginUndoGrouping()
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
     undoManager?.removeAllActions(withTarget: self)
   }
 
-  /// Makes the objects of a unit what they were, and registers the way back.
+  /// Restores the objects of a unit, and registers the opposite changes.
   private func takeBack(_ unit: UndoUnit) {
     undoState.recorder?.isPaused = true
     defer { undoState.recorder?.isPaused = false }
@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
       RelationshipChange(object: $0.object, place: $0.place, gained: $0.lost, lost: $0.gained)
     }
     for object in unit.appeared {
-      // It lets go of its related objects, and gets them back with this.
+      // The object releases its related objects, and gets them back with this.
       opposite.relationships += ObjectSnapshot(object).links
     }
     for object in unit.vanished { bringBack(object) }
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
     undoManager?.registerUndo(withTarget: self) { $0.takeBack(opposite) }
   }
 
-  /// Takes a new object out, or deletes it when it was saved meanwhile.
+  /// Removes a new object, or deletes it if it was saved in the meantime.
   private func takeAway(_ object: NSManagedObject) {
     guard object.context === self else { return }
     if changes.eventInserted.contains(object) {
@@ -107,11 +107,11 @@ extension NSManagedObjectContext {
       object.primaryKey = TemporaryKeys.next()
     }
     leave(object)
-    // A list would come back in another order.
+    // A list would be restored in another order.
     if !object.layout.hasLists { object.dropRelated() }
   }
 
-  /// Undeletes an object; one whose row is gone, or never was, is new.
+  /// Undeletes an object; one whose row doesn't exist becomes new.
   private func bringBack(_ object: NSManagedObject) {
     if changes.eventDeleted.contains(object) {
       changes.eventDeleted.remove(object)
@@ -126,20 +126,20 @@ extension NSManagedObjectContext {
     noteInsertion(of: object)
   }
 
-  /// Makes an object updated, or clean again when it is what the store has.
+  /// Marks an object as updated, or as unchanged if it equals the store.
   private func settleMembership(_ snapshot: ObjectSnapshot) {
     let object = snapshot.object
     guard object.context === self else { return }
     changes.eventUpdated.insert(object)
     guard !object.isInserted else { return }
     let staysUpdated = snapshot.membership.contains(.updated) && object.isUpdated
-    // What differs is told of changed objects alone.
+    // Differences are only reported for changed objects.
     changes.updated.insert(object)
     if !staysUpdated, !object.hasPersistentChangedValues { changes.updated.remove(object) }
   }
 }
 
-/// The undo manager of a context, which is told when it has to register what it has.
+/// The undo manager of a context, which notifies it when it must register its changes.
 final class UndoRegistration {
   let manager: UndoManager
   private let token: any NSObjectProtocol
@@ -160,13 +160,13 @@ final class UndoRegistration {
   }
 }
 
-/// A context's undo manager, and what has changed since the last `processPendingChanges` while there is
+/// A context's undo manager, and the changes since the last `processPendingChanges` while there is
 /// one.
 struct UndoState {
   private let registration: UndoRegistration?
   let recorder: UndoRecorder?
 
-  /// No undo manager: nothing is recorded.
+  /// Creates a state without an undo manager: nothing is recorded.
   init() {
     registration = nil
     recorder = nil

@@ -3,50 +3,50 @@
 import Dispatch
 import ManagedModel
 
-/// Keeps what to do to take changes back, in groups, and what to do to make them again.
+/// Records how to undo changes, in groups, and how to redo them.
 ///
-/// Foundation has none on Linux. A context that has one registers its changes by itself, one group for
-/// each `processPendingChanges`. Used on one queue. Apple counterpart: `UndoManager`.
+/// Foundation has no undo manager on Linux. A context with one registers its changes automatically,
+/// one group for each `processPendingChanges`. Used on one queue. Apple counterpart: `UndoManager`.
 open class UndoManager: NSObject {
   private var undoStack: [UndoGroup] = []
   private var redoStack: [UndoGroup] = []
-  /// Groups that were begun and not ended, the outermost first.
+  /// Groups that were begun but not ended, the outermost first.
   private var openGroups: [UndoGroup] = []
   /// Whether the outermost open group was begun by a registration.
   private var isOpenByEvent = false
   private var disabled = 0
 
-  /// Whether `undo` is taking changes back at the moment.
+  /// Whether `undo` is currently undoing changes.
   public private(set) var isUndoing = false
-  /// Whether `redo` is making changes again at the moment.
+  /// Whether `redo` is currently redoing changes.
   public private(set) var isRedoing = false
-  /// Whether a registration outside of a group begins one by itself.
+  /// Whether a registration outside of a group begins one automatically.
   ///
-  /// On the main thread such a group ends when the main run loop, or the main dispatch queue, turns;
-  /// elsewhere, and at the latest, with the next undo or the context's next `processPendingChanges`.
-  /// With false such a registration traps.
+  /// On the main thread, such a group ends with the next turn of the main run loop or the main
+  /// dispatch queue; elsewhere, and at the latest, with the next undo or the context's next
+  /// `processPendingChanges`. If `false`, such a registration is a programmer error.
   open var groupsByEvent = true
 
-  /// How many top-level groups are kept at most; 0, as by default, sets no limit.
+  /// The maximum number of top-level groups; 0, the default, for no limit.
   open var levelsOfUndo = 0 {
     didSet { trim() }
   }
 
   // MARK: Groups
 
-  /// How many groups are open.
+  /// The number of open groups.
   public var groupingLevel: Int { openGroups.count }
 
-  /// Begins a group; what is registered until its end is undone at once.
+  /// Begins a group; registrations until its end are undone together.
   open func beginUndoGrouping() {
     if !openGroups.isEmpty { post(.NSUndoManagerCheckpoint) }
     openGroups.append(UndoGroup())
     post(.NSUndoManagerDidOpenUndoGroup)
   }
 
-  /// Ends the innermost group; an empty one leaves no trace.
+  /// Ends the innermost group; an empty one is discarded.
   ///
-  /// Traps when none is open.
+  /// It's a programmer error if none is open.
   open func endUndoGrouping() {
     precondition(!openGroups.isEmpty, "endUndoGrouping without beginUndoGrouping")
     post(.NSUndoManagerCheckpoint)
@@ -61,12 +61,13 @@ open class UndoManager: NSObject {
     post(.NSUndoManagerDidCloseUndoGroup)
   }
 
-  /// Ends the group that a registration has begun by itself, if one is open.
+  /// Ends the group that a registration began automatically, if one is open.
   final func endEventGroup() {
     if isOpenByEvent, openGroups.count == 1 { endUndoGrouping() }
   }
 
-  /// Has the group end that a registration on the main thread has begun, at the main queue's next turn.
+  /// Schedules the end of a group that a registration on the main thread began, for the main queue's next
+  /// turn.
   private func endEventGroupLater() {
     guard MainQueue.isCurrent else { return }
     nonisolated(unsafe) weak let manager = self
@@ -75,23 +76,24 @@ open class UndoManager: NSObject {
 
   // MARK: Registering
 
-  /// Whether registrations are taken.
+  /// Whether registrations are recorded.
   public var isUndoRegistrationEnabled: Bool { disabled == 0 }
 
-  /// Ignores registrations until `enableUndoRegistration` was called as often.
+  /// Disables registration until `enableUndoRegistration` was called as many times.
   open func disableUndoRegistration() {
     disabled += 1
   }
 
-  /// Takes one `disableUndoRegistration` back; traps when there was none.
+  /// Reverses one `disableUndoRegistration`; it's a programmer error if there was none.
   open func enableUndoRegistration() {
     precondition(disabled > 0, "enableUndoRegistration without disableUndoRegistration")
     disabled -= 1
   }
 
-  /// Registers what undoes a change; while undoing, what redoes it.
+  /// Registers how to undo a change; while undoing, how to redo it.
   ///
-  /// The target is not held: once it is gone the handler is not called. A registration that is neither
+  /// The target isn't retained: after it was released, the handler isn't called. A registration that isn't
+  /// made while undoing or redoing empties the redo stack.
   /// made while undoing nor while redoing empties the redo stack.
   open func registerUndo<Target: AnyObject>(
     withTarget target: Target, handler: @escaping (Target) -> Void
@@ -112,26 +114,26 @@ open class UndoManager: NSObject {
 
   // MARK: Undo and redo
 
-  /// Whether there is something to undo.
+  /// Whether there's a group to undo.
   public var canUndo: Bool {
     !undoStack.isEmpty || openGroups.contains { !$0.steps.isEmpty }
   }
 
-  /// Whether there is something to redo.
+  /// Whether there's a group to redo.
   public var canRedo: Bool {
     post(.NSUndoManagerCheckpoint)
     return !redoStack.isEmpty
   }
 
-  /// How many top-level groups can be undone.
+  /// The number of top-level groups that can be undone.
   public var undoCount: Int { undoStack.count }
 
-  /// How many top-level groups can be redone.
+  /// The number of top-level groups that can be redone.
   public var redoCount: Int { redoStack.count }
 
-  /// Ends an open top-level group and undoes the last one; nothing to undo does nothing.
+  /// Ends an open top-level group and undoes the last one, if there is one.
   ///
-  /// Traps inside of nested groups.
+  /// It's a programmer error to call it inside of nested groups.
   open func undo() {
     post(.NSUndoManagerCheckpoint)
     if groupingLevel == 1 { endUndoGrouping() }
@@ -150,7 +152,7 @@ open class UndoManager: NSObject {
     post(.NSUndoManagerDidUndoChange)
   }
 
-  /// Makes the changes again that the last `undo` took back; nothing to redo does nothing.
+  /// Redoes the changes that the last `undo` undid, if there are any.
   open func redo() {
     post(.NSUndoManagerCheckpoint)
     guard let group = redoStack.popLast() else { return }
@@ -164,7 +166,7 @@ open class UndoManager: NSObject {
 
   // MARK: Forgetting
 
-  /// Forgets everything, open groups included.
+  /// Discards everything, including open groups.
   open func removeAllActions() {
     undoStack = []
     redoStack = []
@@ -173,7 +175,7 @@ open class UndoManager: NSObject {
     disabled = 0
   }
 
-  /// Forgets what was registered for a target.
+  /// Discards the registrations for a target.
   open func removeAllActions(withTarget target: Any) {
     let target = ObjectIdentifier(target as AnyObject)
     for group in undoStack + redoStack + openGroups { group.remove(target) }
@@ -183,36 +185,36 @@ open class UndoManager: NSObject {
 
   // MARK: Names
 
-  /// The name of what `undo` would take back; empty without one.
+  /// The name of the action that `undo` would undo; empty without one.
   public var undoActionName: String { (openGroups.first ?? undoStack.last)?.name ?? "" }
 
-  /// The name of what `redo` would make again; empty without one.
+  /// The name of the action that `redo` would redo; empty without one.
   public var redoActionName: String { redoStack.last?.name ?? "" }
 
-  /// Names the open group, or the last one that was ended.
+  /// Sets the name of the open group, or of the last one that was ended.
   open func setActionName(_ actionName: String) {
     (openGroups.first ?? undoStack.last)?.name = actionName
   }
 
-  /// `Undo` with the name of what it would take back.
+  /// `Undo` with the name of the action to undo.
   public var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
 
-  /// `Redo` with the name of what it would make again.
+  /// `Redo` with the name of the action to redo.
   public var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
 
-  /// `Undo` with a name.
+  /// Returns `Undo` with a name.
   open func undoMenuTitle(forUndoActionName actionName: String) -> String {
     actionName.isEmpty ? "Undo" : "Undo \(actionName)"
   }
 
-  /// `Redo` with a name.
+  /// Returns `Redo` with a name.
   open func redoMenuTitle(forUndoActionName actionName: String) -> String {
     actionName.isEmpty ? "Redo" : "Redo \(actionName)"
   }
 
   // MARK: Inside
 
-  /// Does what a group says, the last first; what that registers becomes the opposite group.
+  /// Runs the actions of a group in reverse order; what they register becomes the opposite group.
   private func run(_ group: UndoGroup) {
     let outer = openGroups
     openGroups = [UndoGroup(name: group.name)]
@@ -242,9 +244,9 @@ open class UndoManager: NSObject {
   }
 }
 
-/// What is undone at once.
+/// Actions that are undone together.
 final class UndoGroup {
-  /// One registration, or a group inside.
+  /// An action, or a nested group.
   enum Step {
     case action(UndoAction)
     case group(UndoGroup)
@@ -257,7 +259,7 @@ final class UndoGroup {
     self.name = name
   }
 
-  /// Does what was registered, the last first.
+  /// Runs the actions in reverse order.
   func run() {
     for step in steps.reversed() {
       switch step {
@@ -267,7 +269,7 @@ final class UndoGroup {
     }
   }
 
-  /// Forgets what was registered for a target.
+  /// Discards the actions for a target.
   func remove(_ target: ObjectIdentifier) {
     steps.removeAll { step in
       switch step {
@@ -280,7 +282,7 @@ final class UndoGroup {
   }
 }
 
-/// One registration.
+/// A registered action.
 struct UndoAction {
   let target: ObjectIdentifier
   let run: () -> Void
@@ -291,12 +293,12 @@ struct UndoAction {
   }
 }
 
-/// What one `processPendingChanges` has changed.
+/// The changes of one `processPendingChanges`.
 struct UndoUnit {
-  /// Each changed object as it was.
+  /// Each changed object's earlier state.
   var snapshots: [ObjectSnapshot] = []
   var relationships: [RelationshipChange] = []
-  /// Objects that were not there before.
+  /// Objects that were inserted.
   var appeared: [NSManagedObject] = []
   /// Objects that were deleted.
   var vanished: [NSManagedObject] = []
@@ -306,33 +308,33 @@ struct UndoUnit {
   }
 }
 
-// Apple's names of an undo manager's notifications.
+// Core Data's names of an undo manager's notifications.
 
 extension Notification.Name {
-  /// An undo manager opens or closes a group, undoes, redoes, or is asked whether it can redo.
+  /// Posted when an undo manager opens or closes a group, undoes, redoes, or is asked whether it can redo.
   ///
-  /// Who has changes to register does so.
+  /// Observers with changes to register do so.
   public static let NSUndoManagerCheckpoint = Notification.Name(
     "NSUndoManagerCheckpointNotification")
-  /// An undo manager has opened a group.
+  /// Posted after an undo manager opened a group.
   public static let NSUndoManagerDidOpenUndoGroup = Notification.Name(
     "NSUndoManagerDidOpenUndoGroupNotification")
-  /// An undo manager is about to close a group.
+  /// Posted when an undo manager is about to close a group.
   public static let NSUndoManagerWillCloseUndoGroup = Notification.Name(
     "NSUndoManagerWillCloseUndoGroupNotification")
-  /// An undo manager has closed a group.
+  /// Posted after an undo manager closed a group.
   public static let NSUndoManagerDidCloseUndoGroup = Notification.Name(
     "NSUndoManagerDidCloseUndoGroupNotification")
-  /// An undo manager is about to undo a group.
+  /// Posted when an undo manager is about to undo a group.
   public static let NSUndoManagerWillUndoChange = Notification.Name(
     "NSUndoManagerWillUndoChangeNotification")
-  /// An undo manager has undone a group.
+  /// Posted after an undo manager undid a group.
   public static let NSUndoManagerDidUndoChange = Notification.Name(
     "NSUndoManagerDidUndoChangeNotification")
-  /// An undo manager is about to redo a group.
+  /// Posted when an undo manager is about to redo a group.
   public static let NSUndoManagerWillRedoChange = Notification.Name(
     "NSUndoManagerWillRedoChangeNotification")
-  /// An undo manager has redone a group.
+  /// Posted after an undo manager redid a group.
   public static let NSUndoManagerDidRedoChange = Notification.Name(
     "NSUndoManagerDidRedoChangeNotification")
 }

@@ -1,19 +1,19 @@
 import ManagedModel
 
-/// What the changes since the last `processPendingChanges` have replaced.
+/// Records the values that changes since the last `processPendingChanges` have replaced.
 ///
-/// A context has one while it has an undo manager.
+/// A context with an undo manager has one.
 final class UndoRecorder {
   private var snapshots: [ObjectIdentifier: ObjectSnapshot] = [:]
   private var order: [ObjectSnapshot] = []
   private var inserted: [NSManagedObject] = []
-  /// While changes are taken back nothing is recorded.
+  /// Whether changes are being undone, so that nothing is recorded.
   var isPaused = false
 
-  /// Whether there is something to register, and nobody who is about to.
+  /// Whether there are changes to register, and no registration is in progress.
   var isRecording: Bool { !isPaused && (!order.isEmpty || !inserted.isEmpty) }
 
-  /// Keeps an object as it is, before its first change.
+  /// Records an object's state before its first change.
   func remember(_ object: NSManagedObject) {
     guard !isPaused, snapshots[ObjectIdentifier(object)] == nil else { return }
     let snapshot = ObjectSnapshot(object)
@@ -21,12 +21,12 @@ final class UndoRecorder {
     order.append(snapshot)
   }
 
-  /// Notes a new object.
+  /// Records a new object.
   func noteInsertion(of object: NSManagedObject) {
     if !isPaused { inserted.append(object) }
   }
 
-  /// What has changed since the last time; nil when that is nothing.
+  /// Returns the changes since the last call; nil if there are none.
   func take() -> UndoUnit? {
     guard !order.isEmpty || !inserted.isEmpty else { return nil }
     defer { clear() }
@@ -43,7 +43,7 @@ final class UndoRecorder {
     return unit.isEmpty ? nil : unit
   }
 
-  /// Forgets what has changed.
+  /// Discards the recorded changes.
   func clear() {
     snapshots = [:]
     order = []
@@ -51,19 +51,19 @@ final class UndoRecorder {
   }
 }
 
-/// What an object was before a change, so that it can be that again.
+/// The state of an object before a change, so that it can be restored.
 ///
-/// Holds the object, its row of then and what it held beside it.
+/// Retains the object, its row at that time, and the values it stored in addition.
 final class ObjectSnapshot {
   let object: NSManagedObject
-  /// Inserted, updated, deleted: what the object was.
+  /// Whether the object was inserted, updated, or deleted.
   let membership: ObjectState
-  /// Counted once by this snapshot.
+  /// Retained once by this snapshot.
   private var row: Row
   private let wasFault: Bool
-  /// Changed slots and transients, by place; other slots are those of `row`.
+  /// Changed slots and transients, by position; other slots are those of `row`.
   private let held: [Int: HeldValue]
-  /// What a to-many had gained and lost since the last save, by place.
+  /// The changes of each to-many since the last save, by position.
   private let toMany: [Int: ToManyChange]
 
   private struct ToManyChange {
@@ -97,16 +97,16 @@ final class ObjectSnapshot {
     row.release()
   }
 
-  /// Its pending to-many destinations, as changes whose undo brings them back.
+  /// Its unsaved to-many destinations, as changes whose undo restores them.
   var links: [RelationshipChange] {
     toMany.sorted { $0.key < $1.key }.map { index, then in
       RelationshipChange(object: object, place: index, gained: then.removed, lost: then.added)
     }
   }
 
-  /// What each to-many has gained and lost between this snapshot and a later one.
+  /// Returns each to-many's changes between this snapshot and a later one.
   func relationshipChanges(until later: ObjectSnapshot) -> [RelationshipChange] {
-    // An object that left its context has none of them any more.
+    // An object that left its context no longer has any.
     Set(toMany.keys).union(later.toMany.keys).sorted().compactMap { index in
       let (then, now) = (toMany[index] ?? ToManyChange(), later.toMany[index] ?? ToManyChange())
       let gained = now.added.subtracting(then.added).union(then.removed.subtracting(now.removed))
@@ -116,7 +116,7 @@ final class ObjectSnapshot {
     }
   }
 
-  /// Gives the object the attributes and to-ones it had; those of its row of today are no changes.
+  /// Restores the object's attributes and to-ones; those equal to its current row aren't changes.
   func restore() {
     object.willAccess()
     adoptRow()
@@ -133,7 +133,7 @@ final class ObjectSnapshot {
     }
   }
 
-  /// A fault that was deleted has been read since: its row is the one it had.
+  /// Adopts the row of a deleted fault that has been read since.
   private func adoptRow() {
     guard wasFault, row.base == object.layout.faultRow.base, !object.isFault else { return }
     row.release()
@@ -160,14 +160,14 @@ final class ObjectSnapshot {
   }
 }
 
-/// What one to-many of one object has gained and lost.
+/// The objects added to and removed from one to-many of one object.
 struct RelationshipChange {
   let object: NSManagedObject
   let place: Int
   let gained: Set<NSManagedObject>
   let lost: Set<NSManagedObject>
 
-  /// Takes the change back; the other sides have changes of their own.
+  /// Undoes the change; inverses have changes of their own.
   func undo() {
     let value = object.toManyValue(at: place)
     for other in gained { value.remove(other) }

@@ -276,7 +276,7 @@ extension PredicateExpressions.UnaryMinus: SwiftPredicateNode {
   }
 }
 
-/// A range that a predicate was given from outside.
+/// A range captured by a predicate.
 private protocol ConstantRange {
   var term: SwiftPredicateTranslation.Term { get }
 }

@@ -1,10 +1,10 @@
 import ManagedModel
 internal import Synchronization
 
-/// The properties that Swift key paths of managed object classes stand for.
+/// Finds the properties that Swift key paths of managed object classes read.
 ///
-/// A key path does not tell its name. It is tried out on objects that belong to no context: the
-/// property is the one whose value it shows, and no other changes what it shows.
+/// A key path has no name. It's evaluated for objects without a context: the property is the only one
+/// whose value it returns, and the only one that affects the result.
 struct SwiftKeyNames {
   private let model: NSManagedObjectModel?
   let entity: NSEntityDescription
@@ -14,15 +14,15 @@ struct SwiftKeyNames {
     model = entity.managedObjectModel
   }
 
-  /// The name of the property that a key path reads.
+  /// Returns the name of the property that a key path reads.
   ///
   /// - Parameter owner: The class the key path starts at.
-  /// - Throws: An error that says that it reads none, or more than one, or changes what it reads.
+  /// - Throws: An error if it reads no property or several, or a computed value.
   func name<Object>(of keyPath: PartialKeyPath<Object>, in owner: Object.Type) throws -> String {
     try name(ofAny: keyPath, in: owner)
   }
 
-  /// The same for a key path whose types aren't known to the compiler.
+  /// Returns the name for a key path whose types aren't known to the compiler.
   func name(ofAny keyPath: AnyKeyPath, in owner: Any.Type) throws -> String {
     guard let type = owner as? NSManagedObject.Type, let entity = entity(of: type) else {
       throw NSError.fetch(
@@ -45,7 +45,7 @@ struct SwiftKeyNames {
         + "relationships.")
   }
 
-  /// The properties that a key path may lead through.
+  /// The maximum number of properties in a key path.
   private static let longestPath = 3
 
   private struct CacheKey: Hashable, @unchecked Sendable {  // a key path never changes
@@ -53,10 +53,10 @@ struct SwiftKeyNames {
     let entity: String
   }
 
-  /// Names that were found: finding one makes dozens of objects.
+  /// The names found so far: finding one creates dozens of objects.
   private static let cache = Mutex<[CacheKey: String]>([:])
 
-  /// The key path of that many keys whose value a Swift key path shows; nil if there's none.
+  /// Returns the key path with a number of keys whose value a Swift key path returns; nil if there's none.
   private func name(
     of keyPath: AnyKeyPath, from entity: NSEntityDescription, _ length: Int
   ) -> String? {
@@ -64,7 +64,7 @@ struct SwiftKeyNames {
       guard let last = path.last, let (first, second) = examples(of: last) else { continue }
       let shown = [first, second].allSatisfy { value in
         let made = ExampleObjects(self)
-        // Examples that refer to each other would keep each other for ever.
+        // Examples that refer to each other would retain each other.
         defer { made.dropRelated() }
         guard let root = made.object(entity, showing: value, at: path[...], depth: Self.longestPath)
         else { return false }
@@ -75,7 +75,7 @@ struct SwiftKeyNames {
     return nil
   }
 
-  /// The chains of that many properties, to-one relationships before the last.
+  /// Returns the chains of a number of properties, to-one relationships before the last.
   private func properties(
     _ entity: NSEntityDescription, _ length: Int
   ) -> [[NSPropertyDescription]] {
@@ -95,7 +95,7 @@ struct SwiftKeyNames {
     return candidates.count == 1 ? candidates[0] : nil
   }
 
-  /// Two values of the property's type; nil for a type whose values only the application knows.
+  /// Returns two values of the property's type; nil for a type with custom values.
   fileprivate func examples(of property: NSPropertyDescription) -> (Any, Any)? {
     if let relationship = property as? NSRelationshipDescription {
       guard let destination = relationship.destinationEntity, !relationship.isOrdered,
@@ -128,11 +128,11 @@ struct SwiftKeyNames {
     return concrete.map { EntityLayout.of($0).objectClass.init(entity: $0, insertInto: nil) }
   }
 
-  /// Whether what a key path shows is the value that the property was given.
+  /// Returns whether the result of a key path is the value that the property was given.
   private func isShown(_ value: Any, _ shown: Any) -> Bool {
     let shown = (shown as? any ManagedValue)?.managedValue ?? shown
     switch value {
-    // Objects that were never saved are told apart by their instances alone.
+    // Objects that were never saved differ only by instance.
     case let object as NSManagedObject: return shown as? NSManagedObject === object
     case let objects as Set<NSManagedObject>:
       let shown = shown as? Set<NSManagedObject> ?? []
@@ -142,7 +142,7 @@ struct SwiftKeyNames {
   }
 }
 
-/// Objects without a context on which key paths are tried.
+/// Objects without a context for which key paths are evaluated.
 private final class ExampleObjects {
   private let names: SwiftKeyNames
   private var made: [NSManagedObject] = []
@@ -155,9 +155,9 @@ private final class ExampleObjects {
     for object in made { object.dropRelated() }
   }
 
-  /// An object whose property at the end of a path has a value.
+  /// Returns an object whose property at the end of a path has a value.
   ///
-  /// All others have some value, since a class may read them as not optional.
+  /// All others have some value, because a class may read them as nonoptional.
   func object(
     _ entity: NSEntityDescription, showing value: Any, at path: ArraySlice<NSPropertyDescription>,
     depth: Int
@@ -176,7 +176,7 @@ private final class ExampleObjects {
     return object
   }
 
-  /// An object with a value for each property, and for those of its to-one relationships' objects.
+  /// Returns an object with a value for each property, and for those of its to-one relationships' objects.
   private func filled(_ entity: NSEntityDescription, depth: Int) -> NSManagedObject? {
     guard let object = names.example(of: entity) else { return nil }
     made.append(object)

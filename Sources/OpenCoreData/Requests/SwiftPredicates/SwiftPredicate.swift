@@ -1,8 +1,8 @@
 import ManagedModel
 
-/// Swift's own predicate, `#Predicate<Mood> { … }`, as an `NSPredicate`.
+/// A Swift predicate, `#Predicate<Mood> { … }`, as an `NSPredicate`.
 ///
-/// In memory Swift evaluates it. A fetch translates it for its entity.
+/// In memory, Swift evaluates it. A fetch translates it for its entity.
 final class SwiftPredicate: NSPredicate, @unchecked Sendable {  // all state is constant
   private let evaluation: @Sendable (Any?) -> Bool
   private let translation: @Sendable (NSEntityDescription) throws -> NSPredicate
@@ -37,19 +37,19 @@ final class SwiftPredicate: NSPredicate, @unchecked Sendable {  // all state is 
 
   override func withSubstitutionVariables(_ variables: [String: Any]) -> Self { self }
 
-  /// The same with key paths by name, for objects of an entity.
+  /// Returns the predicate with key paths by name, for objects of an entity.
   func translated(for entity: NSEntityDescription) throws -> NSPredicate {
     try translation(entity)
   }
 }
 
 extension PredicateFormatInitializable {
-  /// Takes Swift's own predicate, for a fetch or for memory.
+  /// Creates a predicate from a Swift predicate, for fetches and evaluation in memory.
   ///
-  /// A fetch translates it when it is executed; a part that has no counterpart is then an error that
-  /// names the operator. What `!=` finds in SQL differs for nil, as with any predicate. Traps when
-  /// made as a subclass of `NSPredicate`. Apple counterpart: the same, which gives nil for what it
-  /// cannot translate.
+  /// A fetch translates it when it's executed; a part without a counterpart is then an error that
+  /// names the operator. In SQL, `!=` differs for nil, as with any predicate. It's a programmer error
+  /// to call it for a subclass of `NSPredicate`. Apple counterpart: the same, which returns nil if it
+  /// can't translate the predicate.
   public init<Object: NSManagedObject>(_ predicate: Foundation.Predicate<Object>) {
     guard let made = SwiftPredicate(predicate) as? Self else {
       preconditionFailure("a Swift predicate isn't a \(Self.self): make an NSPredicate of it")
@@ -59,9 +59,9 @@ extension PredicateFormatInitializable {
 }
 
 extension NSPredicate {
-  /// The predicate with Swift's own predicates in it translated for an entity.
+  /// Returns the predicate with its Swift predicates translated for an entity.
   ///
-  /// Itself where there is none.
+  /// Returns itself if it contains none.
   func withoutSwiftPredicates(for entity: NSEntityDescription) throws -> NSPredicate {
     switch form {
     case .unknown: return try (self as? SwiftPredicate)?.translated(for: entity) ?? self
@@ -75,10 +75,10 @@ extension NSPredicate {
 }
 
 extension NSFetchRequest where ResultType: NSManagedObject {
-  /// Sorts by Swift's own descriptors: `[SortDescriptor(\Mood.date, order: .reverse)]`.
+  /// Sets Swift sort descriptors: `[SortDescriptor(\Mood.date, order: .reverse)]`.
   ///
   /// Their key paths become names when the request is executed; one that isn't a property of the
-  /// entity is then an error. Texts are ordered by their bytes. Replaces `sortDescriptors`.
+  /// entity is then an error. Strings are compared bytewise. Replaces `sortDescriptors`.
   public func setSortDescriptors(_ descriptors: [SortDescriptor<ResultType>]) {
     swiftSort = { entity in
       let names = SwiftKeyNames(entity)
@@ -92,31 +92,31 @@ extension NSFetchRequest where ResultType: NSManagedObject {
     }
   }
 
-  /// Fetches what Swift's own predicate says: `request.setPredicate(#Predicate<Mood> { … })`.
+  /// Sets a Swift predicate: `request.setPredicate(#Predicate<Mood> { … })`.
   ///
-  /// The same as setting `predicate` to an `NSPredicate` made of it.
+  /// The same as setting `predicate` to an `NSPredicate` created from it.
   public func setPredicate(_ predicate: Foundation.Predicate<ResultType>) {
     self.predicate = NSPredicate(predicate)
   }
 }
 
 extension NSSortDescriptor {
-  /// Sorts by a Swift key path, such as `\Car.maker` or `\Car.maker?.name`.
+  /// Creates a sort descriptor with a Swift key path, such as `\Car.maker` or `\Car.maker?.name`.
   ///
   /// For a managed object class whose model is in use, `key` is the name of the property, or the key
-  /// path over up to two to-one relationships. Without a model in use the name is looked up when the
-  /// descriptor is used in a fetch. Any other value is sorted in memory, by the key path itself.
-  /// Cost: the first time for a key path, some dozens of objects without a context.
+  /// path across up to two to-one relationships. Without a model in use, the name is looked up when
+  /// the descriptor is used in a fetch. Other values are sorted in memory, by the key path itself.
+  /// Cost: some dozens of objects without a context, the first time for a key path.
   public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
     self.init(
       key: Self.name(of: keyPath), keyPath: keyPath, ascending: ascending, comparison: .binary)
   }
 
-  /// Sorts as a `SortDescriptor` does, whose key path becomes the key as that of
+  /// Creates a sort descriptor from a `SortDescriptor`, whose key path becomes the key as in
   /// `init(keyPath:ascending:)`.
   ///
-  /// Strings are compared by their bytes, as by the one comparator that Foundation has on Linux. Stops
-  /// with a precondition failure for a descriptor without a key path.
+  /// Strings are compared bytewise, as by the only comparator that Foundation has on Linux. It's a
+  /// programmer error to pass a descriptor without a key path.
   public convenience init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
     guard let keyPath = sortDescriptor.keyPath else {
       preconditionFailure("a SortDescriptor without a key path can't become an NSSortDescriptor")
@@ -133,7 +133,7 @@ extension NSSortDescriptor {
     return try? SwiftKeyNames(entities[0]).name(of: keyPath, in: Root.self)
   }
 
-  /// The descriptor with the name of its Swift key path in an entity; itself if it has a key.
+  /// Returns the descriptor with the name of its Swift key path in an entity; itself if it has a key.
   /// - Throws: 134060 for a key path that isn't a property of the entity.
   func named(in entity: NSEntityDescription) throws -> NSSortDescriptor {
     guard key == nil, let swiftKeyPath else { return self }

@@ -1,12 +1,12 @@
 import ManagedModel
 
-/// Turns the tree of a Swift predicate into one of Apple's.
+/// Translates the tree of a Swift predicate into an `NSPredicate`.
 struct SwiftPredicateTranslation {
-  /// What a node becomes.
+  /// The translation of a node.
   enum Term {
     case predicate(NSPredicate)
     case expression(NSExpression)
-    /// Bounds, of which the upper one belongs to the range or not.
+    /// Bounds, the upper one inclusive or exclusive.
     case range(lower: NSExpression, upper: NSExpression, isClosed: Bool)
   }
 
@@ -18,7 +18,7 @@ struct SwiftPredicateTranslation {
     self.names = names
   }
 
-  /// The whole predicate; its variable is the object that is fetched.
+  /// Translates the whole predicate; its variable is the fetched object.
   mutating func translate<Object>(_ predicate: Foundation.Predicate<Object>) throws -> NSPredicate {
     let variable: PredicateExpressions.Variable<Object> = predicate.variable
     variables[variable.key] = .expressionForEvaluatedObject()
@@ -33,7 +33,7 @@ struct SwiftPredicateTranslation {
     return try node.term(&self)
   }
 
-  /// A node as a condition; a Boolean value is one that is compared with YES.
+  /// Translates a node into a condition; a Boolean value is compared with YES.
   mutating func predicate(_ node: some PredicateExpression) throws -> NSPredicate {
     switch try term(node) {
     case .predicate(let predicate): return predicate
@@ -44,7 +44,7 @@ struct SwiftPredicateTranslation {
     }
   }
 
-  /// A node as a value; a condition is one by TERNARY.
+  /// Translates a node into a value; a condition becomes a TERNARY expression.
   mutating func expression(_ node: some PredicateExpression) throws -> NSExpression {
     switch try term(node) {
     case .expression(let expression): return expression
@@ -56,7 +56,7 @@ struct SwiftPredicateTranslation {
     }
   }
 
-  /// An error that names the operator of a node.
+  /// Returns an error that names the operator of a node.
   func unknown(_ node: Any) -> NSError {
     let type = "\(type(of: node))".prefix { $0 != "<" }
     return NSError.fetch(
@@ -87,7 +87,7 @@ struct SwiftPredicateTranslation {
     .expression(NSExpression(.function(function, [try expression(left), try expression(right)])))
   }
 
-  /// A key or an operator behind a value.
+  /// Appends a key or an operator to a value.
   func path(_ operand: NSExpression, _ key: String) -> NSExpression {
     let path = PredicateKeyPath(key)
     switch operand.node {
@@ -97,17 +97,17 @@ struct SwiftPredicateTranslation {
     }
   }
 
-  /// What a variable stands for.
+  /// Returns the value of a variable.
   func value(of variable: PredicateExpressions.VariableID) -> NSExpression? {
     variables[variable]
   }
 
-  /// Lets a variable stand for a value.
+  /// Binds a variable to a value.
   mutating func bind(_ variable: PredicateExpressions.VariableID, to value: NSExpression) {
     variables[variable] = value
   }
 
-  /// The elements of a collection that pass a test.
+  /// Returns a SUBQUERY for the elements of a collection that pass a test.
   mutating func subquery(
     _ collection: some PredicateExpression, _ variable: PredicateExpressions.VariableID,
     _ test: some PredicateExpression, isNegated: Bool = false
@@ -124,9 +124,9 @@ struct SwiftPredicateTranslation {
   }
 }
 
-/// A node of Swift's predicate trees that has a counterpart in Apple's.
+/// A node of Swift's predicate trees that has an `NSPredicate` counterpart.
 protocol SwiftPredicateNode {
-  /// The counterpart.
+  /// Returns the counterpart.
   func term(
     _ translation: inout SwiftPredicateTranslation
   ) throws -> SwiftPredicateTranslation.Term
