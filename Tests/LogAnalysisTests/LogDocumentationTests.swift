@@ -15,7 +15,7 @@ struct LogDocumentationTests {
     let end = try #require(text.range(of: "<!-- end of kinds -->")?.lowerBound)
     let table = """
 
-      | kind | a line of it tells |
+      | kind | contents |
       | --- | --- |
       \(LogKind.allCases.map { "| `\($0.rawValue)` | \($0.meaning) |" }.joined(separator: "\n"))
 
