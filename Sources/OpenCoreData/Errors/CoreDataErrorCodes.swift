@@ -1,25 +1,25 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-// Apple's codes in NSCocoaErrorDomain and the keys of their userInfo, under Apple's names.
+// Core Data's codes in NSCocoaErrorDomain and the keys of their userInfo, with Core Data's names.
 
-/// A validation failed for a reason of its own.
+/// A validation failed for a reason that has no code of its own.
 public let NSManagedObjectValidationError = 1550
-/// A row would lose what it must lead to.
+/// A row would lose an object that it must refer to.
 public let NSManagedObjectConstraintValidationError = 1551
 /// Several validations failed; `NSDetailedErrorsKey` lists them.
 public let NSValidationMultipleErrorsError = 1560
-/// A property that must have a value is nil.
+/// A required property is nil.
 public let NSValidationMissingMandatoryPropertyError = 1570
-/// A to-many leads to too few objects.
+/// A to-many relationship has too few objects.
 public let NSValidationRelationshipLacksMinimumCountError = 1580
-/// A to-many leads to too many objects.
+/// A to-many relationship has too many objects.
 public let NSValidationRelationshipExceedsMaximumCountError = 1590
-/// A deny rule holds: the relationship still leads to something.
+/// A relationship with the deny rule still has objects.
 public let NSValidationRelationshipDeniedDeleteError = 1600
-/// A number is above its greatest value, or too wide for its type.
+/// A number is greater than its maximum, or too wide for its type.
 public let NSValidationNumberTooLargeError = 1610
-/// A number is below its least value, or too wide for its type.
+/// A number is less than its minimum, or too wide for its type.
 public let NSValidationNumberTooSmallError = 1620
-/// A date is after its latest.
+/// A date is later than its maximum.
 public let NSValidationDateTooLateError = 1630
 /// A date is earlier than its minimum.
 public let NSValidationDateTooSoonError = 1640
