@@ -10,7 +10,7 @@ import Synchronization
 /// from the row cache, times of saves, rows of plans. `Documentation/log-formats.md` describes them
 /// all.
 ///
-/// Entries never break a line: control characters inside of a string are written as `\n` and so on.
+/// Each entry is one line: control characters inside of a string are written as `\n` and so on.
 /// The lines of one event are contiguous, whatever other threads do.
 package final class SQLDebugLog: EventSink {
   /// 0 to 4; 0 writes nothing.

@@ -122,9 +122,9 @@ enum RowValue {
 }
 
 extension RowValue: Equatable {
-  /// Returns whether the store would contain the same value: destinations are compared by key, strings
-  /// bytewise, because canonically equal strings with different bytes are different values; NaN is the same
-  /// as nil.
+  /// Returns whether the store would contain the same value: destinations are compared by key,
+  /// strings bytewise, because canonically equal strings with different bytes are different values;
+  /// NaN equals NaN.
   static func == (first: RowValue, second: RowValue) -> Bool {
     switch (first, second) {
     case (.null, .null): true
