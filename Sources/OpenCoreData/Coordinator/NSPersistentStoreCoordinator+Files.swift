@@ -115,7 +115,6 @@ extension NSPersistentStoreCoordinator {
   /// - Throws: 134080 if the source isn't a usable store, or the destination is a file but not a
   ///   store; 134070 if the destination is in use (unless `NSPersistentStoreForceDestroyOption` is
   ///   true), which never applies to XML and binary stores; 134000 for a type without a file.
-  ///   for a type that has no file.
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,

@@ -78,7 +78,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an option is
   ///   invalid; 134100 if it was created with another model, 134020 if it lacks tables or columns, 134000 for
   ///   an unknown type, 134070 for a configuration that isn't in the model.
-  ///   134000 for another type of store, 134070 for a configuration that the model does not have.
   @discardableResult
   public func addPersistentStore(
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,

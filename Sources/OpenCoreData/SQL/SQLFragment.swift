@@ -218,7 +218,6 @@ struct ToManyPath {
 ///
 /// It's known when the text is created, or taken from a constant of the predicate, so that predicates of one
 /// shape share a text.
-/// one text serves all predicates of one shape.
 enum SQLBind: Sendable {
   case value(SQLiteValue)
   case constant(ConstantOrigin, BindForm)

@@ -8,7 +8,6 @@ import SQLiteDriver
 /// share one. It ends when a commit has made its snapshot outdated, at fetch, save, and refresh, at the end
 /// of the block, and after 50 ms, so that it never delays a checkpoint for long. Not reported as an event or
 /// counted as a transaction.
-/// nor a transaction in the counts.
 final class SQLiteReader: StoreReader {
   let sqlite: SQLiteStore
   let connection: Connection

@@ -242,7 +242,6 @@ final class WriteStatements: @unchecked Sendable {  // used by whoever has the w
   /// - Parameters:
   ///   - slots: The slots to write, in ascending order.
   ///   - moved: The slots whose value changes: such a to-one gets another order key, or none.
-  ///     list, or none.
   func update(_ entity: SQLEntity, slots: [Int], moved: [Int]) -> RowStatement {
     let moved = moved.filter { entity.columns[$0].orderColumn != nil }
     let shape = UpdateShape(entity: entity.number, slots: slots, moved: moved)
