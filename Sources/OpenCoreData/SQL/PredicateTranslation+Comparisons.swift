@@ -74,7 +74,7 @@ extension PredicateTranslation {
     return try aggregate(path, at: site)
   }
 
-  /// Compares with ANY or ALL a list or the value of a to-one path, which is no element if it's nil.
+  /// Compares with ANY or ALL a list or the value of a to-one path, which isn't an element if nil.
   private func compare(
     eachOf left: SQLOperand, _ comparison: NSComparisonPredicate, _ rules: ComparisonRules,
     looksForNil: Bool, at site: Site

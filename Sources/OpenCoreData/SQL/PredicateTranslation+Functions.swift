@@ -50,7 +50,7 @@ extension PredicateTranslation {
     case .subtract: sign = "-"
     case .multiply: sign = "*"
     case .divide:
-      // A column of numeric affinity holds 3.0 as 3, which would divide as an integer.
+      // A column of numeric affinity stores 3.0 as 3, which would divide as an integer.
       if [leftType, rightType].contains(where: { $0 == .decimal || $0 == .timestamp }) {
         return .computed("(CAST(\(left) AS REAL) / \(right))", .real)
       }
