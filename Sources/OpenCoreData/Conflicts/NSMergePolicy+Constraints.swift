@@ -5,7 +5,6 @@ extension NSMergePolicy {
   ///
   /// Among objects with equal values, the first that has a row is kept, or else the first. Against a stored
   /// row, the policy type decides which of the two is kept.
-  /// stored row, the type decides which of the two stays.
   final func settle(_ conflicts: [NSConstraintConflict]) throws {
     guard !conflicts.isEmpty else { return }
     if mergeType == .errorMergePolicyType { throw NSError.constraintConflicts(conflicts) }

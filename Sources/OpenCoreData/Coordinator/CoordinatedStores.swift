@@ -1,20 +1,20 @@
 import Dispatch
 
-/// The stores of a coordinator: in the order in which they were added, each at a place of its own.
+/// The stores of a coordinator: in the order in which they were added, each with its own index.
 ///
-/// The place tells the rows of one store from those of another: see `EntityLayout.at(_:)`. The place of
-/// a store that was removed is given to a store with the same identifier alone, so that a store that
-/// moves to another file stays where its objects look for it, and no other store's rows are taken for
-/// those of the objects that contexts still have.
+/// The index distinguishes the rows of one store from those of another: see `EntityLayout.at(_:)`.
+/// The index of a removed store is only reused for a store with the same identifier, so that a store
+/// that moves to another file stays where its objects look for it, and no other store's rows are
+/// taken for those of objects that contexts still have.
 struct CoordinatedStores {
   private(set) var all: [RowStore] = []
-  /// Places of stores that are being opened.
+  /// Indexes of stores that are being opened.
   private var reserved: Set<Int> = []
-  /// Stores that were removed, by their places.
+  /// Stores that were removed, by index.
   private(set) var former: [Int: RowStore] = [:]
 
-  /// The place of the removed store with an identifier, or else the lowest that no store has had; it's
-  /// kept free until it is filled or released.
+  /// Reserves the index of the removed store with an identifier, or else the lowest unused index,
+  /// until it's filled or released.
   mutating func reserve(for identifier: String?) -> Int {
     let known = former.first { $0.value.identifier == identifier && !reserved.contains($0.key) }
     var place = known?.key ?? 0
@@ -27,15 +27,15 @@ struct CoordinatedStores {
     return place
   }
 
-  /// Gives a place back that was not filled.
+  /// Releases an index that was reserved but not filled.
   mutating func release(_ place: Int) {
     reserved.remove(place)
   }
 
   /// Adds a store.
   ///
-  /// - Throws: 134080 for a file that is there already, or a copy of it: URIs would name objects of both.
-  /// - Returns: Whether it matters from now on which store an object is in.
+  /// - Throws: 134080 for a file that was already added, or a copy of it: URIs would be ambiguous.
+  /// - Returns: Whether from now on objects of several stores must be distinguished.
   mutating func fill(_ place: Int, with store: RowStore) throws -> Bool {
     if let twin = all.first(where: { $0.identifier == store.identifier }) {
       throw NSError.coreData(
@@ -50,7 +50,7 @@ struct CoordinatedStores {
     return all.count > 1 || place != 0 || store.configuration != nil
   }
 
-  /// Takes a store out; nil when it is not there.
+  /// Removes and returns a store; nil if it isn't there.
   mutating func remove(_ store: AnyObject) -> RowStore? {
     guard let index = all.firstIndex(where: { $0 === store }) else { return nil }
     let removed = all.remove(at: index)
@@ -58,13 +58,13 @@ struct CoordinatedStores {
     return removed
   }
 
-  /// The store at a place.
+  /// Returns the store at an index.
   func store(at place: Int) -> RowStore? {
     all.first { $0.place == place }
   }
 }
 
-/// A serial queue that knows whether the caller runs on it.
+/// A serial queue that can check whether the caller runs on it.
 struct CoordinatorQueue: Sendable {
   let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
   private let key = DispatchSpecificKey<Bool>()

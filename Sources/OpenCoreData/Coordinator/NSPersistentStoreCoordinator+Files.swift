@@ -1,25 +1,25 @@
 import ManagedModel
 import SQLiteDriver
 
-// Stores as files: moving, replacing, destroying, taking away.
+// Stores as files: moving, replacing, destroying, removing.
 
 extension NSPersistentStoreCoordinator {
-  /// The store of a file; nil when none was added from there.
+  /// Returns the store at a URL; nil if none was added from there.
   public func persistentStore(for url: URL) -> NSPersistentStore? {
     let path = url.standardizedFileURL.path
     return persistentStores.first { $0.url?.standardizedFileURL.path == path }
   }
 
-  /// The file of a store.
+  /// Returns the URL of a store.
   public func url(for store: NSPersistentStore) -> URL {
     store.url ?? URL(fileURLWithPath: "/dev/null")
   }
 
-  /// Puts the files of a store into another place; the store stays open, from there.
+  /// Moves the files of a store to another URL; the store stays open.
   ///
-  /// Whoever has it open elsewhere is not told.
-  /// - Returns: Whether that went well. A store in memory only remembers the URL; one that is a document
-  ///   is written there by its next save.
+  /// Others that have it open aren't notified.
+  /// - Returns: Whether the move succeeded. An in-memory store only records the URL; the document of
+  ///   an XML or binary store is written there by the next save.
   public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
     guard let sqlite = store as? SQLiteStore else {
       store.url = url
@@ -30,10 +30,10 @@ extension NSPersistentStoreCoordinator {
       != nil
   }
 
-  /// Takes a store away.
+  /// Removes a store from the coordinator.
   ///
-  /// What is read from it afterwards by objects that are still there fails, with an error that the
-  /// context keeps. Changes that were not saved are lost.
+  /// Firing faults of its remaining objects then fails with an error that the context records.
+  /// Unsaved changes are lost.
   /// - Throws: 134070 for a store of another coordinator.
   public func remove(_ store: NSPersistentStore) throws {
     if store.persistentStoreCoordinator === self {
@@ -46,16 +46,16 @@ extension NSPersistentStoreCoordinator {
     postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
   }
 
-  /// Copies a store into another file, opens that one in place of the store, and takes the store away.
+  /// Copies a store to another file, opens that one instead of the store, and removes the store.
   ///
-  /// The files of the store stay. IDs keep their URIs, as the copy has the same UUID; objects of
-  /// contexts belong to the old store, so reset them. A store at the URL is replaced. The
-  /// did-change notification has the old and the new ID of every object.
-  /// Cost: copying the file, as `addPersistentStore`, and one SELECT of keys for each table.
+  /// The files of the old store aren't deleted. Object IDs keep their URIs, because the copy has the
+  /// same UUID; objects of contexts belong to the old store, so reset the contexts. A store at the
+  /// URL is replaced. The did-change notification has the old and the new ID of every object.
+  /// Cost: copying the file, as `addPersistentStore`, and one SELECT of primary keys for each table.
   /// - Returns: The new store.
-  /// - Throws: 134000 for a change of type, 134080 when there's a file at the URL that isn't a store,
-  ///   134070 for a store of another coordinator, or one that is written to all the time; the file
-  ///   system's errors. The old store is still there then.
+  /// - Throws: 134000 for a change of type, 134080 if there's a file at the URL that isn't a store,
+  ///   134070 for a store of another coordinator, or one that is being written continuously; the file
+  ///   system's errors. After an error, the old store is still added.
   @discardableResult
   public func migratePersistentStore(
     _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil,
@@ -86,7 +86,7 @@ extension NSPersistentStoreCoordinator {
         .sqlite, sqlite.configuration, at: url, options: options,
         copying: url.isNullDevice ? sqlite : nil)
       removed?.close()
-      // The copy is open and complete; a key that can't be read from it has no pair.
+      // The copy is open and complete; a key that can't be read from it has no pair of IDs.
       let pairs = (try? (new as? SQLiteStore)?.idPairs(from: sqlite)) ?? []
       postStoresDidChange([
         NSRemovedPersistentStoresKey: [store],
@@ -111,11 +111,10 @@ extension NSPersistentStoreCoordinator {
 
   /// Replaces a store's files with copies of another's.
   ///
-  /// The database is replaced in one go: a crash leaves the old one or the new one.
-  /// - Throws: 134080 when the source isn't a usable store, or the destination is a file but not a store;
-  ///   134070 when the destination is open
-  ///   elsewhere (unless `NSPersistentStoreForceDestroyOption` is true), which no document is, 134000
-  ///   for a type that has no file.
+  /// The database is replaced atomically: a crash leaves the old one or the new one.
+  /// - Throws: 134080 if the source isn't a usable store, or the destination is a file but not a
+  ///   store; 134070 if the destination is in use (unless `NSPersistentStoreForceDestroyOption` is
+  ///   true), which never applies to XML and binary stores; 134000 for a type without a file.
   public func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -150,14 +149,14 @@ extension NSPersistentStoreCoordinator {
       type: NSPersistentStore.StoreType(rawValue: storeType))
   }
 
-  /// Removes a store's files: the database, what SQLite keeps next to it, and externally stored values;
-  /// or the document.
+  /// Removes a store's files: the database, SQLite's auxiliary files, and external data files; or the
+  /// document.
   ///
-  /// Only a store is removed; anything else at the URL stays. With `NSPersistentStoreForceDestroyOption`,
-  /// a SQLite database that's too corrupt to tell whether it's a store is removed, too.
-  /// - Throws: 134080 when there's no file, or it isn't a store of the type; 134070 when the file is open
-  ///   elsewhere, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type that has no
-  ///   file; the file system's errors.
+  /// Only a store is removed; any other file at the URL is kept. With `NSPersistentStoreForceDestroyOption`,
+  /// a SQLite database that's too corrupt to determine whether it's a store is removed, too.
+  /// - Throws: 134080 if there's no file, or it isn't a store of the type; 134070 if the file is in use,
+  ///   unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type without a file; the file
+  ///   system's errors.
   public func destroyPersistentStore(
     at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
   ) throws {
@@ -176,7 +175,7 @@ extension NSPersistentStoreCoordinator {
       at: url, type: NSPersistentStore.StoreType(rawValue: storeType), options: options)
   }
 
-  /// Refuses `/dev/null`: a store there is in memory and is discarded with its coordinator.
+  /// Rejects `/dev/null`: a store there is in memory and is discarded with its coordinator.
   private class func refuseDevice(_ url: URL) throws {
     guard url.isNullDevice else { return }
     throw NSError.coreData(
@@ -189,9 +188,9 @@ extension NSPersistentStoreCoordinator {
     options?[NSPersistentStoreForceDestroyOption] as? Bool == true
   }
 
-  /// Checks that what is to be removed or replaced is a store of the type.
+  /// Checks that a file to be removed or replaced is a store of the type.
   ///
-  /// - Throws: 134080 with what it is instead.
+  /// - Throws: 134080 with a description of the file.
   private class func checkIsStore(
     _ url: URL, _ type: NSPersistentStore.StoreType, isForced: Bool
   ) throws {
@@ -219,7 +218,7 @@ extension NSPersistentStoreCoordinator {
 
   /// Checks that a store may be written to a URL: there's no file, an empty one, or a store.
   ///
-  /// - Throws: 134080 with what it is instead.
+  /// - Throws: 134080 with a description of the file.
   private class func checkReplaceable(
     _ url: URL, _ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?
   ) throws {
@@ -229,13 +228,13 @@ extension NSPersistentStoreCoordinator {
     try checkIsStore(url, type, isForced: isForced(options))
   }
 
-  /// Refuses a file that somebody has open: what is unlinked under him he would go on writing to.
+  /// Rejects a file that is open elsewhere: its other users would continue to write to the unlinked file.
   private class func checkUnused(_ url: URL, _ options: [AnyHashable: Any]?) throws {
     if isForced(options) { return }
-    // What isn't a database is nobody's store.
+    // A file that isn't a database isn't in use as a store.
     guard StoreFileProblem.examine(path: url.path) == nil else { return }
     do {
-      // Leaving write-ahead logging needs the file for oneself.
+      // Leaving WAL mode requires exclusive access to the file.
       let connection = try Connection(
         path: url.path, access: .writing,
         options: Connection.Options(

@@ -1,35 +1,35 @@
 import ManagedModel
 import SQLiteDriver
 
-// What stores say of themselves: the book's chapter 12, and Apple's names.
+// Metadata of stores: the book's chapter 12, with Core Data's names.
 
 extension NSPersistentStoreCoordinator {
-  /// What a store says of itself, with what was set and is not saved yet.
+  /// Returns the metadata of a store, including values that were set and aren't saved yet.
   ///
-  /// No statement.
+  /// No statements.
   public func metadata(for store: NSPersistentStore) -> [String: Any] {
     store.metadata
   }
 
-  /// Replaces what a store says of itself; the next save of a context writes it.
+  /// Replaces the metadata of a store; the next save of a context writes it.
   ///
-  /// The type and the UUID of the store stay as they are, and the framework's own keys stay where
-  /// the new values lack them. Copy the old dictionary before adding keys.
+  /// The store's type and UUID don't change, and the framework's own keys are kept if the new values
+  /// lack them. Copy the old dictionary before you add keys.
   /// - Parameters:
-  ///   - metadata: Values of a property list; nil takes all keys of the app away.
+  ///   - metadata: Property-list values; nil removes all keys of the app.
   ///   - store: A store of this coordinator.
   public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
     store.metadata = metadata ?? [:]
   }
 
-  /// What the store in a file says of itself, as it is on disk.
+  /// Returns the metadata of a store file, as it is on disk.
   ///
-  /// No stack is needed, and no byte changes. Two statements, four for a store with hashes of Core
-  /// Data's: digests of the model that it contains are included, so that
-  /// `isConfiguration(withName:compatibleWithStoreMetadata:)` can compare any model. A store that is
-  /// one document is read whole.
-  /// - Throws: 134000 for a type that has no file, 134080 with a sentence when the file is no
-  ///   usable store.
+  /// Requires no stack, and modifies no file. Two statements, four for a store with Core Data's
+  /// version hashes: digests of the model that it contains are included, so that
+  /// `isConfiguration(withName:compatibleWithStoreMetadata:)` can compare any model. The document of
+  /// an XML or binary store is read as a whole.
+  /// - Throws: 134000 for a type without a file, 134080 with a message if the file isn't a usable
+  ///   store.
   public class func metadataForPersistentStore(
     type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
   ) throws -> [String: Any] {
@@ -55,11 +55,11 @@ extension NSPersistentStoreCoordinator {
       type: NSPersistentStore.StoreType(rawValue: storeType), at: url, options: options)
   }
 
-  /// Writes what the store in a file says of itself, at once.
+  /// Writes the metadata of a store file immediately.
   ///
-  /// Stores of this file that are open do not hear of it. One transaction; a store that is one
-  /// document is written whole, and one that has it open saves no more.
-  /// - Throws: As reading does; 134080 too when the file cannot be written.
+  /// Open stores of this file aren't notified. One transaction; the document of an XML or binary
+  /// store is written as a whole, and a coordinator that has it open can no longer save.
+  /// - Throws: The errors of reading; 134080 also if the file can't be written.
   public class func setMetadata(
     _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL,
     options: [AnyHashable: Any]? = nil
@@ -117,9 +117,9 @@ extension NSPersistentStoreCoordinator {
     _ = try file.create(document)
   }
 
-  /// The file of a store that is one document; nil for one of SQLite's.
+  /// Returns the document of an XML or binary store; nil for a SQLite store.
   ///
-  /// - Throws: 134000 for a type that has no file.
+  /// - Throws: 134000 for a type without a file.
   class func documentFile(
     _ type: NSPersistentStore.StoreType, at url: URL
   ) throws -> AtomicStoreFile? {
@@ -134,16 +134,16 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentStore {
-  /// What the store in a file says of itself, as it is on disk.
+  /// Returns the metadata of a store file, as it is on disk.
   ///
-  /// As the coordinator's `metadataForPersistentStore(type:at:)` for SQLite.
+  /// The same as the coordinator's `metadataForPersistentStore(type:at:)` for SQLite.
   public class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
     try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
   }
 
-  /// Writes what the store in a file says of itself, at once.
+  /// Writes the metadata of a store file immediately.
   ///
-  /// As the coordinator's `setMetadata(_:type:at:)` for SQLite.
+  /// The same as the coordinator's `setMetadata(_:type:at:)` for SQLite.
   public class func setMetadata(
     _ metadata: [String: Any]?, forPersistentStoreAt url: URL
   ) throws {

@@ -5,25 +5,25 @@ package import ProfileEvents
 import SQLiteDriver
 import Synchronization
 
-/// Connects contexts with stores: one model, one row cache for each store.
+/// Connects contexts with stores: one model, and one row cache for each store.
 ///
-/// Any thread may use it. Objects of an entity may be in every store that holds the entity, by its
-/// configuration; a relationship never leads from one store into another. Apple counterpart:
+/// Any thread may use it. Objects of an entity can be in every store whose configuration contains the
+/// entity; a relationship never refers to an object in another store. Apple counterpart:
 /// `NSPersistentStoreCoordinator`.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   // `stores` is behind a lock, the rest never changes
-  /// The model, which may not be changed any more.
+  /// The model, which can no longer be changed.
   public let managedObjectModel: NSManagedObjectModel
-  /// Where the events of this coordinator's contexts and store go.
+  /// The hub that receives the events of this coordinator's contexts and stores.
   ///
-  /// Set before the coordinator is used, and never again.
+  /// Set once, before the coordinator is used.
   package private(set) final var eventHub: EventHub
   private let stores = Mutex<CoordinatedStores>(CoordinatedStores())
-  /// Whether it matters which store an object is in; once true, it stays so.
+  /// Whether objects of several stores must be distinguished; once true, it stays so.
   private let isSpreadNow = Atomic<Bool>(false)
-  /// The contexts that merge by themselves what others save.
+  /// The contexts that merge changes automatically.
   let mergeObservers = AutomaticMergeObservers<NSManagedObjectContext>()
-  /// Where `perform` runs its blocks.
+  /// The queue on which `perform` runs its blocks.
   let blocks = CoordinatorQueue()
   private let givenName = Mutex<String?>(nil)
 
@@ -33,11 +33,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     set { givenName.withLock { $0 = newValue } }
   }
 
-  /// A coordinator for a model, which is frozen by this.
+  /// Creates a coordinator for a model, which can't be changed afterward.
   ///
-  /// No statement.
+  /// No statements.
   ///
-  /// With the argument `-com.apple.CoreData.SQLDebug N` the process logs this coordinator's SQL.
+  /// With the argument `-com.apple.CoreData.SQLDebug N`, the process logs this coordinator's SQL.
   public init(managedObjectModel model: NSManagedObjectModel) {
     ModelLayouts.make(for: model)
     managedObjectModel = model
@@ -46,15 +46,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     if let log = SQLDebugLog.requestedByArguments { eventHub.add(log) }
   }
 
-  /// A coordinator whose events are numbered and heard with those of others.
+  /// Creates a coordinator whose events are numbered and recorded together with those of others.
   ///
-  /// - Parameter hub: what the coordinators share.
+  /// - Parameter hub: The hub that the coordinators share.
   package convenience init(managedObjectModel model: NSManagedObjectModel, sharing hub: EventHub) {
     self.init(managedObjectModel: model)
     eventHub = hub
   }
 
-  /// The stores that were added, in the order in which they were.
+  /// The coordinator's stores, in the order in which they were added.
   public var persistentStores: [NSPersistentStore] {
     rowStores
   }
@@ -65,19 +65,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   var isSpread: Bool { isSpreadNow.load(ordering: .relaxed) }
 
-  /// Opens or creates the store in a file, or makes one in memory.
+  /// Opens or creates the store in a file, or creates one in memory.
   ///
-  /// A SQLite store at `/dev/null` is a database in memory, which all contexts of the coordinator share
-  /// and which is discarded with the store; each such store is one of its own. Readers and a save wait
-  /// for each other there, as there's no write-ahead log.
-  /// A file that does not exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a
-  /// store is only looked at: no byte in its folder changes.
-  /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema.
-  /// A document is written, or read, whole, and no statement runs.
-  /// - Parameter configuration: The model's configuration whose entities the store holds; nil for all.
-  /// - Throws: 134080 with a sentence when the file isn't a usable store, is one of this coordinator's
-  ///   already, or an option is none; 134100 when it was made with another model, 134020 when it lacks tables or columns,
-  ///   134000 for another type of store, 134070 for a configuration that the model does not have.
+  /// A SQLite store at `/dev/null` is an in-memory database, which all contexts of the coordinator share and
+  /// which is discarded with the store; each such store is separate. There, reads and saves wait for each
+  /// other, because there's no WAL.
+  /// A file that doesn't exist is created, unless `NSReadOnlyPersistentStoreOption` is true; such a store is
+  /// opened read-only: no file in its folder is modified.
+  /// Cost: creating runs the schema's DDL in one transaction; opening reads the metadata and the schema. A
+  /// document is written or read as a whole, without statements.
+  /// - Parameter configuration: The model's configuration whose entities the store contains; nil for all.
+  /// - Throws: 134080 with a message if the file isn't a usable store, was already added, or an option is
+  ///   invalid; 134100 if it was created with another model, 134020 if it lacks tables or columns, 134000 for
+  ///   an unknown type, 134070 for a configuration that isn't in the model.
   @discardableResult
   public func addPersistentStore(
     type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
@@ -88,7 +88,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// The older spelling of `addPersistentStore(type:at:)`.
   ///
-  /// A store in memory needs no URL.
+  /// An in-memory store needs no URL.
   @discardableResult
   public func addPersistentStore(
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -101,7 +101,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   /// Opens a store and adds it.
   ///
-  /// - Parameter original: The store that a new one in memory is a copy of.
+  /// - Parameter original: The store that a new in-memory store is a copy of.
   func add(
     _ type: NSPersistentStore.StoreType, _ configuration: String?, at url: URL?,
     options: [AnyHashable: Any]?, copying original: SQLiteStore? = nil
@@ -134,7 +134,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The identifier of a store's file, where the store may be one that was removed; nil for any other.
+  /// Returns the identifier of a store's file, if it may be that of a removed store; otherwise nil.
   private func formerIdentifier(_ type: NSPersistentStore.StoreType, at url: URL?) -> String? {
     guard let url, stores.withLock({ !$0.former.isEmpty }) else { return nil }
     let metadata = try? Self.metadataForPersistentStore(type: type, at: url)
@@ -178,19 +178,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Takes a store out of the list; nil when it is not there.
+  /// Removes and returns a store; nil if it isn't in the list.
   func detach(_ store: NSPersistentStore) -> RowStore? {
     stores.withLock { $0.remove(store) }
   }
 
-  /// Puts a store back that was taken out.
+  /// Adds a removed store again.
   func attach(_ store: RowStore) {
     _ = stores.withLock { try? $0.fill(store.place, with: store) }
   }
 
   /// The classes of stores by their types.
   ///
-  /// Apple's gives each class in an `NSValue`.
+  /// Core Data wraps each class in an `NSValue`.
   public class var registeredStoreTypes: [String: AnyClass] {
     [
       NSSQLiteStoreType: SQLiteStore.self, NSXMLStoreType: MemoryStore.self,
@@ -198,9 +198,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ]
   }
 
-  /// The ID that a URI names; nil for a URI of another store, an unknown entity, or no object URI.
+  /// Returns the object ID for a URI; nil if it's of another store or an unknown entity, or isn't an object
+  /// URI.
   ///
-  /// No statement: whether the row exists is not looked up.
+  /// No statements: doesn't check whether the row exists.
   public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
     let parts = url.path.split(separator: "/")
     guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("p"),
@@ -215,35 +216,35 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     return NSManagedObjectID(layout: layout, primaryKey: key, store: store)
   }
 
-  /// The store at a place, when it has been added.
+  /// Returns the store at an index, if it was added.
   func store(at place: Int) -> RowStore? {
     stores.withLock { $0.store(at: place) }
   }
 
-  /// The store that was removed from a place that's still free.
+  /// Returns the store that was removed from an index that's still unused.
   func formerStore(at place: Int) -> RowStore? {
     stores.withLock { $0.former[place] }
   }
 
-  /// The stores that hold an entity, in their order.
+  /// Returns the stores that can contain an entity, in order.
   func stores(holding layout: EntityLayout) -> [RowStore] {
     rowStores.filter { $0.layouts.holds(layout) }
   }
 
-  /// Any store, for what all of them know.
+  /// Returns any store, for information that all of them have.
   func anyStore() throws -> RowStore {
     guard let store = rowStores.first else { throw NSError.noStore() }
     return store
   }
 
-  /// Empties the row cache of each store of what somebody else has written to it.
+  /// Removes rows that were changed elsewhere from the row cache of each store.
   func forget(_ changes: MergedChanges) {
     for store in rowStores { store.forget(changes.of(store.place)) }
   }
 
-  /// The store that new objects of an entity go to: the first that holds it and may be written.
+  /// Returns the store for new objects of an entity: the first writable one that can contain it.
   ///
-  /// - Throws: 134030 when there is none.
+  /// - Throws: 134030 if there is none.
   func homeStore(of layout: EntityLayout) throws -> RowStore {
     let stores = rowStores
     guard !stores.isEmpty else { throw NSError.noStore() }
@@ -259,78 +260,79 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 }
 
 extension NSPersistentStore {
-  /// A kind of store.
+  /// A type of store.
   ///
   /// Apple counterpart: `NSPersistentStore.StoreType`.
   public struct StoreType: RawRepresentable, Hashable, Sendable {
-    /// Apple's name of the type.
+    /// Core Data's name of the type.
     public let rawValue: String
 
-    /// Takes Apple's name of the type.
+    /// Creates a type from Core Data's name.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// A SQLite file of Apple's format.
+    /// A SQLite file in Core Data's format.
     public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
 
-    /// One XML document, read whole when the store is added and written whole by each save.
+    /// One XML document, read as a whole when the store is added and written as a whole by each save.
     public static let xml = StoreType(rawValue: NSXMLStoreType)
 
-    /// One binary document, read whole when the store is added and written whole by each save.
+    /// One binary document, read as a whole when the store is added and written as a whole by each save.
     public static let binary = StoreType(rawValue: NSBinaryStoreType)
 
-    /// Rows in the memory of the process, gone with the store.
+    /// Rows in the memory of the process, discarded with the store.
     public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
   }
 }
 
 extension NSPersistentStoreCoordinator {
-  /// Stops the statements that run now, on all its stores; whoever runs one gets 134180.
+  /// Interrupts the statements that are running on all its stores; their callers get error 134180.
   ///
-  /// From any thread. For work whose errors are thrown, and for reading: a fault whose SELECT is stopped
-  /// reads as empty until `NSManagedObjectContext.revertInterruptedFaults()`.
+  /// Call it from any thread. For work whose errors are thrown, and for reading: a fault whose SELECT
+  /// is interrupted has default values until `NSManagedObjectContext.revertInterruptedFaults()`.
   package func interruptStatements() {
     for case let store as SQLiteStore in persistentStores { store.pool.interrupt() }
   }
 
-  /// Stops the statement of a save or of a batch request that runs now, on all its stores; whoever runs
-  /// one gets 134180, and nothing of its transaction is kept.
+  /// Interrupts the statement of a save or a batch request that is running on any of its stores; its
+  /// caller gets error 134180, and its transaction is rolled back.
   ///
-  /// From any thread. What is read meanwhile, such as a fault that a save fires, is not stopped.
+  /// Call it from any thread. Concurrent reads, such as a fault that a save fires, aren't interrupted.
   package func interruptWriting() {
     for case let store as SQLiteStore in persistentStores { store.pool.interruptWriter() }
   }
 }
 
-// Apple's names of a coordinator's notifications and of their keys.
+// Core Data's names of a coordinator's notifications and of their keys.
 
 extension Notification.Name {
-  /// A coordinator's stores are about to change.
+  /// Posted when a coordinator's stores are about to change.
   ///
   /// Core Data posts it when an iCloud account changes; OpenCoreData never does.
   public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
     "NSPersistentStoreCoordinatorStoresWillChangeNotification")
-  /// A coordinator has got a store, or has one less.
+  /// Posted after a store was added to or removed from a coordinator.
   ///
-  /// Posted by the thread that did it, with the coordinator as the object; the stores are in arrays
-  /// under `NSAddedPersistentStoresKey` and `NSRemovedPersistentStoresKey`. A store that was migrated is
-  /// under `NSUUIDChangedPersistentStoresKey`.
+  /// Posted on the thread that made the change, with the coordinator as the object; the stores are in
+  /// arrays under `NSAddedPersistentStoresKey` and `NSRemovedPersistentStoresKey`. A store that was
+  /// migrated is under `NSUUIDChangedPersistentStoresKey`.
   public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name(
     "NSPersistentStoreCoordinatorStoresDidChangeNotification")
-  /// A coordinator is going to take a store away, which can be read until all have been told.
+  /// Posted when a coordinator is about to remove a store, which can be read until all observers have
+  /// returned.
   ///
-  /// Posted by the thread that does it, with the store as the object.
+  /// Posted on the thread that removes it, with the store as the object.
   public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
     "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
 }
 
-/// Key of the stores that a coordinator has got.
+/// Key of the stores that were added to a coordinator.
 public let NSAddedPersistentStoresKey = "added"
-/// Key of the stores that a coordinator has lost, or is going to lose.
+/// Key of the stores that were removed from a coordinator, or are about to be.
 public let NSRemovedPersistentStoresKey = "removed"
-/// Key of a store that was migrated elsewhere: an array of the old store, the new store, and an array of
-/// pairs, each an array of an object's old and new `NSManagedObjectID`.
+/// Key of a migrated store: an array of the old store, the new store, and an array of pairs, each an
+/// array of an object's old and new `NSManagedObjectID`.
 public let NSUUIDChangedPersistentStoresKey = "NSUUIDChangedPersistentStores"
 
 extension NSPersistentStoreCoordinator {

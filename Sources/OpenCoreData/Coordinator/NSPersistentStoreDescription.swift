@@ -1,48 +1,48 @@
 import Dispatch
 import ManagedModel
 
-/// What a container or coordinator needs to know to open a store.
+/// The configuration that a container or coordinator uses to open a store.
 ///
 /// Set up by one thread before the stores are loaded. Apple counterpart: the same name.
 open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
   // set up by one thread before the container loads its stores
   /// The type of store; `NSSQLiteStoreType` by default.
   open var type = NSSQLiteStoreType
-  /// The file; `/dev/null`, where a SQLite store is kept in memory, unless changed.
+  /// The file; `/dev/null`, for an in-memory SQLite store, unless changed.
   open var url: URL? = URL(fileURLWithPath: "/dev/null")
-  /// The model's configuration whose entities the store holds; nil is all entities.
+  /// The model's configuration whose entities the store contains; nil for all entities.
   open var configuration: String?
-  /// Whether the store is only looked at: not a byte in its folder changes.
+  /// Whether the store is opened read-only: no file in its folder is modified.
   open var isReadOnly = false
-  /// Seconds to wait for a locked file.
+  /// The number of seconds to wait for a locked file.
   open var timeout: TimeInterval = 10
-  /// Whether the store is opened on a queue of its own, and the caller goes on meanwhile.
+  /// Whether the store is opened on its own queue, while the caller continues.
   open var shouldAddStoreAsynchronously = false
-  /// Whether a store of another model version may be migrated; kept, and without effect so far.
+  /// Whether a store of another model version may be migrated; stored, but not used yet.
   open var shouldMigrateStoreAutomatically = true
-  /// Whether the mapping for that may be inferred; kept, and without effect so far.
+  /// Whether the mapping model for that may be inferred; stored, but not used yet.
   open var shouldInferMappingModelAutomatically = true
   /// Further options.
   open private(set) var options: [String: Any] = [:]
   /// SQLite pragmas and their values.
   open private(set) var sqlitePragmas: [String: Any] = [:]
 
-  /// A description of the SQLite store in that file.
+  /// Creates a description of the SQLite store in a file.
   public init(url: URL) {
     self.url = url
   }
 
-  /// A description of a SQLite store at `/dev/null`, which is kept in memory.
+  /// Creates a description of an in-memory SQLite store at `/dev/null`.
   public override init() {
     super.init()
   }
 
-  /// Sets an option of `addPersistentStore`; nil takes it away.
+  /// Sets an option of `addPersistentStore`; nil removes it.
   open func setOption(_ option: Any?, forKey key: String) {
     options[key] = option
   }
 
-  /// Sets a pragma; nil takes it away.
+  /// Sets a pragma; nil removes it.
   open func setValue(_ value: Any?, forPragmaNamed name: String) {
     sqlitePragmas[name] = value
   }
@@ -58,16 +58,16 @@ open class NSPersistentStoreDescription: NSObject, @unchecked Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-  /// Opens or creates the store that a description describes, and tells how that went.
+  /// Opens or creates the store of a description, and calls the block with the result.
   ///
-  /// Makes the folder of a store that may be written. With `shouldAddStoreAsynchronously` the store is
-  /// opened on another queue, on which the block is called too; otherwise both happen before this
+  /// Creates the folder of a writable store. With `shouldAddStoreAsynchronously`, the store is opened
+  /// on another queue, where the block is called too; otherwise both happen before this method
   /// returns. Cost: as `addPersistentStore`.
   public func addPersistentStore(
     with description: NSPersistentStoreDescription,
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
-    // As Apple's: whoever asks for another queue gives a block that may run there.
+    // As in Core Data: a block for another queue may run there.
     nonisolated(unsafe) let block = block
     let work: @Sendable () -> Void = { [self] in
       do {

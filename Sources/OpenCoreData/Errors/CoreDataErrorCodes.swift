@@ -1,51 +1,51 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-// Apple's codes in NSCocoaErrorDomain and the keys of their userInfo, under Apple's names.
+// Core Data's codes in NSCocoaErrorDomain and the keys of their userInfo, with Core Data's names.
 
-/// A validation failed for a reason of its own.
+/// A validation failed for a reason that has no code of its own.
 public let NSManagedObjectValidationError = 1550
-/// A row would lose what it must lead to.
+/// A row would lose an object that it must refer to.
 public let NSManagedObjectConstraintValidationError = 1551
 /// Several validations failed; `NSDetailedErrorsKey` lists them.
 public let NSValidationMultipleErrorsError = 1560
-/// A property that must have a value is nil.
+/// A required property is nil.
 public let NSValidationMissingMandatoryPropertyError = 1570
-/// A to-many leads to too few objects.
+/// A to-many relationship has too few objects.
 public let NSValidationRelationshipLacksMinimumCountError = 1580
-/// A to-many leads to too many objects.
+/// A to-many relationship has too many objects.
 public let NSValidationRelationshipExceedsMaximumCountError = 1590
-/// A deny rule holds: the relationship still leads to something.
+/// A relationship with the deny rule still has objects.
 public let NSValidationRelationshipDeniedDeleteError = 1600
-/// A number is above its greatest value, or too wide for its type.
+/// A number is greater than its maximum, or too wide for its type.
 public let NSValidationNumberTooLargeError = 1610
-/// A number is below its least value, or too wide for its type.
+/// A number is less than its minimum, or too wide for its type.
 public let NSValidationNumberTooSmallError = 1620
-/// A date is after its latest.
+/// A date is later than its maximum.
 public let NSValidationDateTooLateError = 1630
-/// A date is before its earliest.
+/// A date is earlier than its minimum.
 public let NSValidationDateTooSoonError = 1640
-/// A date is none.
+/// A date isn't valid.
 public let NSValidationInvalidDateError = 1650
-/// A text is longer than allowed.
+/// A string is longer than its maximum.
 public let NSValidationStringTooLongError = 1660
-/// A text is shorter than allowed.
+/// A string is shorter than its minimum.
 public let NSValidationStringTooShortError = 1670
-/// A text does not match its pattern.
+/// A string doesn't match its pattern.
 public let NSValidationStringPatternMatchingError = 1680
-/// A URI is none.
+/// A URI isn't valid.
 public let NSValidationInvalidURIError = 1690
 /// A context couldn't get a lock; OpenCoreData doesn't throw it.
 public let NSManagedObjectContextLockingError = 132000
 /// A coordinator couldn't get a lock; OpenCoreData doesn't throw it.
 public let NSPersistentStoreCoordinatorLockingError = 132010
-/// A fault's row does not exist, or a relationship leads nowhere.
+/// A fault's row doesn't exist, or a reference is dangling.
 public let NSManagedObjectReferentialIntegrityError = 133000
 /// A relationship refers to an object in another store; OpenCoreData throws 134030 instead.
 public let NSManagedObjectExternalRelationshipError = 133010
 /// A row changed since its object was read.
 public let NSManagedObjectMergeError = 133020
-/// Values that must be unique are there more than once.
+/// Objects have the same values for a uniqueness constraint.
 public let NSManagedObjectConstraintMergeError = 133021
-/// The coordinator does not know stores of that type.
+/// The store type isn't known.
 public let NSPersistentStoreInvalidTypeError = 134000
 /// The file isn't a store of that type.
 public let NSPersistentStoreTypeMismatchError = 134010
@@ -57,15 +57,15 @@ public let NSPersistentStoreSaveError = 134030
 public let NSPersistentStoreIncompleteSaveError = 134040
 /// A save has conflicts that no merge policy resolved; OpenCoreData throws 133020 or 133021.
 public let NSPersistentStoreSaveConflictsError = 134050
-/// Something went wrong that has no code of its own.
+/// An error that has no code of its own.
 public let NSCoreDataError = 134060
-/// The store cannot do what it was asked for.
+/// The store can't perform the operation.
 public let NSPersistentStoreOperationError = 134070
-/// The store could not be opened.
+/// The store can't be opened.
 public let NSPersistentStoreOpenError = 134080
 /// The store didn't respond in time; OpenCoreData reports SQLite's own error instead.
 public let NSPersistentStoreTimeoutError = 134090
-/// The store does not know requests of that kind.
+/// The store doesn't support requests of this type.
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 /// The store was made with another version of the model.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
@@ -91,24 +91,24 @@ public let NSSQLiteError = 134180
 public let NSInferredMappingModelError = 134190
 /// An external record couldn't be imported; OpenCoreData doesn't throw it.
 public let NSExternalRecordImportError = 134200
-/// Transactions behind a token of the history were deleted: what has changed since is not known.
+/// Transactions after a history token were deleted.
 public let NSPersistentHistoryTokenExpiredError = 134301
 
 /// The domain of SQLite's own codes.
 public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
-/// Key of the errors that an error 1560 sums up.
+/// Key of the errors that an error 1560 combines.
 public let NSDetailedErrorsKey = "NSDetailedErrors"
-/// Key of the object that is not valid.
+/// Key of the invalid object.
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
-/// Key of the property that is not valid.
+/// Key of the invalid property.
 public let NSValidationKeyErrorKey = "NSValidationErrorKey"
-/// Key of the value that is not valid.
+/// Key of the invalid value.
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
-/// Key of the predicate that is not satisfied.
+/// Key of the predicate that isn't satisfied.
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
-/// Key of the objects an error is about.
+/// Key of the objects that an error affects.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
-/// Key of the stores an error is about.
+/// Key of the stores that an error affects.
 public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
 /// Key of the conflicts of an error 133020 or 133021: an array of `NSMergeConflict` or
 /// `NSConstraintConflict`.

@@ -1,7 +1,7 @@
 import ManagedModel
 
 extension NSError {
-  /// An error of `NSCocoaErrorDomain` with a sentence.
+  /// Creates an error of `NSCocoaErrorDomain` with a message.
   static func coreData(
     _ code: Int, _ message: String, _ userInfo: [String: Any] = [:]
   ) -> NSError {
@@ -10,12 +10,12 @@ extension NSError {
     return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
   }
 
-  /// A request that cannot be carried out.
+  /// Creates an error for a request that can't be executed.
   static func fetch(_ message: String) -> NSError {
     coreData(NSCoreDataError, message)
   }
 
-  /// A predicate that can't be evaluated.
+  /// Creates an error for a predicate that can't be evaluated.
   static func unanswerable(_ predicate: NSPredicate, _ reason: any Error) -> NSError {
     fetch("The predicate '\(predicate)' can't be evaluated: \(reason).")
   }

@@ -1,40 +1,40 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-// Apple's names of store types and of the options of `addPersistentStore`.
+// Core Data's names of store types and of the options of `addPersistentStore`.
 
 /// The type of stores in SQLite files.
 public let NSSQLiteStoreType = "SQLite"
-/// The type of stores that are one XML document, read and written whole.
+/// The type of stores that are one XML document, read and written as a whole.
 public let NSXMLStoreType = "XML"
-/// The type of stores that are one binary document, read and written whole.
+/// The type of stores that are one binary document, read and written as a whole.
 public let NSBinaryStoreType = "Binary"
-/// The type of stores in memory.
+/// The type of in-memory stores.
 public let NSInMemoryStoreType = "InMemory"
-/// Option: true opens a store to be looked at; not a byte in its folder changes.
+/// Option: true opens a store read-only; no file in its folder is modified.
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 /// Option: a dictionary of SQLite pragmas and their values.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
-/// Option: true opens a store although its model hashes are not those of the model.
+/// Option: true opens a store even if its version hashes differ from the model's.
 ///
 /// A table or column that the file lacks isn't noticed until a statement needs it, which fails with
-/// `NSSQLiteError`. The next save writes the hashes of the model into the store's metadata.
+/// `NSSQLiteError`. The next save writes the version hashes of the model to the store's metadata.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
-/// Option: true compacts a file whose pages are vacuumed by hand, when it is opened.
+/// Option: true compacts a file that isn't vacuumed automatically, when it's opened.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
-/// Option: true has SQLite look at the tables when the file is opened, so that it plans better.
+/// Option: true runs SQLite's ANALYZE when the file is opened, for better query plans.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
-/// Option of destroying and replacing: true does it although the file is open elsewhere.
+/// Option of destroying and replacing: true does so even if the file is in use.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 /// Key of the metadata: the type of the store.
 public let NSStoreTypeKey = "NSStoreType"
 /// Key of the metadata: the store's identity, part of each object's URI.
 public let NSStoreUUIDKey = "NSStoreUUID"
-/// Key of the metadata: a hash of each entity of the model the store was made with.
+/// Key of the metadata: a hash of each entity of the model the store was created with.
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
-/// Key of the metadata: what the model was called by whoever made the store.
+/// Key of the metadata: the version identifiers of the model the store was created with.
 public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
-/// Option: how many connections a SQLite store keeps for reading, an integer above 0; 4 without it.
+/// Option: the number of connections that a SQLite store keeps for reading, a positive integer; by default 4.
 ///
-/// A context that finds all of them in use gets one more, which is closed when it is given back.
+/// A context that finds all of them in use gets an additional one, which is closed when it's returned.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// Option: seconds to wait for a locked file.
+/// Option: the number of seconds to wait for a locked file.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"

@@ -10,7 +10,7 @@ public final class NSPersistentHistoryTransaction: NSObject, KeyValueReadable {
   public let storeID: String
   /// The date when it was written.
   public let timestamp: Date
-  /// The program's bundle identifier or name.
+  /// The name of the program.
   public let bundleID: String
   /// The process identifier.
   public let processID: String

@@ -1,18 +1,18 @@
 import ProfileEvents
 import SQLiteDriver
 
-/// What one context counts and tells: its counters, the event it is inside of, its call site.
+/// The profiling state of one context: its counters, the current event, and its call site.
 ///
-/// Passed down to the store with each request, so that a statement is counted and nested where it was
-/// asked for. Used on the context's queue alone.
+/// Passed to the store with each request, so that a statement is counted and nested where it was
+/// requested. Used only on the context's queue.
 final class ProfileScope {
   var hub: EventHub
   @exclusivity(unchecked) var counters = Counters()
-  /// The call site of whatever happens until it is changed.
+  /// The call site of events until it's changed.
   var callSite: CallSite?
   /// The context's name.
   var contextName: String?
-  /// Who the history says that saves.
+  /// The transaction author for the history.
   var author: String?
   @exclusivity(unchecked) private var parent = 0
 
@@ -20,16 +20,16 @@ final class ProfileScope {
     self.hub = hub
   }
 
-  /// Begins an event; nil, at the price of one load, when nobody listens.
+  /// Begins an event; nil, at the cost of one load, if there's no observer.
   @inline(__always)
   func begin(_ kind: EventKind) -> OpenEvent? {
     guard hub.isListening else { return nil }
     return open(kind)
   }
 
-  /// Ends an event and tells it.
+  /// Ends an event and emits it.
   ///
-  /// `complete` fills in what is known only now.
+  /// `complete` adds the values that are only known now.
   @inline(__always)
   func end(_ open: OpenEvent?, _ complete: (inout Event) -> Void = { _ in }) {
     guard let open else { return }
@@ -49,7 +49,7 @@ final class ProfileScope {
     hub.emit(event)
   }
 
-  /// Tells of what takes no time.
+  /// Emits an event without a duration.
   @inline(__always)
   func tell(_ kind: EventKind, _ complete: (inout Event) -> Void) {
     guard hub.isListening else { return }
@@ -57,14 +57,14 @@ final class ProfileScope {
     emit(OpenEvent(id: hub.nextID(), parent: parent, kind: kind, begin: now), end: now, complete)
   }
 
-  /// Ends an event that came to nothing: a save or a transaction that failed.
+  /// Discards an event that failed: a save or a transaction.
   ///
-  /// It is not told.
+  /// It isn't emitted.
   func abandon(_ open: OpenEvent?) {
     if let open { parent = open.parent }
   }
 
-  /// Runs a body on behalf of another context: its events lie inside that context's event.
+  /// Runs a body on behalf of another context: its events are nested in that context's event.
   func working<R>(for other: ProfileScope, _ body: () throws -> R) rethrows -> R {
     let (outer, place) = (parent, callSite)
     parent = other.parent
@@ -73,7 +73,7 @@ final class ProfileScope {
     return try body()
   }
 
-  /// The counters of a statement before its run; nil unless a sink asked for its work.
+  /// Returns the counters of a statement before its run; nil unless a sink requires them.
   func work(of statement: Statement) -> StatementWork? {
     hub.detail.contains(.work) ? statement.work : nil
   }
@@ -86,10 +86,10 @@ final class ProfileScope {
   }
 }
 
-/// An event that has begun and not ended.
+/// An event that has begun but not ended.
 struct OpenEvent {
   let id: Int
-  /// The event to go back to when this one ends.
+  /// The event to return to when this one ends.
   let parent: Int
   let kind: EventKind
   let begin: UInt64

@@ -1,7 +1,7 @@
 import ManagedModel
 import ProfileEvents
 
-/// The lines of one event, in the shapes of `Documentation/log-formats.md`.
+/// The lines of one event, in the formats of `Documentation/log-formats.md`.
 struct SQLDebugLines {
   let level: Int
   let showsBinds: Bool
@@ -12,12 +12,13 @@ struct SQLDebugLines {
     self.showsBinds = showsBinds
   }
 
-  /// Says what the log has beyond Apple's, so that a reader can tell "none" from "not told".
+  /// Writes which information the log has in addition to Core Data's, so that readers can distinguish "none"
+  /// from "not logged".
   mutating func announce() {
     own("this log has row-cache hits and save times")
   }
 
-  /// A statement that ran, with what was bound to it.
+  /// Writes a statement that ran, with its bound values.
   mutating func run(_ statement: StatementRecord) {
     for index in 0..<statement.intArrays {
       annotate("Bound intarray _Z_intarray\(index)")
@@ -35,14 +36,14 @@ struct SQLDebugLines {
     annotate("sql connection fetch time: \(SQLDebugLines.seconds(duration))")
   }
 
-  /// The total time of a SELECT, and its plan.
+  /// Writes the total time of a SELECT, and its plan.
   mutating func total(of select: SQLDebugSelect, duration: UInt64) {
     annotate(
       "total fetch execution time: \(SQLDebugLines.seconds(duration)) for \(select.rows) rows.")
     explain(select)
   }
 
-  /// An event that is over, with the SELECT that it asked for last; nil when none is open.
+  /// Writes the end of an event, with its last SELECT; nil if none is open.
   mutating func end(_ event: Event, with select: SQLDebugSelect?) {
     switch event.kind {
     case .storeOpening:
@@ -118,7 +119,7 @@ struct SQLDebugLines {
     guard isHit || event.source == .database && select != nil else { return }
     let source = isHit ? "row cache" : "database"
     let key = Int(event.object?.primaryKey ?? 0)
-    // Apple prints the object ID's address or tagged value here; ours stands for the key alone.
+    // Core Data prints the object ID's address or tagged value here; OpenCoreData prints only the key.
     let object = "\(SQLDebugLines.hexadecimal(key)) <\(event.object?.uri ?? "")>"
     let text =
       event.kind == .objectFault
@@ -128,7 +129,7 @@ struct SQLDebugLines {
     if isHit { own(text) } else { annotate(text) }
   }
 
-  /// The plan's own rows are in no public log, so they stand under our own prefix.
+  /// Query plans are in no public log, so they have the `cdprof:` prefix.
   private mutating func explain(_ select: SQLDebugSelect) {
     guard level >= 4, let plan = select.statement.plan else { return }
     let text = SQLDebugLines.oneLine(select.statement.sql, lineEnd: " ")
@@ -144,7 +145,7 @@ struct SQLDebugLines {
     all.append("cdprof: annotation: \(text)")
   }
 
-  /// One object of a list of values.
+  /// Returns one object of a list of values.
   private static func value(_ found: StatementRecord.FoundObject) -> String {
     let object = found.object
     let address = hexadecimal(Int(object.primaryKey))
@@ -160,10 +161,10 @@ struct SQLDebugLines {
     String(format: "%.4fs", Double(nanoseconds) / 1e9)
   }
 
-  /// A text without line ends and other control characters, so that nothing bound or named can look
-  /// like a line of the log.
+  /// Returns a string without line breaks and other control characters, so that no bound value or
+  /// name can look like a line of the log.
   ///
-  /// - Parameter lineEnd: what stands in the place of a line feed.
+  /// - Parameter lineEnd: The replacement for a line feed.
   static func oneLine(_ text: String, lineEnd: String = "\\n") -> String {
     guard text.unicodeScalars.contains(where: isControl) else { return text }
     return text.unicodeScalars.reduce(into: "") { line, scalar in
@@ -181,15 +182,15 @@ struct SQLDebugLines {
   }
 }
 
-/// A SELECT whose total time is still to be written: that of the event which asked for it.
+/// A SELECT whose total time is still to be written: that of the event that requested it.
 struct SQLDebugSelect {
   let statement: StatementRecord
   let entity: String?
   let rows: Int
-  /// Of the SELECT itself, in nanoseconds.
+  /// The duration of the SELECT itself, in nanoseconds.
   let duration: UInt64
   let thread: UInt64
-  /// What was written as the total of the same event's earlier SELECTs, in nanoseconds.
+  /// The total written for the same event's earlier SELECTs, in nanoseconds.
   let told: UInt64
 
   init(_ event: Event, told: UInt64) {
@@ -201,7 +202,7 @@ struct SQLDebugSelect {
     self.told = told
   }
 
-  /// Whether it answers a count; a fetch of dictionaries that counts has a blank behind the bracket.
+  /// Whether it's the SELECT of a count; a dictionary fetch that counts has a space after the parenthesis.
   var isCount: Bool {
     statement.sql.hasPrefix("SELECT COUNT(*) FROM ")
       || statement.sql.hasPrefix("SELECT COUNT(DISTINCT t0.Z_PK) FROM ")

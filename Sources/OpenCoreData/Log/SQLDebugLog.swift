@@ -2,35 +2,35 @@ import ManagedModel
 package import ProfileEvents
 import Synchronization
 
-/// Writes events as SQLDebug's lines, in Apple's exact shapes.
+/// Writes events as SQLDebug's lines, in Core Data's exact format.
 ///
-/// Levels: 1 the SQL and its times, 2 the bound values and each fetch with its rows as well, 3 the
-/// objects of the rows too, 4 the query plans. Each has all lines of those below it. What Apple's log
-/// does not say, and where nobody has seen how it says it, has lines of our own, which begin with
-/// `cdprof:`: faults that the row cache filled, times of saves, rows of plans.
-/// `Documentation/log-formats.md` has them all.
+/// Levels: 1 the SQL and its times, 2 also the bound values and each fetch with its rows, 3 also the
+/// objects of the rows, 4 also the query plans. Information that Core Data's log doesn't contain, or
+/// whose format isn't publicly known, has separate lines that begin with `cdprof:`: faults fulfilled
+/// from the row cache, times of saves, rows of plans. `Documentation/log-formats.md` describes them
+/// all.
 ///
-/// A line is a line: control characters inside a text are written as `\n` and the like. The lines of one
-/// event stand together, whatever other threads do.
+/// Each entry is one line: control characters inside of a string are written as `\n` and so on.
+/// The lines of one event are contiguous, whatever other threads do.
 package final class SQLDebugLog: EventSink {
   /// 0 to 4; 0 writes nothing.
   package let level: Int
-  /// Whether bound values are written as they are; `<private>` stands in their place otherwise.
+  /// Whether bound values are written; otherwise `<private>` is.
   package let showsBinds: Bool
   private let write: @Sendable (String) -> Void
   private let state = Mutex(State())
 
-  /// What is still to be written, by the number of the event that asked.
+  /// The pending lines, by the number of the event that requested them.
   private struct State {
     var open: [Int: SQLDebugSelect] = [:]
     var hasBegun = false
   }
 
-  /// Makes a log.
+  /// Creates a log.
   ///
   /// - Parameters:
-  ///   - showsBinds: Values are the user's data; they are kept back unless asked for.
-  ///   - write: Gets one line at a time, without a line feed, and must not cause events.
+  ///   - showsBinds: Whether to write bound values, which are the user's data.
+  ///   - write: Called with one line at a time, without a line feed; must not cause events.
   package init(
     level: Int, showsBinds: Bool = false, write: @escaping @Sendable (String) -> Void
   ) {
@@ -39,7 +39,7 @@ package final class SQLDebugLog: EventSink {
     self.write = write
   }
 
-  /// What the level needs beyond the cheap fields of events.
+  /// The details of events that the level requires.
   package var detail: EventDetail {
     var detail: EventDetail = level >= 1 ? [.opening] : []
     if level >= 2 { detail.insert(.binds) }
@@ -61,7 +61,7 @@ package final class SQLDebugLog: EventSink {
     if !state.hasBegun, event.kind != .storeOpening { lines.announce() }
     if event.kind == .statement, let statement = event.statement {
       let earlier = statement.kind == .select ? state.open[event.parent] : nil
-      // Each SELECT has a total of its own, even where one request needs two.
+      // Each SELECT has a total of its own, even if one request needs two.
       if let earlier { lines.total(of: earlier, duration: earlier.duration) }
       lines.run(statement)
       if statement.kind == .select {
@@ -80,7 +80,7 @@ package final class SQLDebugLog: EventSink {
     if !state.hasBegun, event.kind == .storeOpening { lines.announce() }
     state.hasBegun = true
     if event.parent == 0, event.kind != .statement, !state.open.isEmpty {
-      // What failed inside is not told, and its SELECTs never get their total.
+      // Nested events that failed aren't emitted, and their SELECTs never get a total.
       state.open = state.open.filter { $0.key < event.id || $0.value.thread != event.thread }
     }
     return lines.all
@@ -88,10 +88,10 @@ package final class SQLDebugLog: EventSink {
 }
 
 extension SQLDebugLog {
-  /// The log that the process asks for, on standard error: by the argument
-  /// `-com.apple.CoreData.SQLDebug N`, which is Apple's, or by `CDPROF_SQL_DEBUG=N` in the environment.
+  /// The log that the process's arguments or environment request, on stderr: by Apple's argument
+  /// `-com.apple.CoreData.SQLDebug N`, or by `CDPROF_SQL_DEBUG=N` in the environment.
   ///
-  /// Bound values are written, as Apple's log does: whoever starts a program with level 2 asks for them.
+  /// Bound values are written, as in Core Data's log: level 2 explicitly requests them.
   static let requestedByArguments: SQLDebugLog? = {
     let level = askedFor(
       CommandLine.arguments, ProcessInfo.processInfo.environment["CDPROF_SQL_DEBUG"])
@@ -99,7 +99,7 @@ extension SQLDebugLog {
     return SQLDebugLog(level: level, showsBinds: true, write: writeToStandardError)
   }()
 
-  /// The level that arguments and variable ask for; 0 for none, and for what isn't a number.
+  /// Returns the level in arguments and variable; 0 for none, and for values that aren't numbers.
   static func askedFor(_ arguments: [String], _ variable: String?) -> Int {
     let flag = arguments.firstIndex(of: "-com.apple.CoreData.SQLDebug")
     if let flag, arguments.indices.contains(flag + 1), let level = Int(arguments[flag + 1]) {
@@ -108,28 +108,28 @@ extension SQLDebugLog {
     return max(0, Int(variable ?? "") ?? 0)
   }
 
-  /// Writes one line to standard error; what would act on a terminal is escaped.
+  /// Writes one line to stderr; terminal control characters are escaped.
   package static func writeToStandardError(_ line: String) {
     FileHandle.standardError.write(Data((PrintableText.line(line) + "\n").utf8))
   }
 }
 
-/// Tells the statements by which a store is opened or made, as events of no context.
+/// Emits the statements that open or create a store, as events without a context.
 ///
-/// Made only for a sink that asks for `.opening`: they are no part of what a program's work costs, and
-/// the counters leave them out. Any thread may use it.
+/// Created only for a sink that requires `.opening`: they aren't part of the costs of a program's
+/// work, and the counters exclude them. Any thread may use it.
 struct StoreOpeningLogger: Sendable {
   private let hub: EventHub
 
-  /// Nil when nobody asks.
+  /// Nil if no sink requires it.
   init?(_ hub: EventHub) {
     guard hub.detail.contains(.opening) else { return nil }
     self.hub = hub
   }
 
-  /// Tells a statement that has run.
+  /// Emits a statement that has run.
   ///
-  /// - Parameter begin: nanoseconds of `MonotonicClock`; now for one whose time nobody took.
+  /// - Parameter begin: Nanoseconds of `MonotonicClock`; now for a statement that wasn't timed.
   func tell(_ sql: String, _ kind: StatementKind = .housekeeping, begin: UInt64? = nil) {
     let now = MonotonicClock.now()
     let begin = begin ?? now
@@ -142,7 +142,7 @@ struct StoreOpeningLogger: Sendable {
 }
 
 extension Optional<StoreOpeningLogger> {
-  /// Runs what a statement does and tells it, if somebody asks; one that fails is not told.
+  /// Runs a statement's body and emits the statement, if a sink requires it; one that fails isn't emitted.
   func telling<R>(
     _ sql: String, _ kind: StatementKind = .housekeeping, _ body: () throws -> R
   ) rethrows -> R {

@@ -106,7 +106,6 @@ final class MutableRelationshipSet: NSMutableSet {
 ///
 /// Foundation's ordered set reads its own storage, so that is kept as a copy of the relationship's list,
 /// which reports every change to it (`ToManyValue.mirror`). Methods called here change only the relationship.
-/// relationship and nothing else.
 final class MutableRelationshipList: NSMutableOrderedSet {
   private var owner: NSManagedObject?
   private var relationship: NSRelationshipDescription?
@@ -130,7 +129,7 @@ final class MutableRelationshipList: NSMutableOrderedSet {
     self.init(capacity: elements.count)
   }
 
-  // MARK: What the relationship tells
+  // MARK: Changes from the relationship
 
   func noteInsertion(of object: NSManagedObject, at index: Int) {
     super.insert(object, at: index)
@@ -145,7 +144,7 @@ final class MutableRelationshipList: NSMutableOrderedSet {
     for (index, object) in list.enumerated() { super.insert(object, at: index) }
   }
 
-  // MARK: What a program calls
+  // MARK: Calls from programs
 
   /// Replaces the list with a changed copy.
   private func change(_ body: (inout [NSManagedObject]) -> Void) {

@@ -119,14 +119,12 @@ open class NSManagedObject: NSObject {
   ///
   /// `changedValues()` includes the values set here until the object is saved, even if they were set through
   /// primitive accessors. Call `super`.
-  /// primitive accessors or not. Call `super`.
   open func awakeFromInsert() {}
 
   /// Called each time the object has been fulfilled from its row.
   ///
   /// Values set here change neither the object's nor the context's state, and a relationship set here doesn't
   /// update its inverse. Call `super`.
-  /// its other side. Call `super`.
   open func awakeFromFetch() {}
 
   /// Called after several values were restored at once: by a merging refresh, a rollback, an undo, or a redo.

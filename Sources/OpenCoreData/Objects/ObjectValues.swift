@@ -6,7 +6,6 @@ import ManagedModel
 /// Changed values are marked; the others are cached decoded or related values. Strings that were read are
 /// separate, so that accessors in other modules can read them directly. Each kind of storage is allocated for
 /// its first value.
-/// of storage is made when the first value of its kind comes.
 @usableFromInline
 final class ObjectValues {
   private let count: Int

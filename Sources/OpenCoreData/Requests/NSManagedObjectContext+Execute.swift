@@ -10,7 +10,6 @@ extension NSManagedObjectContext {
   ///   `finalResult` is set later if it's asynchronous.
   /// - Throws: 134091 if the store doesn't support the request, 134030 for a batch on a read-only
   ///   store, 134301 for an expired history token; otherwise an error of the request or the store.
-  ///   of the store.
   @discardableResult
   public final func execute(
     _ request: NSPersistentStoreRequest, file: String = #fileID, line: Int = #line

@@ -2,21 +2,21 @@ import ManagedModel
 
 /// Checks a keyed archive before Foundation reads it.
 ///
-/// Foundation's unarchiver on Linux stops the process on damaged bytes, on an object of a class that
+/// Foundation's unarchiver on Linux stops the process on corrupt bytes, on an object of a class that
 /// isn't allowed, and on an object that contains itself.
 struct ArchiveCheck {
   private typealias Value = BinaryPropertyList.Value
 
-  /// The deepest nesting of objects that is read.
+  /// The maximum nesting of objects.
   private static let maximumDepth = 200
 
   /// The names of the classes of all objects in the archive.
   let classNames: Set<String>
 
-  /// Reads an archive's objects without making instances of their classes.
+  /// Reads an archive's objects without creating instances of their classes.
   ///
-  /// Takes time and memory in proportion to the bytes. Fails for bytes that aren't a binary keyed
-  /// archive, and for objects that contain themselves or are nested too deeply.
+  /// Takes time and memory in proportion to the bytes. Returns nil for bytes that aren't a binary
+  /// keyed archive, and for objects that contain themselves or are nested too deeply.
   init?(_ data: Data) {
     let bytes = [UInt8](data)
     guard
@@ -42,12 +42,13 @@ struct ArchiveCheck {
     }
   }
 
-  /// Whether every object is of one of some classes or of their subclasses.
+  /// Returns whether every object is of one of some classes or of their subclasses.
   func holdsOnly(_ allowed: [AnyClass]) -> Bool {
     classNames.allSatisfy { Self.isAllowed($0, allowed) }
   }
 
-  /// Whether every object is of one of some classes, or of a class of the program that has `NSCoding`.
+  /// Returns whether every object is of one of some classes, or of a class of the program that conforms to
+  /// `NSCoding`.
   func holdsOnlyCodable(_ allowed: [AnyClass]) -> Bool {
     classNames.allSatisfy { name in
       Self.isAllowed(name, allowed)
@@ -60,11 +61,11 @@ struct ArchiveCheck {
     return allowed.contains { found.isSubclass(of: $0) }
   }
 
-  /// A walk along the references between objects, each object once.
+  /// A traversal of the references between objects, visiting each object once.
   private struct Walk {
     let objects: [Value]
     var classNames: Set<String> = []
-    /// The nesting below each object that was visited.
+    /// The nesting below each visited object.
     private var heights: [UInt32: Int] = [:]
     private var open: Set<UInt32> = []
 
@@ -74,7 +75,7 @@ struct ArchiveCheck {
 
     /// Visits everything below a value.
     ///
-    /// - Returns: How deeply objects are nested below it; nil when one contains itself, or they are
+    /// - Returns: The depth of objects nested below it; nil if one contains itself, or they are
     ///   nested too deeply.
     mutating func visit(_ value: Value, depth: Int = 0) -> Int? {
       guard depth < ArchiveCheck.maximumDepth else { return nil }

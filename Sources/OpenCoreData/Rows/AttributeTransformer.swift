@@ -3,14 +3,14 @@ import ManagedModel
 /// The transformer of one attribute, with its direction.
 struct AttributeTransformer {
   private let transformer: ValueTransformer
-  /// Whether bytes are what it transforms from.
+  /// Whether it transforms from bytes.
   private let readsBytes: Bool
   /// Whether the attribute names no transformer: bytes that aren't an archive are values too.
   private let isDefault: Bool
 
-  /// The transformer that an attribute names, or `NSKeyedUnarchiveFromData` if it names none.
+  /// Creates the transformer that an attribute names, or `NSKeyedUnarchiveFromData` if it names none.
   ///
-  /// It's nil for a transformer that isn't registered: the attribute's values are bytes then.
+  /// Nil for a transformer that isn't registered: the attribute's values are bytes then.
   init?(_ attribute: NSAttributeDescription) {
     guard attribute.attributeType == .transformableAttributeType else { return nil }
     let name = attribute.valueTransformerName.map { NSValueTransformerName($0) }
@@ -23,9 +23,9 @@ struct AttributeTransformer {
     isDefault = name == nil
   }
 
-  /// The bytes of a value; nil when the transformer makes none.
+  /// Returns the bytes of a value; nil if the transformer returns none.
   func encode(_ value: Any) -> Data? {
-    // Bytes that an archive could be taken for are archived themselves.
+    // Bytes that could be mistaken for an archive are archived themselves.
     if isDefault, let bytes = value as? Data, ArchiveCheck(bytes) == nil { return bytes }
     let made =
       readsBytes
@@ -33,22 +33,22 @@ struct AttributeTransformer {
     return made as? Data
   }
 
-  /// The value of some bytes; nil when they make none.
+  /// Returns the value of some bytes; nil if they have none.
   func decode(_ bytes: Data) -> Any? {
     let value =
       readsBytes ? transformer.transformedValue(bytes) : transformer.reverseTransformedValue(bytes)
     return isDefault ? value ?? bytes : value
   }
 
-  /// A value as rows store it; null when the transformer makes no bytes of it.
+  /// Returns a value as rows store it; null if the transformer can't encode it.
   ///
-  /// - Parameter isExternal: Whether the bytes can be in a file and begin with where they are.
+  /// - Parameter isExternal: Whether the bytes can be in external storage and begin with a marker.
   func rawValue(of value: Any, isExternal: Bool) -> RowValue {
     guard let made = encode(value) else { return .null }
     return .bytes(isExternal ? ExternalStorage.inRow(made) : made)
   }
 
-  /// Whether two raw values of a slot are the same bytes, or bytes of equal values.
+  /// Returns whether two raw values of a slot are the same bytes, or bytes of equal values.
   func areEqual(_ first: RowValue, _ second: RowValue, _ kind: RowSlot.Kind) -> Bool {
     if first == second { return true }
     guard let first = first.value(kind) as? Data, let second = second.value(kind) as? Data,
@@ -59,12 +59,12 @@ struct AttributeTransformer {
 }
 
 extension AttributeTransformer {
-  /// Whether two values of a transformable attribute are equal; two archives of one value needn't be.
+  /// Returns whether two values of a transformable attribute are equal; two archives of one value
+  /// needn't be.
   ///
-  /// Collections are compared element by element, an Objective-C collection with its Swift
-  /// counterpart too; an object that isn't `Equatable` equals only itself; a value of another type
-  /// that isn't `Equatable` equals one that consists of equal parts. A number that isn't one equals
-  /// itself.
+  /// Collections are compared element by element, also an Objective-C collection with its Swift
+  /// counterpart; an object that isn't `Equatable` equals only itself; a value of another type that
+  /// isn't `Equatable` equals one that consists of equal parts. NaN equals NaN.
   static func areEqual(_ first: Any?, _ second: Any?) -> Bool {
     guard let first, let second else { return first == nil && second == nil }
     if type(of: first) is AnyClass, type(of: second) is AnyClass,
@@ -117,7 +117,7 @@ extension AttributeTransformer {
   }
 }
 
-/// A value that was set to a transformable attribute, encoded when its bytes are first asked for.
+/// A value that was set to a transformable attribute, encoded when its bytes are first needed.
 final class TransformedValue {
   let value: Any
   private let transformer: AttributeTransformer
@@ -126,7 +126,7 @@ final class TransformedValue {
   private var encoded: RowValue?
 
   /// - Parameters:
-  ///   - isExternal: Whether the bytes may be in a file and state whether they are.
+  ///   - isExternal: Whether the bytes can be in external storage and begin with a marker.
   ///   - replaced: The persisted value, if it was decoded before this one was set.
   init(
     _ value: Any, by transformer: AttributeTransformer, isExternal: Bool,
@@ -138,7 +138,7 @@ final class TransformedValue {
     self.replaced = replaced
   }
 
-  /// The bytes that are saved; null when the transformer makes none of the value.
+  /// The bytes to save; null if the transformer can't encode the value.
   var rawValue: RowValue {
     if let encoded { return encoded }
     let made = transformer.rawValue(of: value, isExternal: isExternal)

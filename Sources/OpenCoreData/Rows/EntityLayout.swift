@@ -1,91 +1,92 @@
 import ManagedModel
 import Synchronization
 
-/// Where each property of an entity lives: in a row, in an object, in a SELECT.
+/// The position of each property of an entity in a row, in an object, and in a SELECT.
 ///
-/// Made once for each entity of a model that a coordinator uses; `entity.runtimeLayout` holds it. It is
-/// the layout of the rows of a coordinator's first store; for each further one there is a variant,
-/// `at(_:)`, which differs in its indexes alone, so that two rows of one key in two stores are never
-/// taken for one. Everything here is constant, so objects of any context read it without a lock.
+/// Created once for each entity of a model that a coordinator uses; `entity.runtimeLayout` retains
+/// it. It's the layout of the rows of a coordinator's first store; each further one has a variant,
+/// `at(_:)`, which differs only in its indexes, so that two rows of one key in two stores are never
+/// confused. Immutable, so objects of any context read it without a lock.
 @usableFromInline
 final class EntityLayout: @unchecked Sendable {  // immutable after init
-  /// Held, so that an object may outlive its model.
+  /// Retained, so that an object can outlive its model.
   ///
-  /// The entity's reference to this layout goes with the model, which is what breaks the cycle.
+  /// The entity's reference to this layout is released with the model, which breaks the cycle.
   let entity: NSEntityDescription
-  /// Which of its coordinator's stores the rows are in, from 0.
+  /// The index in its coordinator of the store that contains the rows, from 0.
   let place: Int
-  /// Counted from 0 in the model's order of entities; the same in every store.
+  /// The index in the model's order of entities; the same in every store.
   let modelIndex: Int
-  /// Unlike that of any other layout of the family.
+  /// An index that is unique in the family.
   let index: Int
-  /// Unlike that of any other layout of the process; above 0.
+  /// A number that is unique in the process; positive.
   let number = EntityLayout.numbers.add(1, ordering: .relaxed).newValue
-  /// The index of the root entity in its store: primary keys are unique below one root.
+  /// The index of the root entity in its store: primary keys are unique within a root entity.
   let rootIndex: Int
-  /// What a root's index has been raised by for the store.
+  /// The store's offset of root indexes.
   let rootOffset: Int
   /// Persistent attributes and to-one relationships, in the order of `slotProperties`.
   let slots: [RowSlot]
-  /// Their names, which asking the properties for costs more.
+  /// Their names, which are slower to read from the properties.
   let slotNames: [String]
-  /// The slots whose values may be in files beside the store.
+  /// The slots whose values can be in external storage.
   let externalSlots: [RowSlot]
   let toMany: [NSRelationshipDescription]
   /// Whether one of them is ordered.
   let hasLists: Bool
-  /// The names of the relationships that list objects of this entity and are in no row of theirs: the
-  /// other ends of many-to-manys, and to-manys without an inverse.
+  /// The names of the relationships that contain objects of this entity without a slot in their rows:
+  /// the inverses of many-to-manys, and to-manys without an inverse.
   let listings: [String]
-  /// The stored attributes that are groups of values; each leaf of them has a slot.
+  /// The stored composite attributes; each leaf of them has a slot.
   let composites: [NSCompositeAttributeDescription]
-  /// What lives in the object alone: transient attributes and to-ones, and to-ones without a destination.
+  /// Properties stored only in the object: transient attributes and to-ones, and to-ones without a
+  /// destination.
   let transients: [NSPropertyDescription]
   /// Their default values.
   let transientDefaults: [Any?]
-  /// The uniqueness constraints, inherited ones included.
+  /// The uniqueness constraints, including inherited ones.
   let constraints: [UniquenessConstraint]
-  /// Bytes of a row before its texts and blobs.
+  /// The bytes of a row before its strings and data.
   let fixedSize: Int
-  /// All values nil; what a fault shows.
+  /// A row of nils, for faults.
   ///
-  /// Never counted, never freed.
+  /// Never counted or freed.
   let faultRow: Row
-  /// The model's default values; what a new object shows.
+  /// The model's default values, for new objects.
   ///
-  /// Never counted, never freed.
+  /// Never counted or freed.
   let defaultRow: Row
   /// The class of this entity's objects.
   let objectClass: NSManagedObject.Type
-  /// The slots as accessors in other modules find them.
+  /// The slots for accessors in other modules.
   @usableFromInline let slotTable: SlotTable
   /// The initial state of objects of `objectClass`.
   private let objectState: ObjectState
-  /// That class's own accessors by key; nil when it has none.
+  /// That class's own accessors by key; nil if it has none.
   let accessors: [String: KeyedAccessor]?
-  /// Whether that class is the application's, which may have overridden what the framework calls.
+  /// Whether that class is a custom class, which may override methods that the framework calls.
   let hasOwnClass: Bool
-  /// What the model demands of the values.
+  /// The validation rules of the values.
   let rules: ValidationRules
-  /// Whether filling an object turns bytes into values.
+  /// Whether fulfilling an object decodes transformable values.
   let hasTransformers: Bool
   /// The transformers of transformable attributes, by slot.
   private let transformers: [AttributeTransformer?]
   private let places: NameTable
   private static let numbers = Atomic<UInt32>(0)
-  /// Held for the slots, which do not count them: an entity does not hold its superentity's.
+  /// Retains the slots' properties: slots don't, and an entity doesn't retain its superentity's.
   private let properties: [NSPropertyDescription]
 
-  /// The same for the layouts of one model, and for no other.
+  /// Identifies the layouts of one model.
   let family: LayoutFamily
-  /// The layouts for further stores, by place; those of the first store's layout alone are used.
+  /// The layouts for further stores, by index; used only in the first store's layout.
   private let variants = Mutex<[Int: EntityLayout]>([:])
 
-  /// Lays out one entity.
+  /// Creates the layout of an entity.
   ///
   /// - Parameters:
-  ///   - modelIndex: Of the entity among the model's.
-  ///   - rootIndex: Of its root entity among the model's.
+  ///   - modelIndex: The index of the entity in the model.
+  ///   - rootIndex: The index of its root entity in the model.
   init(
     entity: NSEntityDescription, modelIndex: Int, rootIndex: Int, place: Int = 0,
     objectClass: NSManagedObject.Type, family: LayoutFamily
@@ -148,7 +149,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     self.defaultRow = nulls.finish(version: 0, immortal: true)
   }
 
-  /// The initial state of objects of a class whose entity has these slots.
+  /// Returns the initial state of objects of a class whose entity has these slots.
   private static func state(
     of objectClass: NSManagedObject.Type, with slots: [RowSlot]
   ) -> ObjectState {
@@ -160,13 +161,13 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
       ? state.union(.reportsChanges) : state
   }
 
-  /// The accessors of a class by key, the last one of each; nil when it has none.
+  /// Returns the accessors of a class by key, the last one of each; nil if it has none.
   private static func accessors(of type: NSManagedObject.Type) -> [String: KeyedAccessor]? {
     let listed = type.keyedAccessors
     return listed.isEmpty ? nil : Dictionary(listed.map { ($0.key, $0) }) { _, last in last }
   }
 
-  /// The default value of a transient property, as the Swift type of its attribute.
+  /// Returns the default value of a transient property, as the Swift type of its attribute.
   private static func defaultValue(of property: NSPropertyDescription) -> Any? {
     guard let attribute = property as? NSAttributeDescription, let value = attribute.defaultValue
     else { return nil }
@@ -207,7 +208,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     defaultRow.freeImmortal()
   }
 
-  /// The layout of the same entity in another of a coordinator's stores.
+  /// Returns the layout of the same entity in another of a coordinator's stores.
   ///
   /// Any thread may call it.
   func at(_ place: Int) -> EntityLayout {
@@ -224,38 +225,38 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     }
   }
 
-  /// A new object of the layout's class that is in no context.
+  /// Creates an object of the layout's class without a context.
   func makeObject() -> NSManagedObject {
     let object = objectClass.init(entity: entity, insertInto: nil)
     if place != 0 { object.layout = self }
     return object
   }
 
-  /// Where the property of that name lives; nil when the entity has no such property.
+  /// Returns the position of a property by name; nil if the entity has no such property.
   func place(of name: String) -> PropertyPlace? {
     places[name]
   }
 
-  /// What is known of an object by its class: whether it reads and writes by fixed slots, and whether
-  /// it's told what it sets.
+  /// Returns the state determined by an object's class: whether it uses fixed slots, and whether it's
+  /// notified of changed properties.
   ///
-  /// Another class than the entity's own may have been generated from another entity.
+  /// A class other than the entity's own may have been generated from another entity.
   func initialState(of type: NSManagedObject.Type) -> ObjectState {
     if type == objectClass { return objectState }
     return MethodOverrides.ofChanges.mayExist(in: type) ? .reportsChanges : []
   }
 
-  /// The transformer of a transformable slot; nil when its values are bytes.
+  /// Returns the transformer of a transformable slot; nil if its values are bytes.
   func transformer(_ slot: RowSlot) -> AttributeTransformer? {
     transformers[slot.index]
   }
 
-  /// A slot's value in a row, a transformable as its transformer makes it.
+  /// Returns a slot's value in a row, decoded if it's transformable.
   func value(_ slot: RowSlot, in row: Row) -> Any? {
     decoded(row.value(slot), slot)
   }
 
-  /// A slot's value in raw form as it is read, a transformable as its transformer makes it.
+  /// Returns a slot's value from its raw form, decoded if it's transformable.
   func value(_ slot: RowSlot, of raw: RowValue) -> Any? {
     decoded(raw.value(slot.kind), slot)
   }
@@ -267,17 +268,17 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
     return transformer.decode(bytes)
   }
 
-  /// The number of values an object may hold beside its row.
+  /// The number of values an object can store in addition to its row.
   var placeCount: Int {
     slots.count + toMany.count + transients.count
   }
 
-  /// The first of the places that belong to transient attributes.
+  /// The first position of a transient attribute.
   var firstTransient: Int {
     slots.count + toMany.count
   }
 
-  /// The position of a property among the values an object holds beside its row.
+  /// Returns the position of a property among the values that an object stores in addition to its row.
   func holdingIndex(_ place: PropertyPlace) -> Int {
     switch place {
     case .slot(let index): index
@@ -288,7 +289,7 @@ final class EntityLayout: @unchecked Sendable {  // immutable after init
   }
 }
 
-/// The home of a property's value.
+/// The position of a property's value.
 enum PropertyPlace: Hashable {
   /// In the row: a persistent attribute or a to-one relationship.
   case slot(Int)
@@ -301,16 +302,16 @@ enum PropertyPlace: Hashable {
 }
 
 extension EntityLayout {
-  /// The value of a composite attribute; nil when all its leaves are nil.
+  /// Returns the value of a composite attribute; nil if all its leaves are nil.
   ///
-  /// - Parameter value: The value of a leaf's slot.
+  /// - Parameter value: Returns the value of a leaf's slot.
   func gathered(_ composite: Int, _ value: (RowSlot) -> Any?) -> [String: Any]? {
     composites[composite].gathered { path in slot(at: path).flatMap(value) }
   }
 
-  /// The slots of a composite attribute's leaves with the values that a value of it gives them.
+  /// Returns the slots of a composite attribute's leaves with the values for them.
   ///
-  /// - Throws: An error for a value that is none of the attribute.
+  /// - Throws: An error for a value that isn't valid for the attribute.
   func spread(
     _ value: Any?, over composite: Int
   ) throws(CompositeValueError) -> [(slot: RowSlot, value: Any?)] {
@@ -319,9 +320,9 @@ extension EntityLayout {
     }
   }
 
-  /// Values by property, with each composite's leaves gathered under its name.
+  /// Returns values by property, with each composite's leaves gathered under its name.
   ///
-  /// - Parameter values: By slot; nil is `NSNull`, for a group too.
+  /// - Parameter values: By slot; nil is `NSNull`, also for a group.
   func gatheringComposites(_ values: [String: Any]) -> [String: Any] {
     guard !composites.isEmpty else { return values }
     var result = values
@@ -333,7 +334,7 @@ extension EntityLayout {
     return result
   }
 
-  /// The name of the property that a slot belongs to: for a leaf that of its composite attribute.
+  /// Returns the name of the property that a slot belongs to: for a leaf, that of its composite attribute.
   func propertyName(_ slot: RowSlot) -> String {
     guard !composites.isEmpty, let point = slot.name.firstIndex(of: "."),
       case .composite? = place(of: String(slot.name[..<point]))

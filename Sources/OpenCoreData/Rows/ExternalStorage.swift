@@ -1,16 +1,17 @@
 import ManagedModel
 
-/// Where a store keeps large binary values outside of its file, and how its rows name them.
+/// The external storage of a store: large binary values in separate files, and the references to them in
+/// rows.
 ///
-/// A value of an attribute with `allowsExternalBinaryDataStorage` begins with a byte that says where
-/// the rest is: 1, in the row itself; 2, in a file, whose name follows. The book's chapter 5.
+/// A value of an attribute with `allowsExternalBinaryDataStorage` begins with a marker byte: 1 if the rest is
+/// the value, 2 if it's the name of an external data file. See the book's chapter 5.
 package struct ExternalStorage: Sendable {
-  /// The folder beside the store, `.NAME_SUPPORT/_EXTERNAL_DATA`.
+  /// The folder next to the store, `.NAME_SUPPORT/_EXTERNAL_DATA`.
   ///
-  /// It need not exist.
+  /// It needn't exist.
   package let folder: URL
 
-  /// The folder of a store's file.
+  /// Creates the external storage of a store's file.
   package init(storeURL: URL) {
     let name = storeURL.deletingPathExtension().lastPathComponent
     folder = storeURL.deletingLastPathComponent()
@@ -19,10 +20,11 @@ package struct ExternalStorage: Sendable {
     largestInRow = 100_000
   }
 
-  /// Values of more bytes than this go into a file; up to it SQLite is faster.
+  /// The maximum size in bytes of values in rows, for which SQLite is faster; larger ones are written to a
+  /// file.
   let largestInRow: Int
 
-  /// The storage of a store in memory: every value stays in its row.
+  /// The storage of an in-memory store: every value stays in its row.
   static let inRows = ExternalStorage(
     folder: URL(fileURLWithPath: "/dev/null", isDirectory: false), largestInRow: .max)
 
@@ -34,9 +36,9 @@ package struct ExternalStorage: Sendable {
   private static let inRow: UInt8 = 1
   private static let inFile: UInt8 = 2
 
-  // MARK: What a column holds
+  // MARK: Column values
 
-  /// The bytes of a column for a value that is kept in the row.
+  /// Returns a column's bytes for a value in the row.
   static func inRow(_ value: Data) -> Data {
     var bytes = Data(capacity: value.count + 1)
     bytes.append(inRow)
@@ -44,39 +46,39 @@ package struct ExternalStorage: Sendable {
     return bytes
   }
 
-  /// The bytes of a column for a value that is kept in a file.
+  /// Returns a column's bytes for a value in a file.
   static func reference(to file: ExternalFile) -> Data {
     Data([inFile] + file.name.utf8)
   }
 
-  /// The value that a column's bytes hold, `Data`, or the `ExternalFile` that they name.
+  /// Returns the value of a column's bytes, `Data`, or the `ExternalFile` that they refer to.
   ///
-  /// Bytes that begin otherwise are the value: they were written before the attribute was allowed
-  /// to be kept outside.
+  /// Bytes without a marker are the value: they were written before the attribute allowed external
+  /// storage.
   static func contents(_ bytes: Data) -> Any {
     if let file = ExternalFile(reference: bytes) { return file }
     return bytes.first == inRow ? Data(bytes.dropFirst()) : bytes
   }
 
-  /// The name of the file that a column's bytes lead to; nil for a value in the row, and for bytes
-  /// that name no file.
+  /// Returns the name of the file that a column's bytes refer to; nil for a value in the row, and for
+  /// bytes without a file name.
   package static func fileName(in bytes: [UInt8]) -> String? {
     ExternalFile(reference: Data(bytes))?.name
   }
 }
 
-/// A file beside a store that holds one large value.
+/// An external data file with one large value.
 struct ExternalFile: Hashable, Sendable {
-  /// A UUID, so that no path is ever made of what a row says.
+  /// A UUID, so that a row's contents are never used as a path.
   let name: String
 
-  /// A name that no other file has.
+  /// Creates a unique name.
   init() {
     name = UUID().uuidString
   }
 
-  /// The file that a column's bytes name: a 2, the UUID, and a zero at the end or not; nil when they
-  /// name none.
+  /// Creates the file that a column's bytes refer to: a 2, the UUID, and optionally a zero; nil if
+  /// they aren't a reference.
   init?(reference bytes: Data) {
     guard bytes.first == 2, (37...38).contains(bytes.count) else { return nil }
     let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)

@@ -1,8 +1,8 @@
 import ManagedModel
 
-/// An entity and a key, as an identifier fetch gives them.
+/// An entity and a primary key, the result of an object ID fetch.
 struct FetchedIdentity: @unchecked Sendable {  // layouts are immutable
-  /// Not counted: the store holds its layouts.
+  /// Not retained: the store retains its layouts.
   private let reference: Unmanaged<EntityLayout>
   let primaryKey: Int64
 
@@ -13,15 +13,15 @@ struct FetchedIdentity: @unchecked Sendable {  // layouts are immutable
 
   var layout: EntityLayout { reference.takeUnretainedValue() }
 
-  /// Whether it is of that layout, asked without counting.
+  /// Returns whether it's of a layout, without retaining that.
   func isOf(_ layout: EntityLayout) -> Bool {
     reference.toOpaque() == Unmanaged.passUnretained(layout).toOpaque()
   }
 }
 
-/// A row as it came from the store.
+/// A row read from the store.
 ///
-/// Whoever holds it owns one count of `row`.
+/// Its holder owns one reference count of `row`.
 struct FetchedRow {
   let identity: FetchedIdentity
   let row: Row

@@ -1,11 +1,10 @@
-/// An open-addressing table from primary keys to values: the registry and the row cache stand on it.
+/// An open-addressing table from primary keys to values, used by the registry and the row cache.
 ///
-/// Fibonacci hashing of groups of eight keys, linear probing, removal by shifting back. Neighbouring
-/// keys, which is what a table's rows have, lie side by side: filling a large table in the order of the
-/// keys misses the processor's cache once a group. Several times faster than
-/// `Dictionary<Int64, Value>` on random lookups, because nothing is hashed by SipHash and nothing is
-/// boxed. A key lies before its value, so that a random lookup waits for memory once. `Int64.min` is no
-/// key.
+/// Fibonacci hashing of groups of eight keys, linear probing, backward-shift deletion. Neighboring
+/// keys, which a table's rows have, are adjacent: filling a large table in key order misses the
+/// processor's cache once per group. Several times faster than `Dictionary<Int64, Value>` on random
+/// lookups, because it doesn't use SipHash and boxes nothing. A key is stored before its value, so
+/// that a random lookup waits for memory once. `Int64.min` isn't a key.
 struct KeyTable<Value>: ~Copyable {
   private var entries: Entries
   private var mask: Int
@@ -14,11 +13,11 @@ struct KeyTable<Value>: ~Copyable {
 
   private static var empty: Int64 { .min }
 
-  /// Places of a key and a value; where the key is `empty`, there's no value.
+  /// Slots for a key and a value; if the key is `empty`, there's no value.
   private struct Entries {
     private let base: UnsafeMutableRawPointer
 
-    /// Empty places.
+    /// Creates empty slots.
     init(capacity: Int) {
       base = .allocate(byteCount: capacity * Entries.stride, alignment: 16)
       for index in 0..<capacity { key(index).initialize(to: KeyTable.empty) }
@@ -49,7 +48,7 @@ struct KeyTable<Value>: ~Copyable {
     }
   }
 
-  /// An empty table with room for 16 entries.
+  /// Creates an empty table with room for 16 entries.
   init() {
     entries = Entries(capacity: 16)
     mask = 15
@@ -63,7 +62,7 @@ struct KeyTable<Value>: ~Copyable {
     entries.deallocate()
   }
 
-  /// Where a key's value lies, until the table changes; nil when there is none.
+  /// Returns the address of a key's value, valid until the table changes; nil if there is none.
   func find(_ key: Int64) -> UnsafeMutablePointer<Value>? {
     var index = home(key)
     while true {
@@ -74,7 +73,7 @@ struct KeyTable<Value>: ~Copyable {
     }
   }
 
-  /// Where a key's value lies, made by `value` when there was none.
+  /// Returns the address of a key's value, created by `value` if there was none.
   mutating func find(
     _ key: Int64, orInsert value: @autoclosure () -> Value
   ) -> UnsafeMutablePointer<Value> {
@@ -90,14 +89,14 @@ struct KeyTable<Value>: ~Copyable {
     return entries.value(index)
   }
 
-  /// Makes room for `additional` more entries, so that adding them moves nothing.
+  /// Reserves room for `additional` more entries, so that adding them moves nothing.
   mutating func reserve(_ additional: Int) {
     var capacity = mask + 1
     while (count + additional) * 4 > capacity * 3 { capacity *= 2 }
     if capacity > mask + 1 { grow(to: capacity) }
   }
 
-  /// Takes a key's value out of the table.
+  /// Removes a key's value from the table.
   @discardableResult
   mutating func remove(_ key: Int64) -> Value? {
     var index = home(key)
@@ -116,7 +115,7 @@ struct KeyTable<Value>: ~Copyable {
     }
   }
 
-  /// Takes out every entry the condition is true for, handing each to `removed`.
+  /// Removes every entry that satisfies the condition, passing each to `removed`.
   mutating func removeAll(
     where condition: (Int64, UnsafeMutablePointer<Value>) -> Bool, removed: (Int64, Value) -> Void
   ) {
@@ -130,7 +129,7 @@ struct KeyTable<Value>: ~Copyable {
     }
   }
 
-  /// Where the search for a key begins: a place in the block of its group.
+  /// Returns the start of the search for a key: a slot in the block of its group.
   private func home(_ key: Int64) -> Int {
     let group = UInt64(bitPattern: key &>> 3) &* 0x9E37_79B9_7F4A_7C15
     return Int(truncatingIfNeeded: (group &>> shift) &<< 3 | UInt64(bitPattern: key & 7))
@@ -171,15 +170,15 @@ struct KeyTable<Value>: ~Copyable {
   }
 }
 
-/// As many elements as were made at first, in memory of its own: reading one counts no reference.
+/// A fixed number of elements in separate memory: reading one doesn't change reference counts.
 ///
-/// For tables that cannot be copied, which Swift's arrays do not take. Positions are checked in debug
+/// For tables that can't be copied, which Swift's arrays don't support. Indexes are checked in debug
 /// builds.
 struct FixedArray<Element: ~Copyable>: ~Copyable {
   private let elements: UnsafeMutablePointer<Element>
   let count: Int
 
-  /// Makes each element again.
+  /// Re-creates each element.
   init(count: Int, _ make: () -> Element) {
     elements = .allocate(capacity: max(count, 1))
     for index in 0..<count { (elements + index).initialize(to: make()) }

@@ -1,11 +1,11 @@
 import ManagedModel
 import Synchronization
 
-/// The layouts of all entities of a model, made at its first use and kept by its entities.
+/// The layouts of all entities of a model, created at its first use and retained by its entities.
 enum ModelLayouts {
   private static let lock = Mutex<Void>(())
 
-  /// Freezes the model and lays out its entities; the second call does nothing.
+  /// Freezes the model and creates its layouts; a second call does nothing.
   static func make(for model: NSManagedObjectModel) {
     lock.withLock { _ in
       guard model.entities.contains(where: { $0.runtimeLayout == nil }) else { return }
@@ -30,13 +30,13 @@ enum ModelLayouts {
   }
 }
 
-/// Stands for a model in its layouts: telling models apart costs a comparison of references.
+/// Represents a model in its layouts: comparing models costs a comparison of references.
 final class LayoutFamily: Sendable {
-  /// How many entities the model has.
+  /// The number of entities in the model.
   let entityCount: Int
-  /// How many of them are roots.
+  /// The number of root entities.
   let rootCount: Int
-  /// The to-manys without an inverse.
+  /// The to-many relationships without an inverse.
   let oneWayLists: [NSRelationshipDescription]
 
   init(entityCount: Int, rootCount: Int, oneWayLists: [NSRelationshipDescription]) {
@@ -47,10 +47,10 @@ final class LayoutFamily: Sendable {
 }
 
 extension EntityLayout {
-  /// The layout of an entity; traps for one that belongs to no model.
+  /// Returns the layout of an entity; it's a programmer error if it belongs to no model.
   @inline(__always)
   static func of(_ entity: borrowing NSEntityDescription) -> EntityLayout {
-    // Nobody but ModelLayouts sets it.
+    // Set only by ModelLayouts.
     if let layout = entity.runtimeLayout { return unsafeDowncast(layout, to: EntityLayout.self) }
     return made(for: copy entity)
   }
@@ -68,12 +68,12 @@ extension EntityLayout {
 }
 
 extension NSEntityDescription {
-  /// This entity and everything below it.
+  /// This entity and its descendants.
   var withSubentities: [NSEntityDescription] {
     [self] + subentities.flatMap(\.withSubentities)
   }
 
-  /// The entity at the top of the hierarchy, whose table the rows live in.
+  /// The root of the entity hierarchy, whose table contains the rows.
   var rootEntity: NSEntityDescription {
     var entity = self
     while let parent = entity.superentity { entity = parent }
@@ -81,14 +81,14 @@ extension NSEntityDescription {
   }
 }
 
-/// Connects the entity numbers of a store with the layouts of its entities.
+/// Maps the entity IDs of a store to the layouts of its entities.
 final class StoreLayouts: Sendable {
-  /// Root indexes of the store's rows are below this.
+  /// The upper bound of the root indexes of the store's rows.
   let rootCount: Int
-  /// Which of its coordinator's stores it is, from 0.
+  /// The store's index in its coordinator, from 0.
   let place: Int
   private let byNumber: [Int: EntityLayout]
-  /// By the index of the entity in the model; 0 for entities that the store does not hold.
+  /// By the index of the entity in the model; 0 for entities that the store can't contain.
   private let numbers: [Int]
 
   init(_ entities: some Sequence<(number: Int, description: NSEntityDescription)>, place: Int) {
@@ -105,7 +105,7 @@ final class StoreLayouts: Sendable {
     rootCount = (byNumber.values.map(\.rootIndex).max() ?? -1) + 1
   }
 
-  /// The layout of an entity number; nil for one the store does not hold.
+  /// Returns the layout of an entity ID; nil if the store can't contain it.
   func layout(entityNumber: Int) -> EntityLayout? {
     byNumber[entityNumber]
   }
@@ -116,12 +116,12 @@ final class StoreLayouts: Sendable {
       byNumber.values.map { ($0.entity.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The number that rows of that layout carry (`Z_ENT`); 0 for an entity the store does not hold.
+  /// Returns the entity ID of a layout's rows (`Z_ENT`); 0 if the store can't contain it.
   func entityNumber(_ layout: EntityLayout) -> Int {
     layout.modelIndex < numbers.count ? numbers[layout.modelIndex] : 0
   }
 
-  /// Whether the store has room for objects of an entity.
+  /// Returns whether the store can contain objects of an entity.
   func holds(_ layout: EntityLayout) -> Bool {
     entityNumber(layout) != 0
   }

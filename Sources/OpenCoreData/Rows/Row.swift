@@ -1,29 +1,29 @@
 import Foundation
 import Synchronization
 
-/// One immutable row of an entity in raw memory, shared by the row cache, snapshots and objects.
+/// An immutable row of an entity in raw memory, shared by the row cache, snapshots, and objects.
 ///
-/// The count is kept by hand: whoever stores a `Row` calls `retain` and, when done, `release`. A
-/// counted Swift class would cost more than the read itself. Build with `-DCHECKED_ROWS` to have
-/// every access checked for a freed row, a wrong slot and a read outside the row.
+/// Reference counting is manual: code that stores a `Row` calls `retain` and, when done, `release`. A
+/// Swift class would cost more than the read itself. Build with `-DCHECKED_ROWS` to check every
+/// access for a freed row, a wrong slot, and a read outside of the row.
 ///
 ///     0  count   Int32, atomic; -1 is never freed        8  layout index  Int32
 ///     4  size    UInt32, bytes of the row               12  cached        UInt32, atomic
 ///                                                       16  Z_OPT         Int64
-///                                                       24  one bit a slot: nil
-///     then the slots; then texts and blobs, found by offset and length in their slot
+///                                                       24  one bit per slot: nil
+///     then the slots; then strings and data, with offset and length in their slot
 ///
-/// Any thread may read, retain and release.
+/// Any thread may read, retain, and release.
 @usableFromInline
 struct Row: @unchecked Sendable {  // immutable bytes, atomic count
   @usableFromInline let base: UnsafeMutableRawPointer
 
-  /// Bytes before the bits that say nil.
+  /// The bytes before the nil bits.
   ///
-  /// That of `SlotGeometry`; a literal, so that it isn't a load.
+  /// The same as in `SlotGeometry`; a literal, so that it isn't a load.
   static let headerSize = 24
 
-  /// Copies finished bytes into a row of its own with a count of one.
+  /// Copies finished bytes into a new row with a reference count of one.
   init(copying bytes: UnsafeRawBufferPointer, immortal: Bool) {
     guard let base = malloc(bytes.count + Row.guardSize) else {
       preconditionFailure("there's no memory for a row of \(bytes.count) bytes")
@@ -38,15 +38,15 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     markAlive()
   }
 
-  /// The index of the layout that says where the slots are: a row is read by no other.
+  /// The index of the layout of the slots, with which the row must be read.
   var layoutIndex: Int {
     check()
     return Int(base.load(fromByteOffset: 8, as: Int32.self))
   }
 
-  /// Whether the row cache holds this very row for its key, which says that it is the newest seen.
+  /// Whether this row is the row cache's entry for its key, and therefore the newest seen.
   ///
-  /// Set under the store's lock alone; whoever has a count of the row may ask without it.
+  /// Set only under the store's lock; code that retains the row may read it without the lock.
   var isCached: Bool {
     get {
       check()
@@ -64,7 +64,7 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     return base.load(fromByteOffset: 16, as: Int64.self)
   }
 
-  /// All bytes, header included.
+  /// All bytes, including the header.
   var size: Int {
     Int(base.load(fromByteOffset: 4, as: UInt32.self))
   }
@@ -76,25 +76,25 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     return word & (1 << UInt64(slot.index & 63)) != 0
   }
 
-  /// The slot's 8 bytes as an integer: numbers, booleans, primary keys of destinations.
+  /// Returns the slot's 8 bytes as an integer: numbers, Booleans, primary keys of destinations.
   func int64(_ slot: RowSlot) -> Int64 {
     check(slot)
     return base.load(fromByteOffset: slot.offset, as: Int64.self)
   }
 
-  /// The slot's 8 bytes as a number: doubles, floats, dates in seconds since 2001.
+  /// Returns the slot's 8 bytes as a number: doubles, floats, dates in seconds since 2001.
   func double(_ slot: RowSlot) -> Double {
     check(slot)
     return base.load(fromByteOffset: slot.offset, as: Double.self)
   }
 
-  /// The second 8 bytes of a polymorphic to-one: the destination's entity number (`Z_ENT`).
+  /// Returns the second 8 bytes of a polymorphic to-one: the destination's entity ID (`Z_ENT`).
   func entityNumber(_ slot: RowSlot) -> Int64 {
     check(slot)
     return base.load(fromByteOffset: slot.offset + 8, as: Int64.self)
   }
 
-  /// The bytes of a text or blob; valid while the row is retained.
+  /// Returns the bytes of a string or data; valid while the row is retained.
   func bytes(_ slot: RowSlot) -> UnsafeRawBufferPointer {
     check(slot)
     let start = Int(base.load(fromByteOffset: slot.offset, as: UInt32.self))
@@ -103,7 +103,7 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     return UnsafeRawBufferPointer(start: base + start, count: length)
   }
 
-  /// One more holder.
+  /// Increments the reference count.
   func retain() {
     check()
     if count.pointee.load(ordering: .relaxed) >= 0 {
@@ -111,7 +111,7 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     }
   }
 
-  /// One holder less; the last one frees the bytes.
+  /// Decrements the reference count; the last release frees the bytes.
   func release() {
     check()
     guard count.pointee.load(ordering: .relaxed) >= 0 else { return }
@@ -120,7 +120,7 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
     }
   }
 
-  /// Frees a row that is not counted; its layout does so when it goes.
+  /// Frees a row that isn't counted; called by its layout's deinitializer.
   func freeImmortal() {
     deallocate()
   }
@@ -139,9 +139,9 @@ struct Row: @unchecked Sendable {  // immutable bytes, atomic count
   }
 }
 
-/// The checked build: a canary behind each row says whether it is alive.
+/// The checked build: a canary after each row shows whether it's alive.
 ///
-/// Compiled away unless `CHECKED_ROWS` is defined.
+/// Compiled only if `CHECKED_ROWS` is defined.
 extension Row {
   #if CHECKED_ROWS
     static let guardSize = 16
@@ -195,7 +195,7 @@ extension Row {
 }
 
 extension Row {
-  /// A row of the same version with other values in some slots, with a count for the caller.
+  /// Returns a row of the same version with other values in some slots, retained for the caller.
   func replacing(_ values: [(slot: RowSlot, value: RowValue)], in layout: EntityLayout) -> Row {
     var builder = RowBuilder(layout: layout)
     builder.copy(self)
@@ -204,7 +204,7 @@ extension Row {
   }
 }
 
-/// A row of one of a coordinator's stores, whatever its entity: keys are unique below one root.
+/// A row of one of a coordinator's stores, whatever its entity: keys are unique within a root entity.
 struct RowKey: Hashable {
   let rootIndex: Int
   let primaryKey: Int64

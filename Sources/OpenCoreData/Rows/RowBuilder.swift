@@ -1,8 +1,9 @@
 import SQLiteDriver
 
-/// Puts a row together in a buffer that is used again for the next one.
+/// Builds a row in a buffer that is reused for the next one.
 ///
-/// Begin with `reset` (or fresh), set each slot once, then `finish`. A slot that is not set is nil.
+/// Begin with `reset` (or a new builder), set each slot once, then call `finish`. A slot that isn't set is
+/// nil.
 struct RowBuilder: ~Copyable {
   let slots: [RowSlot]
   private let fixedSize: Int
@@ -10,7 +11,7 @@ struct RowBuilder: ~Copyable {
   private var buffer: UnsafeMutableRawBufferPointer
   private var used: Int
 
-  /// A builder for rows of one layout.
+  /// Creates a builder for rows of one layout.
   init(layout: EntityLayout) {
     self.init(slots: layout.slots, fixedSize: layout.fixedSize, layoutIndex: layout.index)
   }
@@ -28,7 +29,7 @@ struct RowBuilder: ~Copyable {
     buffer.deallocate()
   }
 
-  /// Makes every slot nil again.
+  /// Resets every slot to nil.
   mutating func reset() {
     used = fixedSize
     buffer.baseAddress?.initializeMemory(as: UInt8.self, repeating: 0, count: fixedSize)
@@ -38,13 +39,13 @@ struct RowBuilder: ~Copyable {
     }
   }
 
-  /// Copies every value of a row; slots set later replace them.
+  /// Copies every value of a row; slots that are set later replace them.
   mutating func copy(_ row: Row) {
     reset()
     for slot in slots { copy(slot, of: row) }
   }
 
-  /// Copies one value of a row; nil leaves the slot as it is.
+  /// Copies one value of a row; nil leaves the slot unchanged.
   mutating func copy(_ slot: RowSlot, of row: Row) {
     guard !row.isNull(slot) else { return }
     switch slot.kind {
@@ -67,7 +68,7 @@ struct RowBuilder: ~Copyable {
     markSet(slot)
   }
 
-  /// The second half of a polymorphic to-one.
+  /// Sets the entity ID of a polymorphic to-one.
   mutating func set(entityNumber: Int64, at slot: RowSlot) {
     buffer.storeBytes(of: entityNumber, toByteOffset: slot.offset + 8, as: Int64.self)
   }
@@ -83,7 +84,7 @@ struct RowBuilder: ~Copyable {
     markSet(slot)
   }
 
-  /// Sets a slot from a value that is not in raw form yet.
+  /// Sets a slot from a value that isn't in raw form yet.
   mutating func set(_ value: RowValue, at slot: RowSlot) {
     switch value {
     case .null: setNull(slot)
@@ -106,7 +107,7 @@ struct RowBuilder: ~Copyable {
       of: word | (1 << UInt64(slot.index & 63)), toByteOffset: offset, as: UInt64.self)
   }
 
-  /// The finished row with a count of one, which the caller owns.
+  /// Returns the finished row with a reference count of one, which the caller owns.
   mutating func finish(version: Int64, immortal: Bool = false) -> Row {
     buffer.storeBytes(of: Int32(layoutIndex), toByteOffset: 8, as: Int32.self)
     buffer.storeBytes(of: version, toByteOffset: 16, as: Int64.self)

@@ -1,27 +1,27 @@
 import Foundation
 
-/// A store's row cache: the last rows seen, shared by the contexts of one coordinator.
+/// A store's row cache: the most recent rows, shared by the contexts of one coordinator.
 ///
-/// A row that stands in an entry says so itself (`isCached`), so that a fault that has it at hand needs
-/// no look-up.
+/// A cached row is marked (`isCached`), so that a fault that retains it needs no lookup.
 ///
-/// An entry lives while somebody owns it: a registered object of that key (one owner for each
-/// context), a prefetch, an object ID that an ID fetch returned. It may be empty: an owner waits for
-/// a row. Every call is made under the store's lock; each takes it once, however many rows it moves.
+/// An entry lives while it has an owner: a registered object with that key (one owner for each
+/// context), a prefetch, or an object ID that a fetch returned. It can be empty: an owner waits for a
+/// row. Every call is made under the store's lock; each takes it once, regardless of the number of
+/// rows.
 struct RowCache: ~Copyable {
   struct Entry {
-    /// Nil while no row has been seen; the entry owns one count of it.
+    /// Nil until a row is added; the entry retains it once.
     var row: Row?
     var owners: Int32
-    /// The store's commit number that the row was read at.
+    /// The store's commit number when the row was read.
     var commit: UInt64
-    /// When the row was read or written, in seconds since 2001.
+    /// The time when the row was read or written, in seconds since 2001.
     var timestamp: Double
   }
 
   let tables: FixedArray<KeyTable<Entry>>
 
-  /// One table for each root entity.
+  /// Creates a cache with one table for each root entity.
   init(rootCount: Int) {
     tables = FixedArray(count: rootCount) { KeyTable() }
   }
@@ -32,7 +32,7 @@ struct RowCache: ~Copyable {
     }
   }
 
-  /// The row of a key, with one count for the caller; nil when there is none or it is older than
+  /// Returns the row of a key, retained for the caller; nil if there is none or it's older than
   /// `oldest` (seconds since 2001).
   func row(rootIndex: Int, key: Int64, notBefore oldest: Double) -> Row? {
     guard let entry = tables[rootIndex].find(key), let row = entry.pointee.row,
@@ -42,13 +42,13 @@ struct RowCache: ~Copyable {
     return row
   }
 
-  /// The row of a key without a count; nil when there is none from before that commit.
+  /// Returns the row of a key, not retained; nil if there is none from before that commit.
   func row(rootIndex: Int, key: Int64, before commit: UInt64) -> Row? {
     guard let entry = tables[rootIndex].find(key), entry.pointee.commit < commit else { return nil }
     return entry.pointee.row
   }
 
-  /// Reads from a key's row without taking a count; nil when there's no row.
+  /// Reads from a key's row without retaining it; nil if there's no row.
   func peek<R>(rootIndex: Int, key: Int64, _ body: (Row) -> R?) -> R? {
     guard let row = tables[rootIndex].find(key)?.pointee.row else { return nil }
     return body(row)
@@ -59,10 +59,10 @@ struct RowCache: ~Copyable {
     entry(rootIndex, key).pointee.owners += 1
   }
 
-  /// Puts a row in the place of an older one; without an owner it is not kept.
+  /// Adds a row or replaces an older one; without an owner it isn't cached.
   ///
   /// A row read from an older snapshot than the entry's never replaces it.
-  /// - Returns: The row that stands in the cache now, or `row` itself, with one count for the caller.
+  /// - Returns: The cached row, or `row` itself, retained for the caller.
   func install(_ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double) -> Row {
     guard let entry = tables[rootIndex].find(key) else { return row }
     return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
@@ -87,7 +87,7 @@ struct RowCache: ~Copyable {
     return row
   }
 
-  /// Takes an entry's row out of the cache.
+  /// Removes an entry's row from the cache.
   private static func clear(_ entry: UnsafeMutablePointer<Entry>) {
     guard let row = entry.pointee.row else { return }
     row.isCached = false
@@ -95,12 +95,12 @@ struct RowCache: ~Copyable {
     row.release()
   }
 
-  /// Makes room for as many more keys of a root.
+  /// Reserves room for the given number of additional keys of a root entity.
   func reserve(rootIndex: Int, _ additional: Int) {
     tables[rootIndex].reserve(additional)
   }
 
-  /// Adds an owner to a key and puts a row there, as `own` and `install` do, in one look-up.
+  /// Adds an owner to a key and adds its row, as `own` and `install` do, in one lookup.
   func own(
     _ row: Row, rootIndex: Int, key: Int64, commit: UInt64, timestamp: Double
   ) -> Row {
@@ -109,7 +109,7 @@ struct RowCache: ~Copyable {
     return RowCache.place(row, in: entry, commit: commit, timestamp: timestamp)
   }
 
-  /// Takes an owner away; the entry goes with the last.
+  /// Removes an owner; the entry is removed with the last one.
   func disown(rootIndex: Int, key: Int64) {
     guard let entry = tables[rootIndex].find(key) else { return }
     entry.pointee.owners -= 1
@@ -119,16 +119,16 @@ struct RowCache: ~Copyable {
     }
   }
 
-  /// Empties a key's entry; owners stay.
+  /// Clears a key's entry; owners are kept.
   ///
-  /// Rows read before `commit` do not fill it again.
+  /// Rows read before `commit` aren't added again.
   func forget(rootIndex: Int, key: Int64, commit: UInt64) {
     guard let entry = tables[rootIndex].find(key) else { return }
     RowCache.clear(entry)
     entry.pointee.commit = max(entry.pointee.commit, commit)
   }
 
-  /// Whether any entry of a key exists, with or without a row.
+  /// Returns whether a key has an entry, with or without a row.
   func hasEntry(rootIndex: Int, key: Int64) -> Bool {
     tables[rootIndex].find(key) != nil
   }

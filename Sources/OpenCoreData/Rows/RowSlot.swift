@@ -1,38 +1,38 @@
 import ManagedModel
 
-/// One fixed place in a row.
+/// A fixed position in a row.
 struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts are made
-  /// Not counted: the layout holds the entity, which holds its properties.
+  /// Not retained: the layout retains the entity, which retains its properties.
   unowned(unsafe) let property: NSPropertyDescription
-  /// Its number among the row's slots, which is its bit among the nils.
+  /// The index among the row's slots, and of its nil bit.
   let index: Int
-  /// Bytes from the row's base.
+  /// The offset in bytes from the start of the row.
   let offset: Int
   let kind: Kind
 
-  /// How the bytes of a slot are read.
+  /// The format of a slot's bytes.
   enum Kind: Sendable, Equatable {
     case int16, int32, int64, bool
     case double, float, date
-    /// UTF-8 behind the fixed part.
+    /// UTF-8 after the fixed part.
     case string, uri, decimal
-    /// Bytes behind the fixed part.
+    /// Bytes after the fixed part.
     case data, uuid, transformable
-    /// Bytes that begin with where the value is: in the row, or in a file beside the store.
+    /// Bytes that begin with the external-storage marker.
     case external
     /// The destination's primary key.
     case toOne
-    /// The destination's primary key and entity number, for a destination with subentities.
+    /// The destination's primary key and entity ID, for a destination with subentities.
     case toOnePolymorphic
 
-    /// Bytes in the fixed part.
+    /// The number of bytes in the fixed part.
     var width: Int {
       self == .toOnePolymorphic ? 16 : 8
     }
 
-    /// Whether a value that was set and its raw form follow from each other.
+    /// Whether a value that was set and its raw form can be converted without loss.
     ///
-    /// Not so for a float of more digits than it keeps, or a true that was set as 2.
+    /// Not for a float with too many digits, or `true` that was set as 2.
     var isExact: Bool {
       switch self {
       case .int16, .int32, .int64, .double, .date, .string, .data, .uuid: true
@@ -42,7 +42,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
       }
     }
 
-    /// Whether the row's bytes are the value, so that nothing is decoded and kept beside it.
+    /// Whether the row's bytes are the value, so that no decoded value is cached.
     var isNumber: Bool {
       switch self {
       case .int16, .int32, .int64, .bool, .double, .float, .date: true
@@ -57,7 +57,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
     }
   }
 
-  /// The property's; not held, so that copying a slot counts nothing.
+  /// The property's name; not stored, so that copying a slot retains nothing.
   var name: String { property.name }
 
   init(property: NSPropertyDescription, index: Int, offset: Int) {
@@ -76,7 +76,7 @@ struct RowSlot: @unchecked Sendable {  // descriptions are frozen before layouts
 }
 
 extension NSAttributeDescription {
-  /// Whether large values may be in files beside the store, so that each says where it is.
+  /// Whether large values can be in external storage, so that each begins with a marker.
   fileprivate var isKeptOutside: Bool {
     allowsExternalBinaryDataStorage
       && (attributeType == .binaryDataAttributeType || attributeType == .transformableAttributeType)
@@ -84,7 +84,7 @@ extension NSAttributeDescription {
 }
 
 extension RowSlot.Kind {
-  /// The kind of an attribute of that type; composite and object-ID attributes are kept as bytes.
+  /// Creates the kind of an attribute's type; composite and object ID attributes are stored as bytes.
   init(_ type: NSAttributeType) {
     switch type {
     case .integer16AttributeType: self = .int16
@@ -104,10 +104,10 @@ extension RowSlot.Kind {
   }
 }
 
-/// Where a slot is in a row: its number, which is its bit among the nils, and its offset.
+/// The position of a slot in a row: its index, which is that of its nil bit, and its offset.
 public struct SlotPosition: Sendable, Hashable {
   @usableFromInline let index: Int
-  /// Bytes from the row's base.
+  /// The offset in bytes from the start of the row.
   @usableFromInline let offset: Int
 
   @inlinable
@@ -118,7 +118,7 @@ public struct SlotPosition: Sendable, Hashable {
 }
 
 extension Row {
-  /// Whether a place's value is nil.
+  /// Returns whether a slot's value is nil.
   @inlinable @inline(__always)
   func isNull(_ place: SlotPosition) -> Bool {
     check(place)
@@ -126,14 +126,14 @@ extension Row {
     return word & (1 << UInt64(place.index & 63)) != 0
   }
 
-  /// A place's 8 bytes as an integer; 0 for nil.
+  /// Returns a slot's 8 bytes as an integer; 0 for nil.
   @inlinable @inline(__always)
   func int64(_ place: SlotPosition) -> Int64 {
     check(place)
     return base.load(fromByteOffset: place.offset, as: Int64.self)
   }
 
-  /// A place's 8 bytes as a number; 0 for nil.
+  /// Returns a slot's 8 bytes as a number; 0 for nil.
   @inlinable @inline(__always)
   func double(_ place: SlotPosition) -> Double {
     check(place)
@@ -142,7 +142,7 @@ extension Row {
 }
 
 extension RowSlot {
-  /// The relationship of a to-one slot; traps for an attribute's.
+  /// The relationship of a to-one slot; it's a programmer error to read it for an attribute.
   var relationship: NSRelationshipDescription {
     guard let relationship = property as? NSRelationshipDescription else {
       preconditionFailure("'\(name)' is an attribute")

@@ -1,9 +1,9 @@
 import ManagedModel
 
-/// A property's value in raw form: what a row holds, what SQLite binds.
+/// A property's value in raw form, as a row stores it and SQLite binds it.
 enum RowValue {
   case null
-  /// Integers of every width, and booleans.
+  /// Integers of every width, and Booleans.
   case int64(Int64)
   /// Doubles, floats, and dates in seconds since 2001-01-01 UTC.
   case double(Double)
@@ -13,9 +13,9 @@ enum RowValue {
   case bytes(Data)
   case toOne(primaryKey: Int64, entityNumber: Int64)
 
-  /// Takes a property's Swift value apart; nil when it does not fit the kind.
+  /// Creates a raw value from a property's Swift value; nil if it doesn't fit the kind.
   ///
-  /// Numbers of any width are taken where they fit; `NSNull` is nil.
+  /// Numbers of any width are accepted if they fit; `NSNull` is nil.
   init?(_ value: Any?, kind: RowSlot.Kind) {
     guard let value else {
       self = .null
@@ -53,13 +53,13 @@ enum RowValue {
     }
   }
 
-  /// The value as reading a slot of that kind gives it.
+  /// Returns the value as read from a slot of a kind.
   func value(_ kind: RowSlot.Kind) -> Any? {
     switch self {
     case .null: return nil
     case .int64(let number):
       switch kind {
-      // A number that is too wide is shown as it is until validation refuses it.
+      // A number that is too wide is returned unchanged until validation rejects it.
       case .int16: return Int16(exactly: number) ?? number
       case .int32: return Int32(exactly: number) ?? number
       case .bool: return number != 0
@@ -122,8 +122,9 @@ enum RowValue {
 }
 
 extension RowValue: Equatable {
-  /// Whether the store would hold the same: destinations by their key, texts byte by byte, for
-  /// canonically equal strings of other bytes are other values to it; no number is the same as none.
+  /// Returns whether the store would contain the same value: destinations are compared by key,
+  /// strings bytewise, because canonically equal strings with different bytes are different values;
+  /// NaN equals NaN.
   static func == (first: RowValue, second: RowValue) -> Bool {
     switch (first, second) {
     case (.null, .null): true
@@ -138,14 +139,14 @@ extension RowValue: Equatable {
 }
 
 extension Row {
-  /// The slot's value as its property type says it: `Int16`, `Bool`, `Date`, `String` …; a to-one
-  /// gives the destination's primary key, a value in a file beside the store an `ExternalFile`.
+  /// Returns the slot's value as its property type: `Int16`, `Bool`, `Date`, `String` …; a to-one as
+  /// the destination's primary key, an externally stored value as an `ExternalFile`.
   ///
-  /// Nil for nil.
+  /// Returns nil for nil.
   func value(_ slot: RowSlot) -> Any? {
     guard !isNull(slot) else { return nil }
     switch slot.kind {
-    // A number that is too wide is shown as it is: the file has it.
+    // A number that is too wide is returned unchanged: it's in the file.
     case .int16:
       let number = int64(slot)
       return Int16(exactly: number) ?? number
@@ -166,12 +167,12 @@ extension Row {
     }
   }
 
-  /// A text slot's characters; damaged UTF-8 is repaired.
+  /// Returns a string slot's characters; invalid UTF-8 is repaired.
   func string(_ slot: RowSlot) -> String {
     String(decoding: bytes(slot), as: UTF8.self)
   }
 
-  /// The slot's value in raw form.
+  /// Returns the slot's value in raw form.
   func rawValue(_ slot: RowSlot) -> RowValue {
     guard !isNull(slot) else { return .null }
     switch slot.kind {

@@ -1,18 +1,17 @@
 public import Synchronization
 
-/// The slots of an entity as accessors in other modules find them, by number and by name.
+/// The slots of an entity for accessors in other modules, by index and by name.
 ///
 /// A name is looked up by the address of its literal, which is hashed instead of its characters; the
-/// first look at a literal in an entity goes by its characters and is remembered. A program that holds
-/// Swift code is never unloaded, so an address means one name for ever. Freed by hand, with the
-/// layout.
+/// first lookup of a literal in an entity compares characters and is cached. A program with Swift
+/// code is never unloaded, so an address always means the same name. Freed manually, with the layout.
 @usableFromInline
 struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, atomically
-  /// For each slot its offset, and its kind above bit 32.
+  /// For each slot its offset, and its kind in the bits from 32 on.
   @usableFromInline let slots: UnsafeMutablePointer<UInt64>
-  /// Hash table of literals: an address above bit 16, a slot's number below; 0 where it is free.
+  /// A hash table of literals: an address in the bits from 16 on, a slot's index below; 0 if unused.
   @usableFromInline let names: UnsafeMutablePointer<Atomic<UInt64>>
-  /// 64 less the number of bits of an index into `names`.
+  /// 64 minus the number of bits of an index into `names`.
   @usableFromInline let shift: UInt64
 
   init(_ slots: [RowSlot]) {
@@ -33,8 +32,7 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
     names.deallocate()
   }
 
-  /// The slot that a literal names, where it was remembered at its first place and has one of the
-  /// kinds.
+  /// Returns the slot of a literal, if it's cached at its first index and has one of the kinds.
   @inlinable @inline(__always)
   func place(of name: UnsafePointer<UInt8>, as kinds: SlotKinds) -> SlotPosition? {
     let address = UInt64(UInt(bitPattern: name))
@@ -43,10 +41,10 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
     return place(at: Int(entry & 0xFFFF), as: kinds)
   }
 
-  /// An entry, which is 0 or what it will be for ever.
+  /// Returns an entry, which is 0 or its final value.
   ///
-  /// A plain load of an aligned word, for any thread: around an atomic one the compiler retains what
-  /// the table was reached through, which costs ten times as much. Checked builds, which the thread
+  /// A plain load of an aligned word, for any thread: for an atomic load, the compiler retains the
+  /// object that contains the table, which costs ten times as much. Checked builds, which the thread
   /// sanitizer runs, load atomically.
   @inlinable @inline(__always)
   func entry(at index: Int) -> UInt64 {
@@ -57,7 +55,7 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
     #endif
   }
 
-  /// A slot's place, when it has one of the kinds.
+  /// Returns a slot's position, if it has one of the kinds.
   @inlinable @inline(__always)
   func place(at index: Int, as kinds: SlotKinds) -> SlotPosition? {
     let word = slots[index]
@@ -70,7 +68,7 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
     Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) &>> shift)
   }
 
-  /// The number of the slot that a literal names, where it was remembered.
+  /// Returns the index of the slot of a literal, if it's cached.
   func index(of name: UnsafePointer<UInt8>) -> Int? {
     let address = UInt64(UInt(bitPattern: name))
     for step in 0..<SlotTable.steps {
@@ -80,7 +78,7 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
     return nil
   }
 
-  /// Remembers a literal, as long as there is room near its place.
+  /// Caches a literal, as long as there is room near its hash index.
   ///
   /// Any thread may call it.
   func remember(_ name: UnsafePointer<UInt8>, at index: Int) {
@@ -101,7 +99,7 @@ struct SlotTable: @unchecked Sendable {  // entries of `names` are set once, ato
   }
 }
 
-/// What a generated class expects of one slot of its entity.
+/// The slot that a generated class expects in its entity.
 ///
 /// Generated code registers the declarations of a class; see `registerClass(named:slots:)`.
 public struct SlotDeclaration: Sendable {
@@ -115,21 +113,21 @@ public struct SlotDeclaration: Sendable {
     self.kinds = kinds
   }
 
-  /// Whether the slot of that number is the one that is expected.
+  /// Returns whether the slot at that index is the expected one.
   func matches(_ slots: [RowSlot]) -> Bool {
     guard slots.indices.contains(place.index) else { return false }
     let slot = slots[place.index]
-    // A type that reads no slot in place takes what the framework makes of any kind.
+    // A type that reads no slot directly accepts values converted from any kind.
     return slot.name == name && slot.offset == place.offset
       && (kinds.isEmpty || !kinds.isDisjoint(with: SlotKinds(slot.kind)))
   }
 }
 
-/// The places of an entity's properties by name, for access by key.
+/// The positions of an entity's properties by name, for key-value access.
 ///
 /// A hash of the first and the last eight bytes replaces that of a dictionary, which costs more than
-/// all the rest of `value(forKey:)`. Names that are equal though their bytes differ are found by the
-/// dictionary behind it. Constant; freed by hand, with the layout.
+/// the rest of `value(forKey:)`. Names that are equal with different bytes are found by the
+/// dictionary used after it. Immutable; freed manually, with the layout.
 struct NameTable: @unchecked Sendable {  // immutable after init
   private let entries: UnsafeMutablePointer<(name: String, place: PropertyPlace)?>
   private let mask: Int
@@ -164,7 +162,7 @@ struct NameTable: @unchecked Sendable {  // immutable after init
     return all[name]
   }
 
-  /// Nil for a string whose bytes do not lie in one piece.
+  /// Returns the hash; nil for a string that isn't contiguous.
   private static func hash(_ name: String) -> Int? {
     name.utf8.withContiguousStorageIfAvailable { bytes in
       let bytes = UnsafeRawBufferPointer(bytes)
@@ -180,37 +178,37 @@ struct NameTable: @unchecked Sendable {  // immutable after init
   }
 }
 
-/// A set of the ways in which a row holds a value, for types that read slots in place.
+/// The kinds of slots that a type can read directly.
 public struct SlotKinds: OptionSet, Sendable {
-  /// One bit a kind.
+  /// The bits, one for each kind.
   public let rawValue: UInt32
 
-  /// Takes the bits.
+  /// Creates a set of kinds from their bits.
   @inlinable
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  /// Integers of 16 bits.
+  /// 16-bit integers.
   @inlinable public static var int16: SlotKinds { SlotKinds(rawValue: 1) }
-  /// Integers of 32 bits.
+  /// 32-bit integers.
   @inlinable public static var int32: SlotKinds { SlotKinds(rawValue: 2) }
-  /// Integers of 64 bits.
+  /// 64-bit integers.
   @inlinable public static var int64: SlotKinds { SlotKinds(rawValue: 4) }
   /// Booleans.
   @inlinable public static var bool: SlotKinds { SlotKinds(rawValue: 8) }
-  /// Numbers of double precision.
+  /// Double-precision numbers.
   @inlinable public static var double: SlotKinds { SlotKinds(rawValue: 16) }
-  /// Numbers of single precision.
+  /// Single-precision numbers.
   @inlinable public static var float: SlotKinds { SlotKinds(rawValue: 32) }
   /// Dates, in seconds since 2001.
   @inlinable public static var date: SlotKinds { SlotKinds(rawValue: 64) }
-  /// Texts.
+  /// Strings.
   @inlinable public static var string: SlotKinds { SlotKinds(rawValue: 128) }
 }
 
 extension SlotKinds {
-  /// The kind of a slot; empty for one that no type reads in place.
+  /// Creates the kind of a slot; empty for one that no type reads directly.
   init(_ kind: RowSlot.Kind) {
     switch kind {
     case .int16: self = .int16

@@ -1,25 +1,25 @@
-/// Keys of to-many destinations, kept beside the rows under the store's lock.
+/// The keys of to-many destinations, cached with the rows under the store's lock.
 ///
-/// An entry goes with its owner's row entry. It is good for one version of the owner's row: when that
-/// was written by somebody else and read again, the relationship may have changed with it.
+/// An entry is removed with its owner's row entry. It's valid for one version of the owner's row: if
+/// that was changed elsewhere and reread, the relationship may have changed too.
 struct ToManyCache: ~Copyable, LinkTable {
   typealias Key = ToManyKey
 
   struct Entry {
-    /// Each destination's entity and key, in the order of the database.
+    /// Each destination's entity and key, in the order of the store.
     var destinations: [FetchedIdentity]
     var commit: UInt64
-    /// `Z_OPT` of the owner's cached row when this was read; nil when there was none.
+    /// The `Z_OPT` of the owner's cached row when this was read; nil if there was none.
     var version: Int64?
-    /// Seconds since 2001.
+    /// The time in seconds since 2001.
     var timestamp: Double
   }
 
   private var entries: [Key: Entry] = [:]
   private var names: [RowKey: Set<String>] = [:]
 
-  /// The destinations, unless they are unknown, older than `oldest`, or of another version of the
-  /// owner's row than the one that is cached now.
+  /// Returns the destinations, unless they are unknown, older than `oldest`, or of another version of
+  /// the owner's row than the cached one.
   func destinations(
     _ key: Key, ownerVersion: Int64?, notBefore oldest: Double
   ) -> [FetchedIdentity]? {
@@ -28,13 +28,13 @@ struct ToManyCache: ~Copyable, LinkTable {
     return entry.destinations
   }
 
-  /// The destinations as they were known before a commit; nil when they were not, or have changed.
+  /// Returns the destinations known before a commit; nil if they weren't, or have changed.
   func destinations(_ key: Key, before commit: UInt64) -> [FetchedIdentity]? {
     guard let entry = entries[key], entry.commit < commit else { return nil }
     return entry.destinations
   }
 
-  /// Keeps what was read, unless something newer is there.
+  /// Adds what was read, unless there's a newer entry.
   mutating func install(_ entry: Entry, for key: Key) {
     if let present = entries[key], present.commit > entry.commit { return }
     entries[key] = entry
@@ -42,7 +42,7 @@ struct ToManyCache: ~Copyable, LinkTable {
       .insert(key.relationship)
   }
 
-  /// Follows a saved change of one destination, where the relationship is known.
+  /// Applies a saved change of one destination, if the relationship is cached.
   mutating func edit(_ key: Key, adding: FetchedIdentity?, removing: Int64?, commit: UInt64) {
     guard var entry = entries[key] else { return }
     if let removing { entry.destinations.removeAll { $0.primaryKey == removing } }
@@ -53,7 +53,7 @@ struct ToManyCache: ~Copyable, LinkTable {
     entries[key] = entry
   }
 
-  /// Takes over a saved list, where the relationship is known.
+  /// Applies a saved list, if the relationship is cached.
   mutating func replace(_ key: Key, by list: [FetchedIdentity], commit: UInt64) {
     guard var entry = entries[key] else { return }
     entry.destinations = list
@@ -61,12 +61,12 @@ struct ToManyCache: ~Copyable, LinkTable {
     entries[key] = entry
   }
 
-  /// Forgets a relationship, so that the next fault asks the database.
+  /// Removes a relationship, so that the next fault queries the store.
   mutating func doubt(_ key: Key) {
     entries[key] = nil
   }
 
-  /// Says that what is known of one owner holds for its newly saved row too.
+  /// Marks an owner's entries as valid for its newly saved row.
   mutating func adopt(version: Int64, rootIndex: Int, key: Int64) {
     guard !names.isEmpty,
       let relationships = names[RowKey(rootIndex: rootIndex, primaryKey: key)]
@@ -76,7 +76,7 @@ struct ToManyCache: ~Copyable, LinkTable {
     }
   }
 
-  /// Takes rows out of relationships of every owner: one pass over all that is known.
+  /// Removes rows from relationships of every owner: one pass over all entries.
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
     for (key, entry) in entries {
       guard let gone = rows[key.relationship] else { continue }
@@ -87,16 +87,16 @@ struct ToManyCache: ~Copyable, LinkTable {
     }
   }
 
-  /// Whether nothing is known of any relationship.
+  /// Whether no relationship is cached.
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Drops all relationships of every owner.
+  /// Removes all relationships of every owner.
   mutating func removeAll() {
     entries = [:]
     names = [:]
   }
 
-  /// Drops all relationships of one owner.
+  /// Removes all relationships of one owner.
   mutating func forget(rootIndex: Int, key: Int64) {
     let owner = RowKey(rootIndex: rootIndex, primaryKey: key)
     guard !names.isEmpty, let relationships = names.removeValue(forKey: owner) else { return }
@@ -106,15 +106,15 @@ struct ToManyCache: ~Copyable, LinkTable {
   }
 }
 
-/// Where the destinations of to-many relationships are kept: beside the rows, or in memory for good.
+/// A table of the destinations of to-many relationships: a cache, or the storage of an in-memory store.
 protocol LinkTable: ~Copyable {
-  /// Follows a saved change of one destination of one owner.
+  /// Applies a saved change of one destination of one owner.
   mutating func edit(_ key: ToManyKey, adding: FetchedIdentity?, removing: Int64?, commit: UInt64)
-  /// Takes over the saved list of an ordered relationship of one owner.
+  /// Applies the saved list of an ordered relationship of one owner.
   mutating func replace(_ key: ToManyKey, by list: [FetchedIdentity], commit: UInt64)
-  /// Says that some of what one owner was given may have no row.
+  /// Records that some destinations of one owner may have no row.
   mutating func doubt(_ key: ToManyKey)
-  /// Takes rows out of relationships, which have names, of every owner.
+  /// Removes rows from named relationships of every owner.
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64)
 }
 

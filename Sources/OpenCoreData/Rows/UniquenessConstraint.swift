@@ -1,7 +1,7 @@
 import ManagedModel
 import SQLiteDriver
 
-/// A uniqueness constraint as it holds for the objects of one entity.
+/// A uniqueness constraint for the objects of one entity.
 struct UniquenessConstraint: @unchecked Sendable {
   // descriptions are frozen before layouts are made
   let names: [String]
@@ -10,10 +10,10 @@ struct UniquenessConstraint: @unchecked Sendable {
   /// The entity whose rows, with those of its subentities, share the constraint: the topmost that has
   /// all the properties.
   ///
-  /// Not counted: the layout holds the entity, which holds its ancestors.
+  /// Not retained: the layout retains the entity, which retains its ancestors.
   unowned(unsafe) let scope: NSEntityDescription
 
-  /// The constraints of an entity, inherited ones included, each once.
+  /// Returns the constraints of an entity, including inherited ones, each once.
   static func all(
     of entity: NSEntityDescription, slot: (String) -> Int?
   ) -> [UniquenessConstraint] {
@@ -22,7 +22,7 @@ struct UniquenessConstraint: @unchecked Sendable {
     while let declaring = level {
       for names in declaring.uniquenessConstraintNames where !names.isEmpty {
         let slots = names.compactMap(slot)
-        // A constraint over something that is not stored cannot be kept.
+        // A constraint on a property that isn't stored can't be enforced.
         guard slots.count == names.count else { continue }
         var scope = declaring
         while let parent = scope.superentity,
@@ -39,14 +39,14 @@ struct UniquenessConstraint: @unchecked Sendable {
     return found
   }
 
-  /// What must be unique, of values by slot; nil when one of them is nil, which collides with nothing.
+  /// Returns the values that must be unique; nil if one of them is nil, which never conflicts.
   func key(_ value: (Int) -> RowValue) -> ConstraintKey? {
     var values: [SQLiteValue] = []
     values.reserveCapacity(slots.count)
     for slot in slots {
       switch value(slot) {
       case .null: return nil
-      // Byte by byte, as the store compares: canonically equal strings are different values.
+      // Bytewise, as the store compares: canonically equal strings are different values.
       case .text(let text): values.append(.blob(Array(text.utf8)))
       case let value: values.append(value.sqliteValue)
       }
@@ -55,7 +55,7 @@ struct UniquenessConstraint: @unchecked Sendable {
   }
 }
 
-/// Values that may be there once below an entity.
+/// Values that can exist only once within an entity.
 struct ConstraintKey: Hashable {
   let scope: ObjectIdentifier
   let slots: [Int]

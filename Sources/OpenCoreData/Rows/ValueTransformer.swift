@@ -1,35 +1,35 @@
 import ManagedModel
 import Synchronization
 
-/// Turns the values of a transformable attribute into bytes and back.
+/// Converts the values of a transformable attribute to bytes and back.
 ///
 /// Subclass it, override `transformedValue(_:)` (value to `Data`) and `reverseTransformedValue(_:)`
-/// (`Data` to value), and register an instance under the name that the model gives, before the
-/// coordinator is made. Bytes are turned back when an object is filled, values into bytes once a
-/// save. Any thread may call a transformer. Apple counterpart: `ValueTransformer`, which Foundation
-/// lacks on Linux; the book's chapter 5.
+/// (`Data` to value), and register an instance under the name in the model, before the coordinator is
+/// created. Bytes are decoded when an object is fulfilled, values encoded once per save. Any thread
+/// may call a transformer. Apple counterpart: `ValueTransformer`, which Foundation lacks on Linux;
+/// the book's chapter 5.
 open class ValueTransformer: NSObject, RegisteredByName {
-  /// Makes a transformer; a subclass says what it does.
+  /// Creates a transformer; a subclass implements the transformation.
   public override init() {
     super.init()
   }
 
-  /// The class of what `transformedValue(_:)` gives.
+  /// Returns the class of the result of `transformedValue(_:)`.
   open class func transformedValueClass() -> AnyClass {
     NSData.self
   }
 
-  /// Whether there is a way back; a transformable attribute needs one.
+  /// Returns whether the transformation is reversible; a transformable attribute requires it.
   open class func allowsReverseTransformation() -> Bool {
     true
   }
 
-  /// The other form of a value; nil when it has none.
+  /// Returns the transformed value; nil if there is none.
   open func transformedValue(_ value: Any?) -> Any? {
     value
   }
 
-  /// The value again; nil when the other form makes none.
+  /// Returns the original value; nil if there is none.
   open func reverseTransformedValue(_ value: Any?) -> Any? {
     value
   }
@@ -46,9 +46,9 @@ open class ValueTransformer: NSObject, RegisteredByName {
     var transformers: [NSValueTransformerName: ValueTransformer]
   }
 
-  /// Registers a transformer under a name, in the place of one that has it; nil takes that away.
+  /// Registers a transformer under a name, replacing any existing one; nil removes it.
   ///
-  /// A model that is in use keeps the transformers it was begun with. Any thread may call it.
+  /// A model in use keeps the transformers that it started with. Any thread may call it.
   public class func setValueTransformer(
     _ transformer: ValueTransformer?, forName name: NSValueTransformerName
   ) {
@@ -56,7 +56,7 @@ open class ValueTransformer: NSObject, RegisteredByName {
     registry.withLock { $0.transformers[name] = transformer }
   }
 
-  /// The names that are registered.
+  /// Returns the registered names.
   public class func valueTransformerNames() -> [NSValueTransformerName] {
     registry.withLock { $0.transformers.keys.sorted { $0.rawValue < $1.rawValue } }
   }
@@ -67,55 +67,56 @@ open class ValueTransformer: NSObject, RegisteredByName {
   }
 }
 
-/// Gives `ValueTransformer` an initializer that finds an instance, which a class's own cannot do.
+/// Gives `ValueTransformer` an initializer that returns a registered instance, which a class itself can't
+/// have.
 public protocol RegisteredByName {}
 
 extension RegisteredByName where Self: ValueTransformer {
-  /// The transformer that is registered under a name; nil when there is none, or one of another class.
+  /// Returns the transformer registered under a name; nil if there is none, or one of another class.
   public init?(forName name: NSValueTransformerName) {
     guard let found = ValueTransformer.registered(name) as? Self else { return nil }
     self = found
   }
 }
 
-/// The name that a value transformer is registered under and that a model names it by.
+/// The name that a value transformer is registered under and that a model uses for it.
 ///
 /// Apple counterpart: `NSValueTransformerName`, which Foundation lacks on Linux.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
-  /// The name as the model writes it.
+  /// The name in the model.
   public let rawValue: String
 
-  /// Makes a name.
+  /// Creates a name.
   public init(_ rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Makes a name.
+  /// Creates a name.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Keyed archives of property-list values, registered from the start.
+  /// Keyed archives of property-list values, registered by default.
   public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName(
     "NSSecureUnarchiveFromData")
 
-  /// Keyed archives of property-list values and of the program's own classes that have `NSCoding`,
-  /// registered from the start.
+  /// Keyed archives of property-list values and of the program's own classes that conform to
+  /// `NSCoding`, registered by default.
   ///
   /// It was Core Data's default before `secureUnarchiveFromDataTransformerName`.
   public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName(
     "NSKeyedUnarchiveFromData")
 }
 
-/// Keeps values as keyed archives: texts, numbers, dates, data, URLs, UUIDs, and arrays, sets and
+/// Stores values as keyed archives: strings, numbers, dates, data, URLs, UUIDs, and arrays, sets, and
 /// dictionaries of these.
 ///
-/// As with Apple's, bytes are what it transforms *from*: `transformedValue(_:)` reads an archive,
-/// `reverseTransformedValue(_:)` writes one. Core Data uses it, and its subclasses, the other way
-/// round than other transformers. A value of a type that Foundation on Linux cannot archive gives
-/// nil.
+/// As in Core Data, it transforms *from* bytes: `transformedValue(_:)` reads an archive,
+/// `reverseTransformedValue(_:)` writes one. Core Data uses it, and its subclasses, in the opposite
+/// direction from other transformers. A value of a type that Foundation on Linux can't archive
+/// returns nil.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
-  /// The classes that an archive's value may be of; the property-list types, UUIDs, URLs and sets.
+  /// The classes allowed for an archive's value: the property-list types, UUIDs, URLs, and sets.
   open class var allowedTopLevelClasses: [AnyClass] {
     [
       NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self,
@@ -123,35 +124,35 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
     ]
   }
 
-  /// Anything that an archive holds.
+  /// Returns the class of any archived object.
   open override class func transformedValueClass() -> AnyClass {
     NSObject.self
   }
 
-  /// The value of an archive; nil for other bytes, and for values of other classes.
+  /// Returns the value of an archive; nil for other bytes, and for values of other classes.
   open override func transformedValue(_ value: Any?) -> Any? {
     guard let data = value as? Data, let archive = ArchiveCheck(data) else { return nil }
     return self.value(of: archive, data)
   }
 
-  /// The value of an archive that was checked; nil if it contains a class that isn't allowed.
+  /// Returns the value of a checked archive; nil if it contains a class that isn't allowed.
   func value(of archive: ArchiveCheck, _ data: Data) -> Any? {
     let classes = type(of: self).allowedTopLevelClasses
     guard archive.holdsOnly(classes) else { return nil }
     return (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)).flatMap(native)
   }
 
-  /// A value's archive; nil for a value that cannot be archived.
+  /// Returns a value's archive; nil for a value that can't be archived.
   open override func reverseTransformedValue(_ value: Any?) -> Any? {
     guard let value, let object = archivable(value) else { return nil }
     return try? NSKeyedArchiver.archivedData(
       withRootObject: object, requiringSecureCoding: isSecure)
   }
 
-  /// Whether only values that have `NSSecureCoding` are archived.
+  /// Whether only values that conform to `NSSecureCoding` are archived.
   var isSecure: Bool { true }
 
-  /// An unarchived object as Swift's value, where there is one.
+  /// Returns an unarchived object as Swift's value, if there is one.
   final func native(_ object: Any?) -> Any? {
     switch object {
     case let value as NSNumber: value
@@ -167,7 +168,7 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
     }
   }
 
-  /// A value as an object that the archiver takes; it crashes on those that it does not know.
+  /// Returns a value as an object that the archiver supports; it crashes on others.
   private func archivable(_ value: Any) -> NSObject? {
     switch value {
     case let value as NSString: value
@@ -205,11 +206,11 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
   }
 }
 
-/// Stores values as keyed archives, also those of classes that have `NSCoding` only.
+/// Stores values as keyed archives, including those of classes that only conform to `NSCoding`.
 ///
 /// It's registered as `NSKeyedUnarchiveFromData`, the name that models use for Core Data's former
 /// default transformer. Use `NSSecureUnarchiveFromData` in new models: this one creates objects of
-/// whichever classes of the program an archive names.
+/// any class of the program that an archive names.
 final class KeyedUnarchiveFromDataTransformer: NSSecureUnarchiveFromDataTransformer {
   override var isSecure: Bool { false }
 

@@ -1,12 +1,12 @@
 import ManagedModel
 
-/// The numbers of a model's entities, by rule or as a file's `Z_PRIMARYKEY` has them.
+/// The entity IDs of a model, by rule or from a file's `Z_PRIMARYKEY`.
 struct EntityNumbers {
   private var numbers: [ObjectIdentifier: Int] = [:]
   private var namesInFile: [ObjectIdentifier: String] = [:]
 
   /// - Parameter descriptions: All entities of the model, in numbering order.
-  /// - Parameter ignoresMissing: Whether an entity that the file lacks gets a number that no other has.
+  /// - Parameter ignoresMissing: Whether an entity that the file lacks gets an unused ID.
   init(
     _ descriptions: [NSEntityDescription], file: FileSchema?, ignoresMissing: Bool = false
   ) throws(SchemaMismatch) {
@@ -54,18 +54,18 @@ struct EntityNumbers {
     numbers[ObjectIdentifier(description)] ?? 0
   }
 
-  /// The name under which the file lists the entity, which may be a former one.
+  /// Returns the entity's name in the file, which may be a former one.
   func nameInFile(_ description: NSEntityDescription) -> String? {
     namesInFile[ObjectIdentifier(description)]
   }
 }
 
 extension NSManagedObjectModel {
-  /// The entities in the order of their numbers: roots by name, each followed by its descendants.
+  /// Returns the entities in the order of their IDs: roots by name, each followed by its descendants.
   ///
-  /// The first entity has number 1. A configuration's entities come with those above them, whose
-  /// columns their rows have.
-  /// - Parameter configuration: Nil for all; one that the model does not have is empty.
+  /// The first entity has ID 1. A configuration's entities include their ancestors, whose columns
+  /// their rows have.
+  /// - Parameter configuration: Nil for all; empty result for one that isn't in the model.
   func entitiesInNumberingOrder(of configuration: String? = nil) -> [NSEntityDescription] {
     func withDescendants(_ entity: NSEntityDescription) -> [NSEntityDescription] {
       [entity] + entity.numberedSubentities.flatMap(withDescendants)
@@ -84,7 +84,7 @@ extension NSManagedObjectModel {
     return all.filter { wanted.contains(ObjectIdentifier($0)) }
   }
 
-  /// The version hashes that a store of a configuration carries, by entity.
+  /// Returns the version hashes of a store of a configuration, by entity.
   func versionHashes(of configuration: String?) -> [String: Data] {
     guard configuration != nil else { return entityVersionHashesByName }
     let names = Set(entities(forConfigurationName: configuration)?.compactMap(\.name) ?? [])

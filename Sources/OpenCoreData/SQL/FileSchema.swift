@@ -1,7 +1,7 @@
 import ManagedModel
 import SQLiteDriver
 
-/// The tables, columns and entity numbers which a file really has.
+/// The tables, columns, and entity IDs of a file.
 struct FileSchema: Sendable {
   struct Column: Hashable, Sendable {
     let name: String
@@ -19,13 +19,13 @@ struct FileSchema: Sendable {
     let superNumber: Int
   }
 
-  /// Entities of the persistent history have numbers from here on.
+  /// The first entity ID of the persistent history.
   static let firstHistoryEntity = 16_000
 
-  /// Greater numbers, and those below 1, are damage: such an entity is not there.
+  /// Greater IDs, and those below 1, are corrupt: such an entity is ignored.
   private static let greatestNumber = Int64(Int32.max)
 
-  /// By upper-case name: SQLite compares names without case.
+  /// By uppercase name: SQLite's names are case-insensitive.
   let tables: [String: Table]
   let entities: [NumberedEntity]
 
@@ -77,7 +77,7 @@ extension FileSchema {
   }
 }
 
-/// What a column of an entity's table holds.
+/// The type of a column in an entity's table.
 ///
 /// The cases are in the order of the columns' groups.
 enum StoredType: Int, Comparable, Sendable {
@@ -106,7 +106,7 @@ enum StoredType: Int, Comparable, Sendable {
     }
   }
 
-  /// The type as `CREATE TABLE` says it.
+  /// The type in `CREATE TABLE`.
   var declaration: String {
     switch self {
     case .integer: "INTEGER"
@@ -121,18 +121,18 @@ enum StoredType: Int, Comparable, Sendable {
   static func < (left: StoredType, right: StoredType) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Something that the model wants and the file does not have.
+/// A table or column that the model requires and the file lacks.
 struct SchemaMismatch: Error, Hashable, Sendable, CustomStringConvertible {
   let entity: String
   let property: String?
 
-  /// The table that is missing, or that misses the column.
+  /// The missing table, or the table that lacks the column.
   let table: String
 
-  /// The column that is missing, nil when the table is.
+  /// The missing column; nil if the table is missing.
   let column: String?
 
-  /// Whether the file does not number the entity; nothing is said of its table then.
+  /// Whether the file lacks an ID for the entity; its table isn't checked then.
   var isUnnumbered = false
 
   var description: String {

@@ -2,36 +2,36 @@ import ManagedModel
 import SQLiteDriver
 import Synchronization
 
-/// What a predicate's SQL depends on, apart from the values of its constants.
+/// The properties of a predicate that its SQL depends on, without the values of its constants.
 ///
-/// Two predicates with equal bytes have the same text, with other values bound.
+/// Two predicates with equal bytes have the same SQL text, with other bound values.
 struct PredicateShape {
   /// The tree with the kinds of its constants.
   private(set) var bytes: [UInt8]
 
-  /// The constants, in the order in which they stand.
+  /// The constants, in order.
   private(set) var constants: [PredicateValue] = []
 
   private var indexes: [ObjectIdentifier: Int] = [:]
 
-  /// Starts with bytes that the text depends on too.
+  /// Creates a shape that starts with other bytes that the text depends on.
   init(_ start: [UInt8]) {
     bytes = start
   }
 
-  /// Where the value of a constant expression is, nil for an expression that was not seen.
+  /// Returns the index of a constant expression's value; nil for an expression that wasn't added.
   func index(of expression: NSExpression) -> Int? {
     indexes[ObjectIdentifier(expression)]
   }
 
-  /// The parts that a shape is written of.
+  /// The elements of a shape.
   private enum Mark: UInt8 {
     case comparison, compound, truth, falsity
     case constant, sharedConstant, indexablePattern
     case evaluatedObject, variable, keyPath, path, size, function, list, subquery, conditional
   }
 
-  /// Adds a predicate; false for one that is not told from others by its shape.
+  /// Adds a predicate; returns `false` if its text can't be reused.
   mutating func add(_ predicate: NSPredicate) -> Bool {
     switch predicate {
     case let comparison as NSComparisonPredicate: return add(comparison)
@@ -65,7 +65,7 @@ struct PredicateShape {
     return type != .customSelector
   }
 
-  /// Adds an expression; false for one that is not told from others by its shape.
+  /// Adds an expression; returns `false` if its text can't be reused.
   ///
   /// - Parameter isList: Whether a list of integers or objects may have any length.
   mutating func add(_ expression: NSExpression, isList: Bool = false) -> Bool {
@@ -111,7 +111,7 @@ struct PredicateShape {
   }
 
   private mutating func add(constant expression: NSExpression, isList: Bool) -> Bool {
-    // One expression at two places is one value; two of the same shape may be two.
+    // An expression used twice is one value; two of the same shape may be two.
     if let index = indexes[ObjectIdentifier(expression)] {
       add(.sharedConstant, UInt64(index))
       return true
@@ -182,7 +182,7 @@ struct PredicateShape {
     add(text)
   }
 
-  /// A number, seven bits a byte.
+  /// Adds an integer, with seven bits in each byte.
   mutating func add(_ number: UInt64) {
     var rest = number
     while rest > 127 {
@@ -192,7 +192,7 @@ struct PredicateShape {
     bytes.append(UInt8(rest))
   }
 
-  /// A text with its length before it.
+  /// Adds a string, preceded by its length.
   mutating func add(_ text: String) {
     add(UInt64(text.utf8.count))
     bytes.append(contentsOf: text.utf8)
@@ -200,7 +200,7 @@ struct PredicateShape {
 }
 
 extension PredicateShape {
-  /// The shape of a whole fetch, nil for one whose text serves it alone.
+  /// Creates the shape of a whole fetch; nil if its text can't be reused.
   init?(
     entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor], limit: Int, offset: Int,
     includesSubentities: Bool, result: SQLTranslator.Result
@@ -214,9 +214,9 @@ extension PredicateShape {
     else { return nil }
   }
 
-  /// The shape of a fetch of dictionaries, nil for one whose text serves it alone.
+  /// Creates the shape of a dictionary fetch; nil if its text can't be reused.
   ///
-  /// Keys are part of it: they lead from the columns to the entries.
+  /// It includes keys, which map the columns to the entries.
   init?(
     _ plan: DictionaryPlan, entity: SQLEntity, predicate: NSPredicate?, sort: [NSSortDescriptor],
     limit: Int, offset: Int, includesSubentities: Bool, isCounted: Bool
@@ -268,21 +268,21 @@ extension PredicateShape {
   }
 }
 
-/// The SQL of earlier fetches by their shape, so that a fetch that differs from one of them in its
-/// constants alone is not translated again.
+/// The SQL of earlier fetches by shape, so that a fetch that differs only in its constants isn't
+/// translated again.
 ///
 /// Shared by the contexts of a store.
 final class TranslationCache: Sendable {
-  /// A translated fetch: the text, and where its values come from.
+  /// A translated fetch: the text, and the sources of its bound values.
   struct Entry: Sendable {
     let sql: String
     let binds: [SQLBind]
     let intArrays: [IntArraySource]
     let projection: Projection
-    /// What the columns of dictionaries become.
+    /// The conversion of the columns of dictionaries.
     var columns: [DictionaryQuery.Column] = []
 
-    /// The query for the constants of a predicate, nil when one does not fit.
+    /// Returns the query for the constants of a predicate; nil if one doesn't fit.
     func query(_ constants: [PredicateValue], for translator: SQLTranslator) -> SelectQuery? {
       var values: [SQLiteValue] = []
       values.reserveCapacity(binds.count)
@@ -306,18 +306,18 @@ final class TranslationCache: Sendable {
 
   private let state = Mutex(State())
 
-  /// Shapes beyond this many empty the cache: a program has far fewer.
+  /// The number of shapes beyond which the cache is emptied: a program has far fewer.
   private static let capacity = 512
 
-  /// How many fetches were translated so far.
+  /// The number of fetches translated so far.
   var translations: Int { state.withLock { $0.translations } }
 
-  /// The fetch of a shape that was translated before.
+  /// Returns the translated fetch for a shape.
   func entry(_ shape: PredicateShape) -> Entry? {
     state.withLock { $0.entries[shape.bytes] }
   }
 
-  /// Notes a translation, and keeps it under its shape if it has one.
+  /// Counts a translation, and caches it under its shape if it has one.
   func add(_ entry: Entry, shape: PredicateShape?) {
     state.withLock { state in
       state.translations += 1

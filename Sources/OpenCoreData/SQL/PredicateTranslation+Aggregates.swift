@@ -2,10 +2,10 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
-  /// The value of an operator on a to-many: `moods.@count`, `moods.@max.rating`.
+  /// Returns the value of an operator on a to-many: `moods.@count`, `moods.@max.rating`.
   ///
-  /// - Parameter keepsWhole: Whether the sum of integers is one: `total` gives a real number,
-  ///   which divides otherwise.
+  /// - Parameter keepsWhole: Whether a sum of integers is an integer: `total` returns a real number,
+  ///   which divides differently.
   func aggregate(
     _ path: ToManyPath, at site: Site, keepsWhole: Bool = false
   ) throws(TranslationError) -> SQLOperand {
@@ -28,10 +28,10 @@ extension PredicateTranslation {
       function, of: rest, path, at: site, over: .objects, keepsWhole: keepsWhole)
   }
 
-  /// What a function of a to-many takes.
+  /// The values that a function of a to-many uses.
   ///
-  /// Key-value coding decides: an operator reads the key path of each object, and a key path over a
-  /// set gives the set of its values, without nils.
+  /// As in key-value coding: an operator reads the key path of each object, and a key path over a set
+  /// returns the set of its values, without nils.
   enum Values {
     /// The value of each object, for an operator: `pets.@sum.age`.
     case objects
@@ -39,7 +39,7 @@ extension PredicateTranslation {
     case distinct
   }
 
-  /// The function on the rows of a group that an operator stands for.
+  /// Returns the aggregate function of a group for an operator.
   static func function(of found: CollectionOperator) -> PredicateFunction? {
     switch found {
     case .count: .count
@@ -51,9 +51,9 @@ extension PredicateTranslation {
     }
   }
 
-  /// The function in SQL.
+  /// Returns the function's name in SQL.
   ///
-  /// A sum is `total`, which is 0 for no rows, as Apple's SQL has it.
+  /// A sum is `total`, which is 0 for no rows, as in Core Data's SQL.
   static func name(of function: PredicateFunction) -> String? {
     switch function {
     case .count: "COUNT"
@@ -65,7 +65,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// A function over the values at the end of a path through a to-many.
+  /// Returns a function over the values at the end of a path across a to-many.
   private func aggregate(
     _ function: PredicateFunction, of keys: ArraySlice<PredicateKeyPath.Component>,
     _ path: ToManyPath, at site: Site, over values: Values, keepsWhole: Bool
@@ -85,21 +85,21 @@ extension PredicateTranslation {
         type = try self.resultType(of: function, attribute, path.text)
         switch values {
         case .distinct: return "\(raw: name)(DISTINCT\(column))"
-        // An operator counts a nil as 0, and so it does no objects.
+        // An operator counts a nil as 0, and returns 0 for no objects.
         case .objects where function == .average: return "IFNULL(AVG(IFNULL(\(column), 0)), 0)"
         case .objects: return "\(raw: name)(\(column))"
         }
       }, where: nil)
     let isWhole = keepsWhole && function == .sum && type == .integer
     let value: SQLFragment = isWhole ? "CAST(\(fragment) AS INTEGER)" : fragment
-    // The others are nil of no rows anyway.
+    // The others are nil for no rows.
     let hasValueOfNothing =
       function == .sum || function == .count || values == .objects && function == .average
     return .computed(hasValueOfNothing ? present(value, path) : value, type)
   }
 
-  /// A value behind a path of to-ones: nil where one of them is nil, as everything at the end of a
-  /// key path that meets nil.
+  /// Returns a value at the end of a path of to-ones: nil if one of them is nil, like the rest of a
+  /// key path after a nil.
   private func present(_ value: SQLFragment, _ path: ToManyPath) -> SQLFragment {
     guard case .reference = path.source.place, path.source.key != path.scope.start?.key else {
       return value
@@ -107,7 +107,7 @@ extension PredicateTranslation {
     return "CASE WHEN \(raw: path.source.key) IS NOT NULL THEN \(value) END"
   }
 
-  /// The type of a function's result; sums and averages are those of numbers only.
+  /// Returns the type of a function's result; sums and averages require numbers.
   func resultType(
     of function: PredicateFunction, _ attribute: NSAttributeDescription, _ text: String
   ) throws(TranslationError) -> StoredType {
@@ -120,9 +120,9 @@ extension PredicateTranslation {
     return function == .sum ? type : .real
   }
 
-  /// `max:(…)` and its kin: over the objects of one to-many, or over several values.
+  /// Returns `max:(…)` and similar functions: over the objects of one to-many, or over several values.
   ///
-  /// - Parameter values: What a function of one key path over a to-many takes.
+  /// - Parameter values: The values that a function of one key path over a to-many uses.
   func aggregate(
     _ function: PredicateFunction, _ arguments: [NSExpression], at site: Site,
     _ expression: NSExpression, over given: Values = .distinct
@@ -156,14 +156,14 @@ extension PredicateTranslation {
     let rows = fragments.enumerated().map { position, fragment -> SQLFragment in
       position == 0 ? "SELECT \(fragment) AS value" : "SELECT \(fragment)"
     }
-    // `SUM` keeps integers whole, which `total` does not.
+    // `SUM` keeps integers, which `total` doesn't.
     let call = function == .sum ? "IFNULL(SUM(value), 0)" : "\(name)(value)"
     return .computed(
       "(SELECT \(raw: call) FROM (\(.joined(rows, by: " UNION ALL "))))",
       function == .average ? .real : type ?? .integer)
   }
 
-  /// A function of one value that isn't a collection: that value, and its number is 1.
+  /// Returns a function of one value that isn't a collection: that value, or 1 for its count.
   private func aggregate(
     _ function: PredicateFunction, ofOnly operand: SQLOperand, _ expression: NSExpression,
     at site: Site
@@ -186,7 +186,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// Refuses to look into a transformable value: a column has its bytes only.
+  /// Throws for elements of a transformable value: a column contains only its bytes.
   func refuseElements(of operand: SQLOperand) throws(TranslationError) {
     guard case .attribute(_, let attribute) = operand,
       StoredType(attribute.attributeType) == .transformable
@@ -197,12 +197,12 @@ extension PredicateTranslation {
         + "Filter the fetched objects instead.")
   }
 
-  /// How many objects are at the end of a path through a to-many relationship.
+  /// Returns the number of objects at the end of a path across a to-many relationship.
   func count(_ path: ToManyPath, at site: Site) throws(TranslationError) -> SQLOperand {
     .computed(present(try countFragment(path, at: site, where: nil), path), .integer)
   }
 
-  /// The number of a collection's elements, for `[SIZE]`.
+  /// Returns the number of a collection's elements, for `[SIZE]`.
   func count(
     _ operand: SQLOperand, at site: Site, _ expression: NSExpression
   ) throws(TranslationError) -> SQLOperand {
@@ -213,7 +213,7 @@ extension PredicateTranslation {
     return try count(path, at: site)
   }
 
-  /// A subselect with the number of elements that satisfy a condition.
+  /// Returns a subselect with the number of elements that satisfy a condition.
   func countFragment(
     _ path: ToManyPath, at site: Site,
     where condition: ((TranslationPosition, Site) throws(TranslationError) -> SQLCondition)?
@@ -221,8 +221,8 @@ extension PredicateTranslation {
     try subselect(
       path, at: site,
       list: { position, inner throws(TranslationError) in
-        // A plain count of a many-to-many needs the join table alone, so its own column is
-        // counted; otherwise this is the element's key.
+        // A plain count of a many-to-many needs only the join table, so its own column is counted;
+        // otherwise this is the element's key.
         "COUNT(\(raw: position.key))"
       }, where: condition)
   }

@@ -16,8 +16,8 @@ extension PredicateTranslation {
     }
     if let whole = try wholeGroup(comparison, at: site) { return whole }
     let modifier = comparison.comparisonPredicateModifier
-    // Looking for nil, a row without a partner is found too, so it must not be joined away; ALL
-    // holds for such a row.
+    // A comparison with nil must also match a row without a partner, so an inner join can't be used;
+    // ALL is true for such a row.
     let looksForNil = try looksForNil(comparison)
     let place = looksForNil || modifier == .all ? site.optional : site
     let left = try settled(try operand(comparison.leftExpression, at: place), at: place)
@@ -36,7 +36,7 @@ extension PredicateTranslation {
       : try every(of: path, at: site, test)
   }
 
-  /// Whether a value that is nil makes the comparison true.
+  /// Returns whether a nil value makes the comparison true.
   private func looksForNil(_ comparison: NSComparisonPredicate) throws(TranslationError) -> Bool {
     guard [.equalTo, .in, .contains].contains(comparison.predicateOperatorType) else {
       return false
@@ -53,7 +53,7 @@ extension PredicateTranslation {
     return false
   }
 
-  /// The answer of a comparison between constants, from memory.
+  /// Returns the result of a comparison between constants, evaluated in memory.
   func evaluated(
     _ comparison: NSComparisonPredicate
   ) throws(TranslationError) -> Bool {
@@ -64,7 +64,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// Turns a path with an operator behind its to-many into the value it stands for.
+  /// Replaces a path with an operator after its to-many with the operator's value.
   private func settled(
     _ operand: SQLOperand, at site: Site
   ) throws(TranslationError) -> SQLOperand {
@@ -74,8 +74,7 @@ extension PredicateTranslation {
     return try aggregate(path, at: site)
   }
 
-  /// ANY and ALL of what isn't a to-many relationship: a list, or the one value of a to-one path, of
-  /// which there is none when it is nil.
+  /// Compares with ANY or ALL a list or the value of a to-one path, which isn't an element if nil.
   private func compare(
     eachOf left: SQLOperand, _ comparison: NSComparisonPredicate, _ rules: ComparisonRules,
     looksForNil: Bool, at site: Site
@@ -99,7 +98,7 @@ extension PredicateTranslation {
     let condition = try compare(left, right, rules, at: site)
     let isNil = rules.with(.equalTo)
     if !isAny { return .any([.sql(try nullTest(left, isNil)), condition]) }
-    // Under a NOT no value must be no match, not an unknown one.
+    // Under a NOT, no value must mean no match rather than unknown.
     guard looksForNil || !site.isRequired else { return condition }
     return .all([.sql(try nullTest(left, rules.with(.notEqualTo))), condition])
   }
@@ -136,13 +135,13 @@ extension PredicateTranslation {
 
   typealias ElementTest = (SQLOperand, Site) throws(TranslationError) -> SQLCondition
 
-  /// Whether one element of a to-many satisfies a test.
+  /// Returns the condition that an element of a to-many satisfies a test.
   ///
-  /// Where the whole condition hangs on it, the elements are joined, as Apple's SQL does, and the
-  /// rows made distinct. Elsewhere a join would add or lose rows, so the elements are counted.
+  /// If the whole condition depends on it, the elements are joined, as in Core Data's SQL, and the
+  /// rows made distinct. Otherwise a join would add or lose rows, so the elements are counted.
   ///
-  /// - Parameter skipsNil: Whether the test may be true of nil, which isn't an element: a key path over a
-  ///   set gives a set without nils.
+  /// - Parameter skipsNil: Whether the test may be true for nil, which isn't an element: a key path
+  ///   over a set returns a set without nils.
   func some(
     of path: ToManyPath, at site: Site, skipsNil: Bool, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
@@ -167,7 +166,8 @@ extension PredicateTranslation {
     return .sql("\(count) > \(bind: .integer(0))")
   }
 
-  /// Whether every element of a to-many satisfies a test: none is there for which it is not true.
+  /// Returns the condition that every element of a to-many satisfies a test: there is none for which it isn't
+  /// true.
   private func every(
     of path: ToManyPath, at site: Site, _ test: @escaping ElementTest
   ) throws(TranslationError) -> SQLCondition {
@@ -187,14 +187,14 @@ extension PredicateTranslation {
     return .sql("\(count) = \(bind: .integer(0))")
   }
 
-  /// The condition that an element isn't nil, or none.
+  /// Returns the condition that an element isn't nil, or none.
   private func notNil(
     _ element: SQLOperand, _ isNeeded: Bool
   ) throws(TranslationError) -> [SQLCondition] {
     isNeeded ? [.sql(try present(element))] : []
   }
 
-  /// What is compared of an element: itself, or the value at the end of the path.
+  /// Returns the compared value of an element: itself, or the value at the end of the path.
   private func element(
     of path: ToManyPath, at position: TranslationPosition, in site: Site
   ) throws(TranslationError) -> SQLOperand {
@@ -212,10 +212,10 @@ extension PredicateTranslation {
 }
 
 extension PredicateTranslation {
-  /// `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE` and `MATCHES` between two texts.
+  /// Returns `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE`, and `MATCHES` between two strings.
   ///
-  /// All of them call a function for every row, as Apple's do. Two forms compare with bounds
-  /// instead, which an index can serve: `BEGINSWITH[n]`, and `LIKE` with one `*` at the end.
+  /// All of them call a function for every row, as in Core Data. Two forms compare with bounds
+  /// instead, which an index can support: `BEGINSWITH[n]`, and `LIKE` with one `*` at the end.
   func matches(
     _ text: SQLOperand, _ pattern: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLFragment {
@@ -252,7 +252,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// A regular expression that is wrong is said here, before a row is read.
+  /// Throws for an invalid regular expression, before a row is read.
   private func checked(
     _ pattern: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLFragment? {
@@ -271,9 +271,9 @@ extension PredicateTranslation {
     rules.isLenient ? rules.options.rawValue : 0
   }
 
-  /// The bounds that say the same as the function, nil where none do.
+  /// Returns bounds that are equivalent to the function; nil if there are none.
   ///
-  /// Texts that begin with a prefix are those from it up to the first that does not.
+  /// Strings with a prefix are those from it up to the first that doesn't begin with it.
   private func range(
     _ column: SQLFragment, _ text: SQLOperand, _ pattern: SQLOperand, _ rules: ComparisonRules
   ) -> SQLFragment? {
@@ -289,7 +289,7 @@ extension PredicateTranslation {
     guard let low = bind(constant, as: forms.low) else { return nil }
     let lowest: SQLFragment = "\(column) >= \(bind: low)"
     guard let high = bind(constant, as: forms.high) else {
-      // Without an end the text is another one.
+      // Without an upper bound the SQL text differs.
       isReusable = false
       return lowest
     }
@@ -297,19 +297,19 @@ extension PredicateTranslation {
   }
 }
 
-/// The two numbers that `NSCoreDataStringSearch` takes after its texts.
+/// The two numbers that `NSCoreDataStringSearch` takes after its strings.
 ///
-/// The flags are Apple's string comparison flags: 1 case does not count, 4 from the end, 8 only
-/// there, 32 localized, 128 diacritics do not count, 256 width does not count. Apple's logs show 8
-/// with mode 0 for a plain `BEGINSWITH` and 417 with mode 1 for `CONTAINS[cd]`; the numbers for
-/// the other options follow from these two.
+/// The flags are Apple's string comparison flags: 1 case-insensitive, 4 backward, 8 anchored, 32
+/// localized, 128 diacritic-insensitive, 256 width-insensitive. Core Data's logs have 8 with mode 0
+/// for a plain `BEGINSWITH` and 417 with mode 1 for `CONTAINS[cd]`; the numbers for the other options
+/// are derived from these two.
 struct StringSearch: Hashable, Sendable {
   let flags: Int
 
-  /// 0 for byte by byte.
+  /// 0 for bytewise comparison.
   ///
-  /// 1 with options; 8 and 16 are added for `[l]` and `[w]`, since the flags for those two are
-  /// there with any option.
+  /// 1 with options; 8 and 16 are added for `[l]` and `[w]`, because the flags for those two are set
+  /// with any option.
   let mode: Int
 
   static let backwards = 4
@@ -346,7 +346,7 @@ struct StringSearch: Hashable, Sendable {
     self.mode = mode
   }
 
-  /// The options that the numbers stand for.
+  /// The options for the numbers.
   var options: NSComparisonPredicate.Options {
     var options = NSComparisonPredicate.Options(rawValue: UInt(mode & 24))
     if flags & Self.caseInsensitive != 0 { options.insert(.caseInsensitive) }
@@ -360,25 +360,25 @@ struct StringSearch: Hashable, Sendable {
   }
 }
 
-/// The beginning of the texts between two bounds, which an index can find.
+/// The prefix of the strings between two bounds, which an index search can find.
 struct TextPrefix {
   let text: String
 
-  /// The prefix of a `LIKE` pattern whose one sign is a `*` at the end, nil for other patterns.
+  /// Creates the prefix of a `LIKE` pattern whose only wildcard is a `*` at the end; nil for other patterns.
   init?(like pattern: String) {
     let prefix = pattern.dropLast()
     guard pattern.last == "*", !prefix.contains(where: { "*?\\".contains($0) }) else { return nil }
     text = String(prefix)
   }
 
-  /// The least text that is greater than all texts with a prefix, in the order of UTF-8's bytes,
-  /// which is that of the scalars.
+  /// Returns the lowest string that is greater than all strings with a prefix, in the order of
+  /// UTF-8's bytes, which is that of the scalars.
   ///
-  /// Nil when there is none.
+  /// Nil if there is none.
   static func end(_ prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {
-      // Surrogates are no scalars: what follows U+D7FF is U+E000.
+      // Surrogates aren't scalars: the successor of U+D7FF is U+E000.
       let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
       guard let scalar = Unicode.Scalar(next) else { continue }
       var text = String.UnicodeScalarView(scalars)

@@ -50,7 +50,7 @@ extension PredicateTranslation {
     case .subtract: sign = "-"
     case .multiply: sign = "*"
     case .divide:
-      // A column of numeric affinity holds 3.0 as 3, which would divide as an integer.
+      // A column of numeric affinity stores 3.0 as 3, which would divide as an integer.
       if [leftType, rightType].contains(where: { $0 == .decimal || $0 == .timestamp }) {
         return .computed("(CAST(\(left) AS REAL) / \(right))", .real)
       }
@@ -61,7 +61,7 @@ extension PredicateTranslation {
     case .leftShift: sign = "<<"
     case .rightShift: sign = ">>"
     default:
-      // SQLite has no exclusive or.
+      // SQLite has no exclusive-or operator.
       return .computed("((\(left) | \(right)) - (\(left) & \(right)))", .integer)
     }
     return .computed(
@@ -110,7 +110,7 @@ extension PredicateTranslation {
     return call(called, [text], function == .length ? .integer : .text)
   }
 
-  /// A call of one of the functions that connections have beside SQLite's own.
+  /// Returns a call of a function registered by OpenCoreData.
   func call(
     _ function: ValueFunction, _ arguments: [SQLFragment], _ type: StoredType
   ) -> SQLOperand {
@@ -118,7 +118,7 @@ extension PredicateTranslation {
     return .computed("\(raw: function.rawValue)(\(list))", type)
   }
 
-  /// An expression that is a number.
+  /// Returns an expression that is a number.
   func number(
     _ expression: NSExpression, at site: Site
   ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType) {
@@ -130,10 +130,10 @@ extension PredicateTranslation {
     return (fragment, type)
   }
 
-  /// Values of which a row takes one, and their common type, nil when all are nil.
+  /// Returns values of which a row uses one, and their common type; nil if all are nil.
   ///
-  /// Numbers of different types are whole or real row by row: what a column of numeric affinity
-  /// holds is made real, because it may hold 3.0 as 3.
+  /// Values of different numeric types are integer or real row by row: a column of numeric affinity
+  /// is converted to real, because it may contain 3.0 as 3.
   static func unified(
     _ values: [(fragment: SQLFragment, type: StoredType?)]
   ) -> (fragments: [SQLFragment], type: StoredType?) {
@@ -147,7 +147,7 @@ extension PredicateTranslation {
     return (fragments, .real)
   }
 
-  /// An expression as a value on its own.
+  /// Returns an expression as a single value.
   ///
   /// The type is nil for nil.
   func value(
@@ -156,7 +156,7 @@ extension PredicateTranslation {
     try value(of: operand(expression, at: site), expression, at: site)
   }
 
-  /// What an expression stands for, as a value on its own.
+  /// Returns an operand as a single value.
   func value(
     of operand: SQLOperand, _ expression: NSExpression, at site: Site
   ) throws(TranslationError) -> (fragment: SQLFragment, type: StoredType?) {

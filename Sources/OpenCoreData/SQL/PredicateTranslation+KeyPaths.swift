@@ -2,7 +2,7 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
-  /// Follows a key path from the object of a scope.
+  /// Resolves a key path from the object of a scope.
   func walk(
     _ components: ArraySlice<PredicateKeyPath.Component>, in scope: TranslationScope,
     at site: Site, text: String
@@ -75,7 +75,7 @@ extension PredicateTranslation {
     return .object(SQLFragment(sql: " \(position.key)"), position.entity)
   }
 
-  /// The path of the column that keys behind a composite attribute lead to; takes those keys.
+  /// Returns the path of the column for the keys after a composite attribute; consumes those keys.
   private func element(
     of composite: NSCompositeAttributeDescription,
     _ rest: inout ArraySlice<PredicateKeyPath.Component>, _ entity: SQLEntity, text: String
@@ -103,7 +103,7 @@ extension PredicateTranslation {
     return path
   }
 
-  /// The entity of an object, or its name.
+  /// Returns the entity of an object, or its name.
   private func entityOperand(
     _ entity: SQLEntity, alias: String, _ rest: ArraySlice<PredicateKeyPath.Component>,
     text: String
@@ -115,11 +115,11 @@ extension PredicateTranslation {
     return .entity(SQLFragment(sql: " \(alias).\(SQLNames.entity)"), entity, isName: isName)
   }
 
-  /// A subselect over the objects at the other end of a to-many relationship.
+  /// Returns a subselect over the objects at the other end of a to-many relationship.
   ///
   /// - Parameters:
-  ///   - list: What is selected, from the position of an element and its table's key column.
-  ///   - condition: The condition on an element, nil for all.
+  ///   - list: Returns the select list, from the position of an element and its table's key column.
+  ///   - condition: The condition on an element; nil for all.
   func subselect(
     _ path: ToManyPath, at site: Site,
     list: (TranslationPosition, Site) throws(TranslationError) -> SQLFragment,
@@ -131,7 +131,7 @@ extension PredicateTranslation {
     let (position, table, back) = elements(of: path, alias: alias)
     scope.begin(at: position)
     let inner = Site(scopes: site.scopes + [scope], isRequired: true)
-    // In the order of the text, so that the binds come in it too.
+    // In the order of the text, which the bound values must have too.
     let selected = try list(position, inner)
     var conditions: [SQLCondition] = []
     if let filter = path.filter {
@@ -149,8 +149,8 @@ extension PredicateTranslation {
     return "(SELECT \(selected) FROM \(raw: from) WHERE \(filter)) )"
   }
 
-  /// Where the elements of a to-many are: their position, the table to read, and its column with
-  /// the key of the source.
+  /// Returns the elements of a to-many: their position, the table to read, and its column with the
+  /// key of the source.
   private func elements(
     of path: ToManyPath, alias: String
   ) -> (position: TranslationPosition, table: String, back: String) {
@@ -169,9 +169,9 @@ extension PredicateTranslation {
     }
   }
 
-  /// Joins the elements of a to-many to the query's own rows, once more for each call.
+  /// Joins the elements of a to-many to the query's own rows, separately for each call.
   ///
-  /// - Parameter isRequired: Whether rows without elements may go.
+  /// - Parameter isRequired: Whether rows without elements may be removed.
   func join(_ path: ToManyPath, isRequired: Bool) -> TranslationPosition {
     let alias = aliases.next()
     let (position, table, back) = elements(of: path, alias: alias)
@@ -188,7 +188,7 @@ extension PredicateTranslation {
 }
 
 extension PredicateTranslation {
-  /// A column of a dictionary fetch: its SQL, and the SQL of an object's entity number beside it.
+  /// A column of a dictionary fetch: its SQL, and the SQL of an object's entity ID.
   struct ColumnText {
     let fragment: SQLFragment
     let kind: Kind
@@ -199,10 +199,10 @@ extension PredicateTranslation {
     }
   }
 
-  /// The site of columns, groups, conditions on groups and orders: no row may go for them.
+  /// The site of columns, groups, having predicates, and orders, which must not remove rows.
   var columnSite: Site { Site(scopes: [root], isRequired: false) }
 
-  /// An expression as a column.
+  /// Returns an expression as a column.
   func column(_ expression: NSExpression) throws(TranslationError) -> ColumnText {
     let site = columnSite
     let found = try operand(expression, at: site)
@@ -226,7 +226,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// The column with the number of an object's entity, nil where the table holds one entity.
+  /// Returns the column with the ID of an object's entity; nil if the table contains one entity.
   private func entityNumber(
     of expression: NSExpression, _ entity: SQLEntity
   ) throws(TranslationError) -> SQLFragment? {
@@ -242,20 +242,20 @@ extension PredicateTranslation {
     return column
   }
 
-  /// A computed column by its name, nil for a name that none has.
+  /// Returns a computed column by name; nil for an unknown name.
   func computedColumn(_ name: String) -> SQLOperand? {
     guard let type = computed.types[name], let alias = computed.alias(of: name) else { return nil }
     return .computed("\(raw: alias)", type)
   }
 
-  /// A function over the rows of the result or of a group, nil for one over something else.
+  /// Returns a function over the rows of the result or of a group; nil for a function over something else.
   func rowAggregate(
     _ function: PredicateFunction, _ argument: NSExpression, at site: Site
   ) throws(TranslationError) -> SQLOperand? {
     guard aggregatesRows, site.scope === root, let name = Self.name(of: function) else {
       return nil
     }
-    // The rows of rows are no rows.
+    // A nested function isn't over the rows.
     aggregatesRows = false
     defer { aggregatesRows = true }
     let found = try operand(argument, at: site)
@@ -266,7 +266,7 @@ extension PredicateTranslation {
       return .computed(try countOfAll(path, at: site), .integer)
     case .toMany(let path):
       if case .operator = path.rest.first { break }
-      // The sum of the sums is the sum; an average of averages is none.
+      // A sum of sums is a sum; an average of averages isn't an average.
       guard function != .average,
         case .computed(let each, let type) = try aggregate(
           function, [argument], at: site, argument, over: .objects)
@@ -287,9 +287,9 @@ extension PredicateTranslation {
     return .computed("\(raw: name)(\(fragment))", result ?? .real)
   }
 
-  /// How many objects all rows lead to.
+  /// Returns the number of destinations of all rows.
   ///
-  /// Joined as Apple's SQL has it where nothing else would see the rows multiplied.
+  /// Joined as in Core Data's SQL, if the multiplied rows have no other effect.
   private func countOfAll(
     _ path: ToManyPath, at site: Site
   ) throws(TranslationError) -> SQLFragment {
@@ -299,7 +299,7 @@ extension PredicateTranslation {
     return "COUNT( \(raw: join(path, isRequired: false).key))"
   }
 
-  /// `@sum.age` as a function over the rows.
+  /// Returns `@sum.age` as a function over the rows.
   func rowAggregate(
     _ path: PredicateKeyPath, at site: Site
   ) throws(TranslationError) -> SQLOperand? {
@@ -312,7 +312,7 @@ extension PredicateTranslation {
 }
 
 extension PredicateKeyPath {
-  /// What follows the operator that the path begins with: `age` in `@sum.age`, the object in `@count`.
+  /// The argument of the operator at the start of the path: `age` in `@sum.age`, the object in `@count`.
   var argument: NSExpression {
     let dot = text.firstIndex(of: ".")
     guard let dot else { return NSExpression.expressionForEvaluatedObject() }
@@ -321,8 +321,8 @@ extension PredicateKeyPath {
 }
 
 extension PredicateTranslation {
-  /// The condition of a whole composite attribute that is compared with nil: nil is what all of its
-  /// elements are.
+  /// Returns the condition that compares a whole composite attribute with nil, which means all of its
+  /// elements.
   ///
   /// - Returns: Nil for every other comparison.
   func wholeGroup(
@@ -350,8 +350,8 @@ extension PredicateTranslation {
     return type == .equalTo ? .all(conditions) : .any(conditions)
   }
 
-  /// The key paths of the elements of a composite attribute, or of a group inside of one; nil when
-  /// the path leads to something else.
+  /// Returns the key paths of the elements of a composite attribute, or of a nested group; nil for
+  /// another path.
   private static func elements(
     ofGroupAt path: PredicateKeyPath, from entity: NSEntityDescription
   ) -> [String]? {

@@ -2,10 +2,10 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
-  /// Longer lists are bound as JSON: SQLite takes little more `?`s.
+  /// The maximum length of lists bound as parameters; longer lists are bound as JSON.
   private static let longestList = 30_000
 
-  /// Longer lists of texts which are compared by a function are bound as JSON.
+  /// The same for lists of strings that are compared by a function.
   private static let longestLenientList = 16
 
   func between(
@@ -55,7 +55,7 @@ extension PredicateTranslation {
     case .constant(let constant) where constant.elements != nil:
       return try contained(left, in: constant, constant.elements ?? [], rules, at: site)
     default:
-      // `part IN whole` looks for a text in a text.
+      // `part IN whole` is a substring search.
       return .sql(try matches(right, left, rules.with(.contains)))
     }
   }
@@ -84,10 +84,10 @@ extension PredicateTranslation {
     return .any(conditions)
   }
 
-  /// Whether a value is one of a constant list.
+  /// Returns the condition that a value is in a constant list.
   ///
-  /// Integers and keys of any number are `_Z_intarrayN`, so that the text does not depend on how
-  /// many there are; other values are `?`s.
+  /// Integers and keys are in `_Z_intarrayN`, so that the text doesn't depend on their number; other
+  /// values are bound as parameters.
   private func list(
     _ whole: PredicateConstant, _ values: [PredicateConstant], _ left: SQLOperand,
     _ rules: ComparisonRules
@@ -110,7 +110,7 @@ extension PredicateTranslation {
     if values.count > Self.longestList, let json = bind(whole, as: .json) {
       return .sql("\(column) IN (SELECT value FROM json_each(\(bind: json)))")
     }
-    // How many there are is part of the text, and of the shape unless they are integers.
+    // The number of values is part of the text, and of the shape unless they are integers.
     if values.allSatisfy({ $0.value.isWhole }) { isReusable = false }
     var marks: [SQLFragment] = []
     for value in values { marks.append(try sides(left, .constant(value), rules).1) }
@@ -156,7 +156,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// The elements of a list that is written out or a constant.
+  /// Returns the elements of a list expression or a constant list.
   func elements(
     of operand: SQLOperand, at site: Site, _ rules: ComparisonRules
   ) throws(TranslationError) -> [SQLOperand] {
@@ -174,7 +174,7 @@ extension PredicateTranslation {
 }
 
 extension PredicateValue {
-  /// Whether it is an integer by its kind, not by its value.
+  /// Whether its type, rather than its value, is an integer.
   fileprivate var isWhole: Bool {
     switch self {
     case .integer, .bool: true
@@ -184,7 +184,7 @@ extension PredicateValue {
 }
 
 extension PredicateTranslation {
-  /// A comparison of an object's entity, or of its name, by the numbers of the entities that
+  /// Returns a comparison of an object's entity, or of its name, by the IDs of the entities that
   /// satisfy it.
   func entityCondition(
     _ column: SQLFragment, _ entity: SQLEntity, isName: Bool, _ other: SQLOperand,
@@ -194,7 +194,7 @@ extension PredicateTranslation {
     if case .entity(let otherColumn, let otherEntity, isName) = other,
       rules.type == .equalTo || rules.type == .notEqualTo
     {
-      // Entities of one name are one entity, so that names are compared by numbers too.
+      // Entities with one name are one entity, so names are compared by IDs too.
       guard entity.root === otherEntity.root else {
         return .constant(rules.type == .notEqualTo)
       }
@@ -207,7 +207,7 @@ extension PredicateTranslation {
         rules.piece, "An entity can be compared only with entities, and its name only with strings."
       )
     }
-    // Which entities satisfy it is part of the text.
+    // The IDs of entities that satisfy it are part of the text.
     isReusable = false
     var numbers: [Int] = []
     for candidate in entity.family where try holds(candidate, rules, constant) {
@@ -216,7 +216,7 @@ extension PredicateTranslation {
     return Self.condition(column, is: numbers.sorted())
   }
 
-  /// Whether a row's entity is one of those with the numbers.
+  /// Returns the condition that a row's entity has one of the IDs.
   static func condition(_ column: SQLFragment, is numbers: [Int]) -> SQLCondition {
     let binds = numbers.map { SQLBind.value(.integer(Int64($0))) }
     switch numbers.count {
@@ -239,7 +239,7 @@ extension PredicateTranslation {
     return try evaluated(comparison)
   }
 
-  /// A constant with the names of entities in the place of the entities.
+  /// Returns a constant with entities replaced by their names.
   private static func names(_ value: PredicateValue) -> Any? {
     switch value {
     case .object(let object):

@@ -2,7 +2,7 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
-  /// What an expression stands for at a place in the statement.
+  /// Returns the operand for an expression at a site in the statement.
   func operand(_ expression: NSExpression, at site: Site) throws(TranslationError) -> SQLOperand {
     if expression.isIndependentOfObject { return .constant(try constant(expression)) }
     switch expression.node {
@@ -32,7 +32,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// Why an expression that depends on the row has no SQL.
+  /// Returns the reason why an expression that depends on the row has no SQL.
   private static func reason(_ expression: NSExpression) -> String {
     switch expression.node {
     case .subscripted: "Rows have no places in a list; only memory can take one out."
@@ -70,7 +70,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// The scope whose variable has a name.
+  /// Returns the scope of a variable.
   private func scope(
     of variable: String, at site: Site
   ) throws(TranslationError) -> TranslationScope {
@@ -105,9 +105,9 @@ extension PredicateTranslation {
 }
 
 extension PredicateTranslation {
-  /// `CAST(value, "NSNumber")` and its kin.
+  /// Returns `CAST(value, "NSNumber")` and similar calls.
   ///
-  /// Between numbers and dates nothing is done: a date is stored as a number.
+  /// Between numbers and dates no conversion is needed: a date is stored as a number.
   func cast(
     _ arguments: [NSExpression], at site: Site, _ expression: NSExpression
   ) throws(TranslationError) -> SQLOperand {
@@ -124,7 +124,7 @@ extension PredicateTranslation {
     let result = target.storedType
     switch (target, source) {
     case (.number, .dateAttributeType), (.decimal, .dateAttributeType):
-      // Read as a number that may be stored whole.
+      // Treated as a number that may be stored as an integer.
       return .computed(fragment, .decimal)
     case (.number, _) where type?.isNumber == true: return .computed(fragment, type ?? .integer)
     case (.decimal, _), (.date, _):
@@ -140,7 +140,7 @@ extension PredicateTranslation {
       ], result)
   }
 
-  /// What the values of an operand stand for.
+  /// Returns the attribute type of an operand's values.
   private static func attributeType(
     of operand: SQLOperand, _ type: StoredType?
   ) -> NSAttributeType {
@@ -155,7 +155,7 @@ extension PredicateTranslation {
 }
 
 extension CastTarget {
-  /// How a value of the type is stored.
+  /// The type in which a value is stored.
   fileprivate var storedType: StoredType {
     switch self {
     case .number: .real
@@ -169,7 +169,7 @@ extension CastTarget {
 }
 
 extension PredicateTranslation {
-  /// The value of an expression which does not depend on the row.
+  /// Returns the value of an expression that doesn't depend on the row.
   func constant(_ expression: NSExpression) throws(TranslationError) -> PredicateConstant {
     if let shape, let index = shape.index(of: expression) {
       return PredicateConstant(
@@ -187,7 +187,7 @@ extension PredicateTranslation {
     return PredicateConstant(value: value)
   }
 
-  /// A constant by its own type.
+  /// Binds a constant with its own type.
   ///
   /// The type is nil for nil.
   func plain(
@@ -199,7 +199,7 @@ extension PredicateTranslation {
     return (bind, StoredType(of: constant.value))
   }
 
-  /// A constant in the type of the column it is compared with.
+  /// Binds a constant as the type of the column it's compared with.
   func bind(
     _ constant: PredicateConstant, as type: StoredType, _ attribute: NSAttributeDescription?,
     _ piece: String
@@ -210,7 +210,7 @@ extension PredicateTranslation {
     throw TranslationError(piece, "\(constant.value.summary) cannot be compared with \(name).")
   }
 
-  /// A constant in some form, nil when it has none.
+  /// Binds a constant in some form; nil if it has none.
   func bind(_ constant: PredicateConstant, as form: BindForm) -> SQLBind? {
     guard let value = form.value(of: constant.value, for: translator) else { return nil }
     return constant.origin.map { .constant($0, form) } ?? .value(value)
@@ -218,7 +218,7 @@ extension PredicateTranslation {
 }
 
 extension PredicateValue {
-  /// The value in words, for a message.
+  /// The value's description for a message.
   fileprivate var summary: String {
     switch self {
     case .string(let text): "The text \"\(text)\""
@@ -240,9 +240,9 @@ extension PredicateValue {
 }
 
 extension PredicateTranslation {
-  /// What follows `ORDER BY `, empty for no descriptors.
+  /// Returns the terms of `ORDER BY`; empty for no descriptors.
   ///
-  /// Tables on the way to a key are outer joined: sorting loses no rows.
+  /// Tables along the path to a key are outer joined: sorting loses no rows.
   func order(_ descriptors: [NSSortDescriptor]) throws(TranslationError) -> String {
     var terms: [String] = []
     for descriptor in descriptors { terms.append(try term(descriptor)) }
@@ -261,7 +261,7 @@ extension PredicateTranslation {
         + (descriptor.ascending ? "" : "DESC")
     }
     if let place = root.entity.column(named: key)?.orderColumn, let start = root.start {
-      // The order of the list that the to-one leads back to.
+      // The order keys of the to-one's inverse.
       let alias = root.alias(of: start, isRequired: false)
       return "\(alias).\(SQLNames.quoted(place))" + (descriptor.ascending ? "" : " DESC")
     }
@@ -292,8 +292,8 @@ extension PredicateTranslation {
       + (descriptor.ascending ? "" : "DESC")
   }
 
-  /// ` COLLATE … ` for a localized order, with the blanks of Apple's logs; else what comes before
-  /// `DESC`.
+  /// Returns ` COLLATE … ` for a localized order, with the spaces of Core Data's logs; otherwise the
+  /// separator before `DESC`.
   private func collation(
     _ descriptor: NSSortDescriptor, _ key: String, isText: Bool
   ) throws(TranslationError) -> String {
@@ -307,16 +307,16 @@ extension PredicateTranslation {
   }
 }
 
-/// A value that does not depend on the row, and where the predicate has it from.
+/// A value that doesn't depend on the row, and its source in the predicate.
 struct PredicateConstant {
   let value: PredicateValue
 
-  /// Nil for a constant that no other predicate of the shape can put another value for.
+  /// Nil for a constant that can't be replaced for other predicates of the shape.
   var origin: ConstantOrigin?
 
   var isNull: Bool { value.isNull }
 
-  /// The elements of a list, nil when the value is none.
+  /// The elements of a list; nil if the value isn't one.
   var elements: [PredicateConstant]? {
     guard case .collection(let collection) = value else { return nil }
     return collection.elements.enumerated().map { position, element in
@@ -326,7 +326,7 @@ struct PredicateConstant {
   }
 }
 
-/// Which constant of a predicate, or which element of a constant list.
+/// The index of a constant of a predicate, and of an element in a constant list.
 struct ConstantOrigin: Hashable, Sendable {
   let index: Int
   var element: Int?

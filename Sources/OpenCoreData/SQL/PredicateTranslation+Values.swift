@@ -2,9 +2,9 @@ import ManagedModel
 import SQLiteDriver
 
 extension PredicateTranslation {
-  /// `=` and `<>`.
+  /// Returns `=` and `<>`.
   ///
-  /// As SQL has it, neither finds rows without a value.
+  /// As in SQL, neither finds rows without a value.
   func equal(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules, at site: Site
   ) throws(TranslationError) -> SQLCondition {
@@ -26,7 +26,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// Comparisons of values by their order.
+  /// Returns comparisons of values by order.
   func ordered(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLCondition {
@@ -35,19 +35,19 @@ extension PredicateTranslation {
     guard rules.isLenient, isText(left), isText(right) else {
       return .sql("\(first) \(raw: rules.sign) \(second)")
     }
-    // The same call whatever the operator, so that one function decides what is equal.
+    // The same call for each operator, so that one function determines equality.
     let options = rules.options.rawValue
     return .sql(
       " NSCoreDataStringCompare(\(first), \(second), \(raw: options)) \(raw: rules.sign) 0")
   }
 
-  /// The answer where both sides are constants, as an element of a list and a bound may be.
+  /// Returns the result if both sides are constants, such as an element of a list or a bound.
   private func known(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLCondition? {
     guard case .constant(let first) = left, case .constant(let second) = right else { return nil }
     isReusable = false
-    // As part of a list or a range it is as unknown as a column that is NULL would be.
+    // In a list or a range, it's unknown, like a NULL column.
     if first.isNull != second.isNull { return .sql("NULL") }
     let comparison = NSComparisonPredicate(
       leftExpression: NSExpression(forConstantValue: first.value.original),
@@ -56,7 +56,7 @@ extension PredicateTranslation {
     return .constant(try evaluated(comparison))
   }
 
-  /// Both sides as SQL, a constant in the type of the other side.
+  /// Returns both sides as SQL, a constant as the type of the other side.
   func sides(
     _ left: SQLOperand, _ right: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> (SQLFragment, SQLFragment) {
@@ -71,7 +71,7 @@ extension PredicateTranslation {
     return (try side(left, beside: right, rules), try side(right, beside: left, rules))
   }
 
-  /// The type of a value that depends on the row.
+  /// Returns the type of a value that depends on the row.
   private static func type(of operand: SQLOperand) -> StoredType? {
     switch operand {
     case .attribute(_, let attribute): StoredType(attribute.attributeType)
@@ -111,7 +111,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// `IS NOT NULL`.
+  /// Returns `IS NOT NULL`.
   func present(_ operand: SQLOperand) throws(TranslationError) -> SQLFragment {
     switch operand {
     case .object(let column, _), .entity(let column, _, _): return "\(column) IS NOT NULL"
@@ -121,7 +121,7 @@ extension PredicateTranslation {
     }
   }
 
-  /// `IS NULL`, or its contrary for `!=`.
+  /// Returns `IS NULL`, or `IS NOT NULL` for `!=`.
   func nullTest(
     _ operand: SQLOperand, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLFragment {
@@ -133,9 +133,9 @@ extension PredicateTranslation {
     }
   }
 
-  /// The key of an object given as a constant.
+  /// Returns the primary key of a constant object.
   ///
-  /// 0, which no row has, for one that is in no row.
+  /// 0, which no row has, for an object without a row.
   func key(
     of constant: PredicateConstant, as entity: SQLEntity, _ rules: ComparisonRules
   ) throws(TranslationError) -> SQLBind {
@@ -146,7 +146,7 @@ extension PredicateTranslation {
     return bind
   }
 
-  /// Whether an operand is a text.
+  /// Returns whether an operand is a string.
   func isText(_ operand: SQLOperand) -> Bool {
     switch operand {
     case .attribute(_, let attribute): StoredType(attribute.attributeType) == .text
@@ -158,7 +158,7 @@ extension PredicateTranslation {
 }
 
 extension PredicateValue {
-  /// The value as a column of a type holds it, nil when it cannot.
+  /// Returns the value as a column of a type stores it; nil if it can't.
   func stored(as type: StoredType) -> SQLiteValue? {
     switch type {
     case .integer: storedInteger
@@ -187,7 +187,7 @@ extension PredicateValue {
     return isNumber ? nearestDouble.map(SQLiteValue.real) : nil
   }
 
-  /// A decimal whose digits a column of numeric affinity keeps as it keeps the stored ones.
+  /// A decimal whose digits a column of numeric affinity stores like the existing values.
   private var storedDecimal: SQLiteValue? {
     if let value = exactInteger { return .integer(value) }
     if case .string(let text) = self {
@@ -222,7 +222,7 @@ extension PredicateValue {
 }
 
 extension StoredType {
-  /// The type of a single value, nil for nil and for what isn't a single value.
+  /// Creates the type of a single value; nil for nil and for other values.
   init?(of value: PredicateValue) {
     switch value {
     case .bool, .integer: self = .integer
@@ -236,12 +236,12 @@ extension StoredType {
     }
   }
 
-  /// Whether SQL compares values of both types by what they are, not by their storage classes.
+  /// Returns whether SQL compares values of both types by value rather than by storage class.
   func compares(with other: StoredType) -> Bool {
     summary == other.summary
   }
 
-  /// What values of the type are, for a message.
+  /// The description of the type's values for a message.
   var summary: String {
     switch self {
     case .integer, .real, .decimal, .timestamp: "a number"

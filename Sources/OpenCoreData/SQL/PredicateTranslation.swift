@@ -1,9 +1,9 @@
 import ManagedModel
 import SQLiteDriver
 
-/// Turns one predicate into the condition of one SELECT.
+/// Translates one predicate into the condition of one SELECT.
 ///
-/// Lives as long as that SELECT is written: it counts aliases and gathers joins and lists.
+/// Lives while that SELECT is created: it counts aliases and collects joins and lists.
 final class PredicateTranslation {
   let translator: SQLTranslator
   let aliases = AliasCounter()
@@ -11,23 +11,23 @@ final class PredicateTranslation {
   /// The query's own `FROM`.
   let root: TranslationScope
 
-  /// The constants of the predicate and where they are, nil when its text serves it alone.
+  /// The constants of the predicate and their positions; nil if its text can't be reused.
   let shape: PredicateShape?
 
-  /// What is in `_Z_intarray0` and so on.
+  /// The contents of `_Z_intarray0` and so on.
   private(set) var intArrays: [IntArraySource] = []
 
-  /// Whether a row may come more than once and must not.
+  /// Whether a row may be returned more than once and must not be.
   var isDistinct = false
 
-  /// Whether `ANY` may join its elements to the query's own rows, which are made distinct then.
+  /// Whether `ANY` may join its elements to the query's own rows, which are then made distinct.
   var joinsToMany = true
 
   /// Whether a function of one key path is over the rows of the result or of a group: in columns of
-  /// dictionaries and in conditions on groups.
+  /// dictionaries and in having predicates.
   var aggregatesRows = false
 
-  /// Whether a join that multiplies the rows spoils nothing.
+  /// Whether a join may multiply the rows without an effect on the result.
   var mayMultiplyRows = false
 
   /// The computed columns of dictionaries.
@@ -36,10 +36,10 @@ final class PredicateTranslation {
   /// Whether the text would be the same for other constants.
   var isReusable = true
 
-  /// Nesting beyond this is refused: SQLite's own limit is not far above.
+  /// The maximum nesting: SQLite's own limit isn't much higher.
   static let maximumDepth = 250
 
-  /// More values are refused: SQLite numbers up to 32,766 of them in one statement.
+  /// The maximum number of values: SQLite numbers up to 32,766 of them in one statement.
   static let mostValues = 32_000
 
   init(_ translator: SQLTranslator, entity: SQLEntity, shape: PredicateShape? = nil) {
@@ -49,12 +49,12 @@ final class PredicateTranslation {
     root.begin(at: TranslationPosition(entity: entity, alias: Projection.alias))
   }
 
-  /// Where in the statement a piece stands.
+  /// The position of a piece in the statement.
   struct Site {
-    /// The scopes whose names can be seen, the innermost last.
+    /// The visible scopes, the innermost last.
     var scopes: [TranslationScope]
 
-    /// Whether the whole condition of the innermost scope is false when this piece is not true.
+    /// Whether the whole condition of the innermost scope is false if this piece isn't true.
     var isRequired: Bool
 
     var scope: TranslationScope { scopes[scopes.count - 1] }
@@ -62,7 +62,7 @@ final class PredicateTranslation {
     var optional: Site { Site(scopes: scopes, isRequired: false) }
   }
 
-  /// The condition of a predicate for the query's own rows.
+  /// Returns the condition of a predicate for the query's own rows.
   func condition(_ predicate: NSPredicate) throws(TranslationError) -> SQLCondition {
     if predicate.depth > Self.maximumDepth {
       throw TranslationError(
@@ -118,7 +118,7 @@ final class PredicateTranslation {
     }
   }
 
-  /// Puts keys or integers into a list of their own and returns its name.
+  /// Adds a separate list of keys or integers and returns its name.
   func intArray(_ source: IntArraySource) -> String {
     intArrays.append(source)
     return "_Z_intarray\(intArrays.count - 1)"
@@ -132,7 +132,7 @@ final class TranslationScope {
     let alias: String
     let text: String
     let parent: String
-    /// Rows without a partner may go: the whole condition would be false for them.
+    /// Whether rows without a partner may be removed: the whole condition would be false for them.
     var isInner: Bool
   }
 
@@ -141,7 +141,7 @@ final class TranslationScope {
   /// The name of the subquery's variable, without `$`.
   let variable: String?
 
-  /// Where a key path of this scope starts.
+  /// The start of key paths in this scope.
   private(set) var start: TranslationPosition?
 
   private let aliases: AliasCounter
@@ -158,9 +158,9 @@ final class TranslationScope {
     start = position
   }
 
-  /// The alias of the table of a position, joined now if it is not yet.
+  /// Returns the alias of a position's table, which is joined if necessary.
   ///
-  /// - Parameter isRequired: Whether rows without a partner may go.
+  /// - Parameter isRequired: Whether rows without a partner may be removed.
   func alias(of position: TranslationPosition, isRequired: Bool) -> String {
     switch position.place {
     case .table(let alias):
@@ -181,9 +181,9 @@ final class TranslationScope {
     }
   }
 
-  /// Joins a table which may have several partners for a row.
+  /// Joins a table that may have several partners for a row.
   ///
-  /// Each call joins it again.
+  /// Each call joins it separately.
   func joinMany(
     _ table: String, alias: String, on condition: String, parent: String, isRequired: Bool
   ) {
@@ -204,7 +204,7 @@ final class TranslationScope {
     if isRequired { require(alias) }
   }
 
-  /// Makes a join and those it hangs on inner ones.
+  /// Makes a join and those it depends on inner joins.
   private func require(_ alias: String) {
     guard let index = joins.firstIndex(where: { $0.alias == alias }), !joins[index].isInner
     else { return }
@@ -216,10 +216,10 @@ final class TranslationScope {
 /// An object that a key path has reached.
 struct TranslationPosition {
   enum Place {
-    /// Its row is in a table of the `FROM` already.
+    /// Its row is already in a table of the `FROM`.
     case table(alias: String)
-    /// Only its key is known. Its row is joined when a column of it is needed, under the alias if
-    /// one was set aside; `holder` is the table the key stands in.
+    /// Only its key is known. Its row is joined when one of its columns is needed, with the alias if
+    /// one was reserved; `holder` is the table that contains the key.
     case reference(holder: String, alias: String?)
   }
 
@@ -243,18 +243,18 @@ struct TranslationPosition {
   }
 }
 
-/// Why a predicate or a sort descriptor cannot become SQL.
+/// The reason why a predicate or a sort descriptor can't be translated to SQL.
 struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The part that has no SQL, as it would be written.
+  /// The part that has no SQL, in predicate format.
   let piece: String
 
-  /// What is wrong with it, a sentence.
+  /// The message.
   let reason: String
 
-  /// The name that was probably meant.
+  /// The suggested name if one was misspelled.
   var suggestion: String?
 
-  /// The names that could stand there.
+  /// The valid names.
   var choices: [String] = []
 
   init(_ piece: String, _ reason: String) {
@@ -262,7 +262,7 @@ struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// A key which the entity doesn't have.
+  /// Creates the error for a key that the entity doesn't have.
   init(unknownKey key: String, in keyPath: String, of entity: NSEntityDescription) {
     let names = entity.propertiesByName.keys.sorted()
     piece = keyPath
@@ -273,7 +273,7 @@ struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
 
   var description: String { message }
 
-  /// What is wrong with what, what was probably meant, and what there is.
+  /// The message with the part, the suggestion, and the valid names.
   var message: String {
     var text = "\(piece): \(reason)"
     if let suggestion { text += " Did you mean \(suggestion)?" }
@@ -282,9 +282,9 @@ struct TranslationError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Hands out `t1`, `t2` … for one statement.
+/// Assigns `t1`, `t2` … in one statement.
 ///
-/// `t0` is the table of the entity asked for.
+/// `t0` is the table of the requested entity.
 final class AliasCounter {
   private var count = 0
 
@@ -294,12 +294,12 @@ final class AliasCounter {
   }
 }
 
-/// What a comparison does with its two sides.
+/// The options of a comparison.
 struct ComparisonRules {
   let type: NSComparisonPredicate.Operator
   let options: NSComparisonPredicate.Options
 
-  /// The comparison as it is written, for messages.
+  /// The comparison in predicate format, for messages.
   let piece: String
 
   init(_ comparison: NSComparisonPredicate) {
@@ -316,12 +316,12 @@ struct ComparisonRules {
     self.piece = piece
   }
 
-  /// The same options with another operator.
+  /// Returns the same options with another operator.
   func with(_ type: NSComparisonPredicate.Operator) -> ComparisonRules {
     ComparisonRules(type: type, options: options, piece: piece)
   }
 
-  /// Whether texts are compared otherwise than byte by byte.
+  /// Whether strings are compared otherwise than bytewise.
   var isLenient: Bool {
     !options.contains(.normalized)
       && !options.isDisjoint(with: [
@@ -329,7 +329,7 @@ struct ComparisonRules {
       ])
   }
 
-  /// The operator's sign in SQL, for the operators that have one.
+  /// The operator in SQL, if it has one.
   var sign: String {
     switch type {
     case .lessThan: "<"

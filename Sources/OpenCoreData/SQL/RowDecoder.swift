@@ -1,27 +1,27 @@
 import ManagedModel
 import SQLiteDriver
 
-/// Reads a statement's current row into a `Row`, straight from SQLite's column memory.
+/// Reads a statement's current row into a `Row`, directly from SQLite's column memory.
 ///
-/// Serves every statement of one projection; it keeps a plan and a builder for each concrete entity
-/// that turns up. One context uses it, on its queue.
+/// Used for every statement of one projection; it creates a plan and a builder for each concrete
+/// entity in the rows. One context uses it, on its queue.
 final class RowDecoder {
   private let projection: Projection
   private let layouts: StoreLayouts
-  /// The entity number of every row, where the rows do not say theirs.
+  /// The entity ID of every row, if the rows don't contain it.
   private let onlyNumber: Int?
   private var plans: [Int: DecodingPlan] = [:]
-  /// The plan of the row before, held by `plans`: read without counting, once a row.
+  /// The previous row's plan, retained by `plans`: read without reference counting, once per row.
   @exclusivity(unchecked) private var last: Unmanaged<DecodingPlan>?
 
-  /// `projection` says which column holds which slot.
+  /// Creates a decoder; `projection` maps columns to slots.
   init(projection: Projection, layouts: StoreLayouts) {
     self.projection = projection
     self.layouts = layouts
     onlyNumber = projection.hasEntityNumber ? nil : projection.entity.number
   }
 
-  /// The current row's identity.
+  /// Returns the current row's identity.
   func identity(_ statement: Statement) throws -> FetchedIdentity {
     let plan = try plan(for: statement)
     let primaryKey = try primaryKey(statement)
@@ -30,7 +30,7 @@ final class RowDecoder {
     }
   }
 
-  /// The current row, which the caller owns; its layout says of which entity it is.
+  /// Returns the current row, which the caller owns; its layout determines its entity.
   func row(_ statement: Statement) throws -> FetchedRow {
     let plan = try plan(for: statement)
     let primaryKey = try primaryKey(statement)
@@ -39,7 +39,7 @@ final class RowDecoder {
     }
   }
 
-  /// Keys from 1 up name rows; the others are temporary objects'.
+  /// Returns the key, which is positive for rows; others are those of temporary objects.
   private func primaryKey(_ statement: Statement) throws -> Int64 {
     let key = statement.int64(Projection.keyColumn)
     guard key > 0 else { throw NSError.damagedKey(key, entity: projection.entity.name) }
@@ -66,18 +66,18 @@ final class RowDecoder {
   }
 }
 
-/// How the columns of one projection become the slots of one entity.
+/// The mapping of a projection's columns to the slots of one entity.
 private final class DecodingPlan {
   unowned(unsafe) let layout: EntityLayout
   let entityNumber: Int
   private let steps: [Step]
   @exclusivity(unchecked) private var builder: RowBuilder
 
-  /// One slot and the columns it is read from.
+  /// A slot and the columns it's read from.
   private struct Step {
     let slot: RowSlot
     let column: Int32
-    /// Of the destination's entity number; below 0 when there is none.
+    /// The column of the destination's entity ID; negative if there is none.
     let entityColumn: Int32
   }
 
@@ -92,7 +92,7 @@ private final class DecodingPlan {
     self.builder = RowBuilder(layout: layout)
   }
 
-  /// NULL is asked for only where the value is what SQLite makes of NULL: each question is a call.
+  /// Checks for NULL only if the value is SQLite's conversion of NULL, because each check is a call.
   func decode(_ statement: Statement) -> Row {
     builder.reset()
     for step in steps {

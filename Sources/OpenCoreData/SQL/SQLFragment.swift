@@ -1,10 +1,10 @@
 import ManagedModel
 import SQLiteDriver
 
-/// A piece of SQL and the values of its `?`s, in order.
+/// A piece of SQL and its bound values, in order.
 ///
-/// Written as a string literal: `"\(left) = \(bind: value)"`. Fragments bring their values along,
-/// so that text and values cannot come apart.
+/// Written as a string literal: `"\(left) = \(bind: value)"`. Fragments include their values, so that
+/// text and values always match.
 struct SQLFragment: Sendable {
   var sql: String
   var binds: [SQLBind]
@@ -46,30 +46,30 @@ extension SQLFragment: ExpressibleByStringInterpolation {
       fragment = fragment + other
     }
 
-    /// A `?` with its value.
+    /// Appends a `?` with its value.
     mutating func appendInterpolation(bind value: SQLiteValue) {
       appendInterpolation(bind: .value(value))
     }
 
-    /// A `?` with the value it takes, or where that is taken from.
+    /// Appends a `?` with its value, or the source of it.
     mutating func appendInterpolation(bind value: SQLBind) {
       fragment.sql += "?"
       fragment.binds.append(value)
     }
 
-    /// Text that is SQL already: an operator, a number, a column with its alias.
+    /// Appends SQL text: an operator, a number, a column with its alias.
     mutating func appendInterpolation(raw text: some CustomStringConvertible) {
       fragment.sql += text.description
     }
   }
 }
 
-/// A predicate as SQL, or an answer that needs none.
+/// A predicate as SQL, or a constant result.
 enum SQLCondition: Sendable {
   case constant(Bool)
   case sql(SQLFragment)
 
-  /// The condition as text.
+  /// The condition as SQL text.
   ///
   /// A constant is a comparison of two numbers.
   var fragment: SQLFragment {
@@ -79,16 +79,16 @@ enum SQLCondition: Sendable {
     }
   }
 
-  /// True when all are.
+  /// Returns the conjunction of conditions.
   ///
-  /// None are true.
+  /// Without conditions it's true.
   static func all(_ conditions: [SQLCondition]) -> SQLCondition {
     join(conditions, by: " AND ", neutral: true)
   }
 
-  /// True when one is.
+  /// Returns the disjunction of conditions.
   ///
-  /// None are false.
+  /// Without conditions it's false.
   static func any(_ conditions: [SQLCondition]) -> SQLCondition {
     join(conditions, by: " OR ", neutral: false)
   }
@@ -116,17 +116,17 @@ enum SQLCondition: Sendable {
     return fragments.count == 1 ? .sql(first) : .sql(joined(fragments[...], by: word))
   }
 
-  /// Terms beyond this many are put into parentheses group by group.
+  /// The number of terms beyond which groups of them are put into parentheses.
   ///
   /// SQLite's tree is as deep as such a chain is long, and it takes no more than 1,000.
   private static let longestChain = 100
 
-  /// Terms of an OR beyond this many are written as a list where that means the same.
+  /// The number of terms of an OR beyond which they're written as a list if that's equivalent.
   ///
-  /// Preparing a chain takes SQLite time that grows with the square of its terms; a list is linear.
+  /// SQLite's time to prepare a chain grows with the square of its terms; for a list it's linear.
   private static let longestDisjunction = 2_000
 
-  /// Comparisons of one expression with a value each, `a = ? OR a = ?`, as `a IN (?, ?)`.
+  /// Returns comparisons of one expression with several values, `a = ? OR a = ?`, as `a IN (?, ?)`.
   ///
   /// Nil for a short chain, and for other terms.
   private static func membership(_ terms: [SQLFragment]) -> SQLFragment? {
@@ -161,7 +161,7 @@ extension SQLFragment {
     isOneParenthesis ? self : "(\(self))"
   }
 
-  /// Whether the text begins with a parenthesis which ends with it.
+  /// Whether the text is enclosed in one pair of parentheses.
   private var isOneParenthesis: Bool {
     guard sql.first == "(", sql.last == ")" else { return false }
     var depth = 0
@@ -179,28 +179,28 @@ extension SQLFragment {
 
 /// One side of a comparison.
 enum SQLOperand {
-  /// A value that does not depend on the row.
+  /// A value that doesn't depend on the row.
   case constant(PredicateConstant)
   /// The column of an attribute.
   case attribute(SQLFragment, NSAttributeDescription)
-  /// The key of an object.
+  /// The primary key of an object.
   case object(SQLFragment, SQLEntity)
-  /// The number of an object's entity, which stands for the entity or for its name.
+  /// The ID of an object's entity, which represents the entity or its name.
   case entity(SQLFragment, SQLEntity, isName: Bool)
-  /// Something computed, of a type that constants are brought to.
+  /// A computed value, of a type that constants are converted to.
   case computed(SQLFragment, StoredType)
-  /// The objects, or their values, at the end of a path through a to-many relationship.
+  /// The objects, or their values, at the end of a path across a to-many relationship.
   case toMany(ToManyPath)
-  /// A list which depends on the row.
+  /// A list that depends on the row.
   case list([NSExpression])
 
-  /// Whether it is the constant nil.
+  /// Whether it's the constant nil.
   var isNull: Bool {
     if case .constant(let constant) = self { constant.isNull } else { false }
   }
 }
 
-/// A key path up to its first to-many relationship, and what follows.
+/// A key path up to its first to-many relationship, and the rest.
 struct ToManyPath {
   let scope: TranslationScope
   let source: TranslationPosition
@@ -210,19 +210,19 @@ struct ToManyPath {
   /// The whole path, for messages.
   let text: String
 
-  /// The condition on the elements and the variable it names them by, for a `SUBQUERY`.
+  /// The condition on the elements and the name of their variable, for a `SUBQUERY`.
   var filter: (variable: String, predicate: NSPredicate)?
 }
 
 /// The value of one `?`.
 ///
-/// It is known when the text is written, or taken from a constant of the predicate at hand, so that
-/// one text serves all predicates of one shape.
+/// It's known when the text is created, or taken from a constant of the predicate, so that predicates of one
+/// shape share a text.
 enum SQLBind: Sendable {
   case value(SQLiteValue)
   case constant(ConstantOrigin, BindForm)
 
-  /// The value for the constants of a predicate, nil when one does not fit.
+  /// Returns the value for the constants of a predicate; nil if one doesn't fit.
   func value(of constants: [PredicateValue], for translator: SQLTranslator) -> SQLiteValue? {
     switch self {
     case .value(let value): value
@@ -232,30 +232,30 @@ enum SQLBind: Sendable {
   }
 }
 
-/// What a constant becomes when it is bound.
+/// The conversion of a constant when it's bound.
 enum BindForm: Sendable {
-  /// By its own type.
+  /// With its own type.
   case plain
-  /// By the type of a column, whose affinity acts on it.
+  /// As the type of a column, whose affinity applies to it.
   case stored(StoredType, NSAttributeDescription?)
-  /// By the type of something computed, which has no affinity.
+  /// As the type of a computed value, which has no affinity.
   case computed(StoredType)
-  /// As the key of an object in the table of an entity; 0, which no row has, for one that is in no
-  /// row of it.
+  /// As the key of an object in the table of an entity; 0, which no row has, for one without a row in
+  /// it.
   case key(SQLEntity)
-  /// The least text with that beginning.
+  /// The lowest string with that prefix.
   case prefix
-  /// The least text behind all that have that beginning.
+  /// The lowest string after all those with that prefix.
   case prefixEnd
-  /// The text before the one `*` at the end, as `prefix` and as `prefixEnd`.
+  /// The string before a single trailing `*`, as `prefix` and as `prefixEnd`.
   case likePrefix
   case likePrefixEnd
-  /// A regular expression, once it is known to be one.
+  /// A regular expression, after it was validated.
   case pattern
-  /// A list of texts or numbers as JSON.
+  /// A list of strings or numbers as JSON.
   case json
 
-  /// The value to bind, nil for a constant that has no such form.
+  /// Returns the value to bind; nil for a constant that has no such form.
   ///
   /// Nil becomes null.
   func value(of constant: PredicateValue, for translator: SQLTranslator) -> SQLiteValue? {

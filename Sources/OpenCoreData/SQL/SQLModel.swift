@@ -1,23 +1,23 @@
 package import ManagedModel
 package import SQLiteDriver
 
-/// A model laid onto the tables of a file.
+/// A model mapped to the tables of a file.
 ///
-/// Held by the store for as long as it is open. Everything is computed when it is made.
+/// Retained by the store while it's open. Everything is computed when it's created.
 package final class SQLModel: @unchecked Sendable {
-  // Unchecked: nothing changes after `init`.
+  // Unchecked: immutable after `init`.
 
-  /// The model that is laid out.
+  /// The model that is mapped.
   package let model: NSManagedObjectModel
 
-  /// The entities by ascending number.
+  /// The entities by ascending ID.
   package let entities: [SQLEntity]
 
   private let byNumber: [Int: SQLEntity]
   private let byDescription: [ObjectIdentifier: SQLEntity]
   private let byName: [String: SQLEntity]
 
-  /// Lays out a model, or a configuration of it, by Apple's rules, as for a new file.
+  /// Maps a model, or one of its configurations, by Core Data's rules, as for a new file.
   package convenience init(model: NSManagedObjectModel, configuration: String? = nil) {
     do {
       try self.init(model: model, configuration: configuration, file: nil)
@@ -26,14 +26,14 @@ package final class SQLModel: @unchecked Sendable {
     }
   }
 
-  /// Lays out a model, or a configuration of it, on the tables that a file has.
+  /// Maps a model, or one of its configurations, to the tables of a file.
   ///
   /// Entities are matched by name, then by renaming identifier, then by position. Two statements.
   ///
-  /// - Parameter ignoresMissing: Whether a table or column that the file lacks gets its name by rule: a
-  ///   statement that needs it fails then.
-  /// - Throws: `SchemaMismatch` for a table or column that the model wants and the file lacks;
-  ///   `SQLiteError` when the schema cannot be read.
+  /// - Parameter ignoresMissing: Whether a table or column that the file lacks gets its name by rule:
+  ///   a statement that needs it fails then.
+  /// - Throws: `SchemaMismatch` for a table or column that the model requires and the file lacks;
+  ///   `SQLiteError` if the schema can't be read.
   package convenience init(
     model: NSManagedObjectModel, configuration: String? = nil, connection: Connection,
     ignoresMissing: Bool = false
@@ -43,7 +43,7 @@ package final class SQLModel: @unchecked Sendable {
       ignoresMissing: ignoresMissing)
   }
 
-  /// Lays out a model on a file's schema, or by rule when there's no file.
+  /// Maps a model to a file's schema, or by rule if there's no file.
   init(
     model: NSManagedObjectModel, configuration: String? = nil, file: FileSchema?,
     ignoresMissing: Bool = false
@@ -61,13 +61,13 @@ package final class SQLModel: @unchecked Sendable {
     byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The entity of a description of this model, or of the same name in an equal model; nil for one
-  /// that another store holds.
+  /// Returns the entity of a description of this model, or with its name in an equal model; nil if
+  /// only another store can contain it.
   func held(_ description: NSEntityDescription) -> SQLEntity? {
     byDescription[ObjectIdentifier(description)] ?? description.name.flatMap { byName[$0] }
   }
 
-  /// The entity of a description; traps for one that `held` does not know.
+  /// Returns the entity of a description; it's a programmer error if `held` returns nil for it.
   package func entity(for description: NSEntityDescription) -> SQLEntity {
     guard let entity = held(description) else {
       preconditionFailure(
@@ -76,19 +76,19 @@ package final class SQLModel: @unchecked Sendable {
     return entity
   }
 
-  /// The entity of that `Z_ENT`.
+  /// Returns the entity with a `Z_ENT`.
   package func entity(number: Int) -> SQLEntity? { byNumber[number] }
 
-  /// The entity of that name in the model.
+  /// Returns the entity with a name in the model.
   package func entity(named name: String) -> SQLEntity? { byName[name] }
 }
 
-/// An entity as the file knows it: its number, its table, its columns.
+/// An entity in a file: its ID, its table, its columns.
 ///
-/// An entity is valid as long as its `SQLModel` is held: the references up the hierarchy are
+/// An entity is valid as long as its `SQLModel` is retained: the references up the hierarchy are
 /// unowned.
 package final class SQLEntity: @unchecked Sendable {
-  // Unchecked: everything is set while the model is built and never afterwards.
+  // Unchecked: everything is set while the model is built and doesn't change afterward.
 
   /// The entity's name in the model.
   package let name: String
@@ -99,15 +99,15 @@ package final class SQLEntity: @unchecked Sendable {
   /// The entity in the model.
   package let description: NSEntityDescription
 
-  /// The table of the root entity, which holds the rows of the whole hierarchy.
+  /// The table of the root entity, which contains the rows of the whole hierarchy.
   package let table: String
 
-  /// The parent; nil for a root.
+  /// The parent entity; nil for a root entity.
   package private(set) unowned var superentity: SQLEntity?
   /// The direct subentities.
   package private(set) var subentities: [SQLEntity] = []
 
-  /// The entity's own number and those of all its descendants, ascending.
+  /// The IDs of the entity and all its descendants, ascending.
   package private(set) var concreteNumbers: [Int] = []
 
   /// One column for each of `description.slotProperties`, in that order.
@@ -116,7 +116,7 @@ package final class SQLEntity: @unchecked Sendable {
   /// The stored to-many relationships by name, inherited ones included.
   package private(set) var toMany: [String: SQLToMany] = [:]
 
-  /// Where a property's slot is, by name.
+  /// The index of a property's slot, by name.
   private(set) var slots: [String: Int] = [:]
 
   init(description: NSEntityDescription, number: Int, table: String, superentity: SQLEntity?) {
@@ -128,14 +128,14 @@ package final class SQLEntity: @unchecked Sendable {
     superentity?.subentities.append(self)
   }
 
-  /// The entity at the top of the hierarchy, which may be this one.
+  /// The root of the entity hierarchy, which may be this entity.
   package var root: SQLEntity {
     var entity = self
     while let parent = entity.superentity { entity = parent }
     return entity
   }
 
-  /// Whether the table holds rows of more than one entity.
+  /// Whether the table contains rows of several entities.
   package var hasHierarchy: Bool { !root.subentities.isEmpty }
 
   /// From the root down to this entity.
@@ -148,19 +148,19 @@ package final class SQLEntity: @unchecked Sendable {
     [self] + subentities.flatMap(\.family)
   }
 
-  /// The columns that this level adds to its parent's.
+  /// The columns that this entity adds to its parent's.
   package var ownColumns: ArraySlice<SQLColumn> {
     columns[(superentity?.columns.count ?? 0)...]
   }
 
-  /// The column of a slot by the property's name.
+  /// Returns the column of a slot by the property's name.
   package func column(named name: String) -> SQLColumn? {
     slots[name].map { columns[$0] }
   }
 
   /// Sets the columns.
   ///
-  /// Parents come first.
+  /// Parents must be set first.
   func setOwnColumns(_ own: [SQLColumn]) {
     columns = (superentity?.columns ?? []) + own
     slots = Dictionary(
@@ -171,41 +171,41 @@ package final class SQLEntity: @unchecked Sendable {
 
   /// Sets the to-many relationships.
   ///
-  /// Parents come first.
+  /// Parents must be set first.
   func setOwnToMany(_ own: [SQLToMany]) {
     toMany = superentity?.toMany ?? [:]
     for relationship in own { toMany[relationship.relationship.name] = relationship }
   }
 }
 
-/// The column or columns which hold one slot of an entity's rows.
+/// The columns of one slot of an entity's rows.
 package struct SQLColumn: @unchecked Sendable {
-  // Unchecked: a description does not change once its model is in use.
+  // Unchecked: a description doesn't change while its model is in use.
 
   /// The attribute or to-one relationship.
   package let property: NSPropertyDescription
 
-  /// The column's name as the file spells it, such as `ZTITLE` or `ZTEXT1`.
+  /// The column's name as spelled in the file, such as `ZTITLE` or `ZTEXT1`.
   package let name: String
 
-  /// The column with the number of the destination's concrete entity, such as `Z3_OWNER`.
+  /// The column with the ID of the destination's concrete entity, such as `Z3_OWNER`.
   ///
   /// Nil for an attribute, and for a to-one whose destination has no subentities.
   package let entityColumn: String?
 
-  /// The column with the place of this object in the inverse's ordered to-many.
+  /// The column with this object's order key in the inverse's ordered to-many.
   package let orderColumn: String?
 }
 
-/// How the file keeps a to-many relationship.
+/// The storage of a to-many relationship in the file.
 package struct SQLToMany: @unchecked Sendable {
-  // Unchecked: a description does not change once its model is in use.
+  // Unchecked: a description doesn't change while its model is in use.
 
-  /// Where the keys of the destinations are.
+  /// The location of the destinations' keys.
   package enum Storage: Hashable, Sendable {
-    /// A column of the destination's table holds the source's key.
+    /// A column of the destination's table contains the source's key.
     case foreignKey(column: String, orderColumn: String?)
-    /// A table of its own holds pairs of keys.
+    /// A join table contains pairs of keys.
     case joinTable(
       table: String, sourceColumn: String, destinationColumn: String, orderColumn: String?)
   }
@@ -213,15 +213,15 @@ package struct SQLToMany: @unchecked Sendable {
   /// The relationship in the model.
   package let relationship: NSRelationshipDescription
 
-  /// The entity at the other end.
+  /// The destination entity.
   ///
-  /// Valid as long as the `SQLModel` is held.
+  /// Valid as long as the `SQLModel` is retained.
   package unowned let destination: SQLEntity
 
-  /// Where the keys are.
+  /// The location of the keys.
   package let storage: Storage
 
-  /// The column with the place in the list, when the relationship is ordered.
+  /// The column with the order key, if the relationship is ordered.
   package var orderColumn: String? {
     switch storage {
     case .foreignKey(_, let orderColumn): orderColumn
@@ -229,7 +229,7 @@ package struct SQLToMany: @unchecked Sendable {
     }
   }
 
-  /// Whether the other end is to-many as well.
+  /// Whether the inverse is to-many as well.
   package var isManyToMany: Bool {
     if case .joinTable = storage { true } else { false }
   }

@@ -1,18 +1,18 @@
 import ManagedModel
 
-/// Builds the entities of a `SQLModel`, by rule or as a file has them.
+/// Builds the entities of a `SQLModel`, by rule or from a file.
 struct SQLModelBuilder {
   let model: NSManagedObjectModel
   let configuration: String?
   let file: FileSchema?
-  /// Whether what the file lacks gets its name by rule.
+  /// Whether missing tables and columns get their names by rule.
   let ignoresMissing: Bool
 
   /// In numbering order, so that parents come first.
   private(set) var entities: [SQLEntity] = []
   private var byDescription: [ObjectIdentifier: SQLEntity] = [:]
   private var claims: [String: ColumnClaims] = [:]
-  /// The tables of entities so far, in upper case, and those of every file.
+  /// The tables of entities so far, in uppercase, and those of every file.
   private var takenTables: Set = [
     SQLNames.primaryKeyTable, SQLNames.metadataTable, SQLNames.modelCacheTable,
   ]
@@ -32,7 +32,7 @@ struct SQLModelBuilder {
     var joins = JoinTables(file: file, ignoresMissing: ignoresMissing)
     for entity in entities {
       var own: [SQLToMany] = []
-      // What leads to the entities of another store is not kept.
+      // Relationships to entities of another store have no column.
       for relationship in entity.description.ownStoredRelationships
       where relationship.isToMany && self.entity(of: relationship) != nil {
         own.append(try place(relationship, of: entity, joins: &joins))
@@ -67,7 +67,7 @@ struct SQLModelBuilder {
     }
   }
 
-  /// The table of a root entity, which no other has: names that differ in case get a number.
+  /// Returns the table of a root entity, which must be unique: names that differ in case get a number.
   private mutating func table(
     of entity: NSEntityDescription, nameInFile: String?
   ) throws(SchemaMismatch) -> String {
@@ -124,7 +124,7 @@ struct SQLModelBuilder {
       property: relationship, name: name, entityColumn: entityColumn, orderColumn: orderColumn)
   }
 
-  /// Takes a column of an entity's table for a property, by its name or its former one.
+  /// Claims a column of an entity's table for a property, by its current or former name.
   private mutating func claim(
     _ spell: (String) -> String, for property: NSPropertyDescription, of entity: SQLEntity,
     declaration: String = StoredType.integer.declaration
@@ -132,7 +132,7 @@ struct SQLModelBuilder {
     var bases = [spell(property.name)]
     if file != nil {
       if let former = property.explicitRenamingIdentifier { bases.append(spell(former)) }
-      // Nobody says how Apple's files call an element of a composite attribute.
+      // Core Data's column names for elements of a composite attribute aren't publicly known.
       let path = property.name.split(separator: ".").map(String.init)
       if path.count > 1 { bases += [spell(path.joined()), spell(path[path.count - 1])] }
     }
@@ -162,7 +162,7 @@ struct SQLModelBuilder {
     } else if file != nil, let stated = relationship.unreadTexts["inverseName"],
       let column = destination.column(named: stated), column.property is NSRelationshipDescription
     {
-      // A file of Apple's keeps no second column for a to-many whose inverse belongs to another one.
+      // Core Data's files have no second column for a to-many whose inverse belongs to another one.
       storage = .foreignKey(column: column.name, orderColumn: nil)
     } else {
       storage = try placeHiddenInverse(relationship, of: entity, in: destination)
@@ -184,12 +184,12 @@ struct SQLModelBuilder {
   }
 }
 
-/// Names the tables of many-to-many relationships, by rule or as a file has them.
+/// Names the tables of many-to-many relationships, by rule or from a file.
 struct JoinTables {
   private let file: FileSchema?
   private let ignoresMissing: Bool
 
-  /// Join columns in use, of which a second one of the same name gets a 1 behind it; with a file,
+  /// Join columns in use, of which a second one with the same name gets the suffix 1; with a file,
   /// the join tables in use.
   private var taken: Set<String> = []
   private var placed: [ObjectIdentifier: SQLToMany.Storage] = [:]
@@ -199,9 +199,9 @@ struct JoinTables {
     self.ignoresMissing = ignoresMissing
   }
 
-  /// Where a many-to-many relationship is kept.
+  /// Returns the storage of a many-to-many relationship.
   ///
-  /// Both sides of a pair answer with the same table.
+  /// Both ends have the same table.
   mutating func storage(
     of relationship: NSRelationshipDescription, from source: SQLEntity, to destination: SQLEntity
   ) throws(SchemaMismatch) -> SQLToMany.Storage {
@@ -209,8 +209,8 @@ struct JoinTables {
     guard let inverse = relationship.inverseRelationship else {
       preconditionFailure("A many-to-many relationship has an inverse.")
     }
-    // The side of the lower number names the table. Entities are visited by number and their
-    // relationships by name, so the side that comes first is that side.
+    // The side with the lower entity ID names the table. Entities are visited by ID and their
+    // relationships by name, so the first side is that side.
     let wanted = Wanted(relationship, inverse, source: source.number, destination.number)
     let pair: Pair
     if let file, let found = find(wanted, in: file) {
@@ -234,7 +234,7 @@ struct JoinTables {
     return storage
   }
 
-  /// The column with the places in an ordered relationship, whose keys `column` holds.
+  /// Returns the column with the order keys of an ordered relationship, whose primary keys are in `column`.
   private func orderColumn(
     of relationship: NSRelationshipDescription, _ entity: SQLEntity, _ column: String,
     in table: String
@@ -257,9 +257,9 @@ struct JoinTables {
     return found.name
   }
 
-  /// The names that the rule gives.
+  /// The names by rule.
   ///
-  /// A column is named by the relationship that yields its keys.
+  /// A column is named after the relationship whose destinations it contains.
   private struct Wanted {
     let table: String
     let inverseTable: String
@@ -297,9 +297,9 @@ struct JoinTables {
     column == "REFLEXIVE" ? column : SQLNames.take(column, from: &taken)
   }
 
-  /// Finds the table: by its rule name, by the other side's, then any whose columns fit.
+  /// Finds the table: by its rule name, by the other side's, then any with matching columns.
   ///
-  /// Where the numbers in the names are not this file's, the fit must be the only one.
+  /// If the IDs in the names aren't this file's, there must be only one match.
   private mutating func find(_ wanted: Wanted, in file: FileSchema) -> Pair? {
     let names = [wanted.table, wanted.inverseTable]
     let others = file.tables.values
@@ -330,12 +330,12 @@ struct JoinTables {
     return Pair(table: table.name, sourceColumn: source, destinationColumn: destination)
   }
 
-  /// Whether a column is a name with a number behind it: `Z_23USERS1`.
+  /// Returns whether a column is a name with a number after it: `Z_23USERS1`.
   private func isSuffixed(_ column: String, _ name: String) -> Bool {
     column.hasPrefix(name) && Int(column.dropFirst(name.count)) != nil
   }
 
-  /// Whether a column is a name with any entity number before it: `Z_14USERS`, `Z_14USERS1`.
+  /// Returns whether a column is a name with any entity ID before it: `Z_14USERS`, `Z_14USERS1`.
   private func isNumbered(_ column: String, _ name: String) -> Bool {
     guard column.hasPrefix("Z_") else { return false }
     let rest = column.dropFirst(2).drop(while: \.isNumber)

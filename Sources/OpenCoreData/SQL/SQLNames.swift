@@ -1,60 +1,60 @@
-/// Apple's names for tables, columns and indexes.
+/// Core Data's names for tables, columns, and indexes.
 package enum SQLNames {
   static let primaryKey = "Z_PK"
   static let entity = "Z_ENT"
   static let version = "Z_OPT"
   static let primaryKeyTable = "Z_PRIMARYKEY"
-  /// The rows of `Z_PRIMARYKEY` that are read: entity IDs are below 16,000, and history has some above.
+  /// The maximum number of rows of `Z_PRIMARYKEY`: entity IDs are below 16,000, and history has some above.
   package static let largestEntityList = 16_384
   static let metadataTable = "Z_METADATA"
   static let modelCacheTable = "Z_MODELCACHE"
 
-  /// The table of a root entity, or the column of a property: `ZMOOD`, `ZUPDATEDAT`; of an element
-  /// of a composite attribute `ZADDRESS_CITY`.
+  /// Returns the table of a root entity, or the column of a property: `ZMOOD`, `ZUPDATEDAT`; for an
+  /// element of a composite attribute `ZADDRESS_CITY`.
   static func plain(_ name: String) -> String {
     "Z" + spelled(name)
   }
 
-  /// A name in capitals; the points of a path become underscores.
+  /// Returns a name in uppercase; the periods of a path become underscores.
   private static func spelled(_ name: String) -> String {
     let capitals = name.uppercased()
     guard capitals.utf8.contains(UInt8(ascii: ".")) else { return capitals }
     return String(capitals.map { $0 == "." ? "_" : $0 })
   }
 
-  /// The column with the concrete entity of a to-one's destination: `Z3_OWNER`.
+  /// Returns the column with the concrete entity of a to-one's destination: `Z3_OWNER`.
   static func concreteEntity(_ number: Int, _ name: String) -> String {
     "Z\(number)_" + name.uppercased()
   }
 
-  /// The column with the place in an ordered one-to-many: `Z_FOK_OWNER`.
+  /// Returns the column with the order key in an ordered one-to-many: `Z_FOK_OWNER`.
   static func order(_ name: String) -> String {
     "Z_FOK_" + name.uppercased()
   }
 
-  /// The column for a to-many which has no inverse: `Z2ITEMS`, in the destination's table.
+  /// Returns the column for a to-many without an inverse: `Z2ITEMS`, in the destination's table.
   static func hiddenInverse(_ number: Int, _ name: String) -> String {
     "Z\(number)" + name.uppercased()
   }
 
-  /// A join table, or a join table's column: `Z_1TAGS`.
+  /// Returns a join table, or a join table's column: `Z_1TAGS`.
   static func join(_ number: Int, _ name: String) -> String {
     "Z_\(number)" + name.uppercased()
   }
 
-  /// The column with the place in an ordered many-to-many, from the join column: `Z_FOK_2TAGS`.
+  /// Returns the column with the order key in an ordered many-to-many, from the join column: `Z_FOK_2TAGS`.
   static func joinOrder(_ joinColumn: String) -> String {
     "Z_FOK_" + joinColumn.dropFirst(2)
   }
 
-  /// Takes a name, or the numbered one that is free.
+  /// Claims and returns a name, or the first unused numbered one.
   static func take(_ name: String, from taken: inout Set<String>) -> String {
     let free = free(name) { taken.contains($0) }
     taken.insert(free)
     return free
   }
 
-  /// A name, or, where it is taken, the first of `NAME1`, `NAME2` … that is not.
+  /// Returns a name, or, if it's used, the first unused of `NAME1`, `NAME2` ….
   static func free(_ name: String, unless isTaken: (String) -> Bool) -> String {
     var free = name
     var suffix = 1
@@ -65,12 +65,12 @@ package enum SQLNames {
     return free
   }
 
-  /// A text as SQL spells it where no parameter may stand.
+  /// Returns a string as an SQL literal, where no parameter is allowed.
   static func literal(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
   }
 
-  /// A name as SQL spells it: quoted when it would not be read as one word.
+  /// Returns a name in SQL: quoted if it isn't a plain identifier.
   package static func quoted(_ name: String) -> String {
     let isPlain = name.utf8.allSatisfy { byte in
       byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
@@ -84,16 +84,16 @@ package enum SQLNames {
   }
 }
 
-/// Hands out the columns of one table, each only once.
+/// Assigns the columns of one table, each only once.
 ///
-/// Without a file the name follows from the rule: the plain name, then with 1, 2 … after it. With a
-/// file it is the column found there.
+/// Without a file, the name follows the rule: the plain name, then with suffix 1, 2 …. With a file,
+/// it's the existing column.
 struct ColumnClaims {
   private let file: FileSchema.Table?
-  /// What every table has is nobody's property.
+  /// The columns of every table belong to no property.
   private var taken: Set = [SQLNames.primaryKey, SQLNames.entity, SQLNames.version]
 
-  /// Names that some property has without a suffix: `ZITEM1` isn't a second `ZITEM` then.
+  /// Names that a property has without a suffix: `ZITEM1` isn't a second `ZITEM` then.
   private let reserved: Set<String>
 
   init(file: FileSchema.Table?, reserved: Set<String>) {
@@ -101,12 +101,12 @@ struct ColumnClaims {
     self.reserved = reserved
   }
 
-  /// Takes a column.
+  /// Claims a column.
   ///
   /// - Parameters:
   ///   - bases: The names to look for, best first.
   ///   - declaration: The type the column should have. Decides between columns of one name.
-  /// - Returns: The column's name, nil when the file has none.
+  /// - Returns: The column's name; nil if the file has none.
   mutating func claim(_ bases: [String], declaration: String) -> String? {
     for base in bases {
       guard let name = file.map({ find(base, declaration, in: $0) }) ?? invent(base) else {

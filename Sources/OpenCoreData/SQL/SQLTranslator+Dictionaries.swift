@@ -2,9 +2,9 @@ import ManagedModel
 import SQLiteDriver
 
 extension SQLTranslator {
-  /// The SELECT of a fetch of dictionaries.
+  /// Returns the SELECT of a dictionary fetch.
   ///
-  /// The select list has the columns alone: no key, no version. A condition on groups or an order that
+  /// The select list has only the columns: no key, no version. A having predicate or an order that
   /// names a computed column makes it `… AS __var0`.
   ///
   /// - Parameter isCounted: Whether the dictionaries are only counted.
@@ -37,7 +37,7 @@ extension SQLTranslator {
     filter: SQLCondition?, isCounted: Bool
   ) throws(TranslationError) -> (TranslationCache.Entry, isReusable: Bool) {
     let translation = PredicateTranslation(self, entity: entity, shape: shape)
-    // Rows that come more than once would be counted more than once.
+    // Rows returned more than once would be counted more than once.
     translation.joinsToMany = false
     var conditions: [SQLCondition] = []
     if let predicate { conditions.append(try translation.condition(predicate)) }
@@ -81,7 +81,7 @@ extension SQLTranslator {
     return (entry, translation.isReusable)
   }
 
-  /// What follows `GROUP BY `.
+  /// Returns the terms of `GROUP BY`.
   private func grouping(
     _ plan: DictionaryPlan, _ translation: PredicateTranslation
   ) throws(TranslationError) -> SQLFragment {
@@ -95,7 +95,7 @@ extension SQLTranslator {
     return .joined(groups, by: ", ")
   }
 
-  /// Lets conditions on groups and orders name the computed columns.
+  /// Makes the computed columns available to having predicates and orders.
   private func name(
     _ plan: DictionaryPlan, _ texts: [PredicateTranslation.ColumnText],
     in translation: PredicateTranslation
@@ -106,7 +106,7 @@ extension SQLTranslator {
     }
   }
 
-  /// A group has one place in the order only by what is the same in all its rows.
+  /// Checks that groups are only ordered by values that are the same in all their rows.
   private func check(
     _ sort: [NSSortDescriptor], _ plan: DictionaryPlan
   ) throws(TranslationError) {
@@ -121,7 +121,7 @@ extension SQLTranslator {
     }
   }
 
-  /// The select list and what its columns become.
+  /// Returns the select list and the conversion of its columns.
   private func select(
     _ plan: DictionaryPlan, _ texts: [PredicateTranslation.ColumnText],
     _ computed: ComputedColumns
@@ -155,16 +155,16 @@ extension SQLTranslator {
   }
 }
 
-/// What the dictionaries of a fetch hold, read once from its request.
+/// The contents of a fetch's dictionaries, read once from its request.
 struct DictionaryPlan {
   /// An entry of each dictionary.
   struct Column {
     /// The entry's key.
     let name: String
     let expression: NSExpression
-    /// The type asked for, nil for the expression's own.
+    /// The requested type; nil for the expression's own.
     let resultType: NSAttributeType?
-    /// Whether the value is computed, so that conditions and orders may name it.
+    /// Whether the value is computed, so that having predicates and orders can name it.
     let isComputed: Bool
   }
 
@@ -173,13 +173,13 @@ struct DictionaryPlan {
   let having: NSPredicate?
   let isDistinct: Bool
 
-  /// Whether a dictionary stands for several rows.
+  /// Whether a dictionary represents several rows.
   let isAggregated: Bool
 
-  /// The composite attributes that are asked for as a whole; their leaves are columns.
+  /// The composite attributes that are requested as a whole; their leaves are columns.
   let composites: [NSCompositeAttributeDescription]
 
-  /// A dictionary whose composite attributes are dictionaries themselves.
+  /// Returns a dictionary whose composite attributes are nested dictionaries.
   ///
   /// - Parameter entries: One for each column.
   func gathered(_ entries: [String: Any]) -> [String: Any] {
@@ -192,7 +192,7 @@ struct DictionaryPlan {
     return result
   }
 
-  /// A computed entry by the name that a condition or an order calls it by.
+  /// Returns the index of a computed entry by its name in a having predicate or an order.
   func computedColumn(named name: String) -> Int? {
     columns.firstIndex { $0.isComputed && $0.name == name }
   }
@@ -200,8 +200,8 @@ struct DictionaryPlan {
 }
 
 extension NSExpression {
-  /// Whether the value is one of several rows: a function such as `sum:(age)`, or the key path
-  /// `@sum.age`.
+  /// Whether the value is an aggregate of several rows: a function such as `sum:(age)`, or the key
+  /// path `@sum.age`.
   var aggregatesRows: Bool {
     switch node {
     case .function(let function, let arguments) where function.isAggregate && arguments.count == 1:

@@ -2,20 +2,20 @@ import ManagedModel
 import SQLiteDriver
 
 extension SQLTranslator {
-  /// Reads the last key given out.
+  /// The statement that reads the last primary key assigned.
   ///
-  /// One bind: the number of the root entity.
+  /// One bound value: the ID of the root entity.
   static let selectMaximumKey = "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?"
 
-  /// Reserves keys.
+  /// The statement that reserves primary keys.
   ///
-  /// Binds: the new last key, the root entity's number, the last key read.
+  /// Bound values: the new last key, the root entity's ID, the last key read.
   ///
-  /// No row changes when somebody else reserved in between.
+  /// Changes no row if keys were reserved elsewhere in between.
   static let reserveKeys =
     "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?"
 
-  /// Inserts a row: key, entity, version, then to-one relationships, then attributes.
+  /// Returns the INSERT of a row: key, entity, version, then to-one relationships, then attributes.
   func insert(entity: SQLEntity) -> RowStatement {
     var columns = [SQLNames.primaryKey, SQLNames.entity, SQLNames.version]
     var parameters: [RowStatement.Parameter] = [.primaryKey, .entityNumber, .version]
@@ -30,11 +30,11 @@ extension SQLTranslator {
     return RowStatement(sql: sql, parameters: parameters)
   }
 
-  /// Writes some slots of a row and its new version, if it still has the version expected.
+  /// Returns the UPDATE of some slots of a row and its version, if it still has the expected version.
   ///
   /// - Parameters:
   ///   - slots: The slots to write, in any order. A to-one writes its concrete entity too.
-  ///   - orderedSlots: To-one slots whose place in the ordered inverse is written.
+  ///   - orderedSlots: To-one slots whose order key in the ordered inverse is written.
   func update(
     entity: SQLEntity, slots: some Collection<Int>, orderedSlots: some Collection<Int> = [Int]()
   ) -> RowStatement {
@@ -60,14 +60,14 @@ extension SQLTranslator {
       sql: sql, parameters: parameters + [.version, .primaryKey, .lockedVersion])
   }
 
-  /// Deletes a row if it still has the version expected.
+  /// Returns the DELETE of a row, if it still has the expected version.
   func delete(entity: SQLEntity) -> RowStatement {
     RowStatement(
       sql: "DELETE FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = ? AND Z_OPT = ?",
       parameters: [.primaryKey, .lockedVersion])
   }
 
-  /// Reads the version that a row has.
+  /// Returns the SELECT of a row's version.
   func version(_ entity: SQLEntity, _ primaryKey: Int64) -> SelectQuery {
     SelectQuery(
       sql: "SELECT Z_OPT FROM \(SQLNames.quoted(entity.table)) WHERE Z_PK = ?",
@@ -75,19 +75,19 @@ extension SQLTranslator {
       projection: Projection(entity: entity, extent: .identifiers))
   }
 
-  /// Reads the rows that have given values in some columns, whatever their entity.
+  /// Returns the SELECT of the rows with given values in some columns, of any entity.
   ///
-  /// Binds: the values, in the order of the columns.
+  /// Bound values: the values, in the order of the columns.
   func rows(_ entity: SQLEntity, columns: [String]) -> SelectQuery {
     let conditions = columns.map { " t0.\(SQLNames.quoted($0)) = ?" }
     return select(
       Projection(entity: entity, extent: .hierarchy), where: conditions.joined(separator: " AND "))
   }
 
-  /// Adds a pair to a join table; a pair that is there stays, its place is set again.
+  /// Returns the INSERT of a join row; an existing one is kept and its order key updated.
   ///
-  /// Binds: the source's key, the destination's, and the place when the relationship is ordered.
-  /// Nil for a one-to-many.
+  /// Bound values: the source's key, the destination's, and the order key if the relationship is
+  /// ordered. Nil for a one-to-many.
   func insertJoinRow(_ relationship: SQLToMany) -> String? {
     guard case .joinTable(let table, let from, let to, let place) = relationship.storage
     else { return nil }
@@ -101,9 +101,9 @@ extension SQLTranslator {
       + " DO UPDATE SET \(order) = excluded.\(order)"
   }
 
-  /// Removes a pair from a join table.
+  /// Returns the DELETE of a join row.
   ///
-  /// Binds: the source's key, the destination's.
+  /// Bound values: the source's key, the destination's.
   ///
   /// Nil for a one-to-many.
   func deleteJoinRow(_ relationship: SQLToMany) -> String? {
@@ -113,9 +113,9 @@ extension SQLTranslator {
       + " AND \(SQLNames.quoted(destination)) = ?"
   }
 
-  /// Removes all pairs of one source from a join table.
+  /// Returns the DELETE of all join rows of one source.
   ///
-  /// One bind: the source's key.
+  /// One bound value: the source's key.
   ///
   /// Nil for a one-to-many.
   func deleteJoinRows(_ relationship: SQLToMany) -> String? {
@@ -123,10 +123,10 @@ extension SQLTranslator {
     return "DELETE FROM \(SQLNames.quoted(table)) WHERE \(SQLNames.quoted(source)) = ?"
   }
 
-  /// Points a destination's row at its source, for a to-many whose column isn't a slot because it
-  /// has no inverse.
+  /// Returns the UPDATE that sets a destination row's source, for a to-many whose column isn't a slot
+  /// because it has no inverse.
   ///
-  /// Binds: the source's key or null, the place when the relationship is ordered, the
+  /// Bound values: the source's key or null, the order key if the relationship is ordered, the
   /// destination's key. Nil for a relationship with an inverse.
   func updateHiddenInverse(_ relationship: SQLToMany) -> String? {
     guard relationship.relationship.inverseRelationship == nil,
@@ -137,7 +137,7 @@ extension SQLTranslator {
       + " SET \(sets.joined(separator: ", ")) WHERE Z_PK=?"
   }
 
-  /// The columns of an entity in the order in which they are written, each with its parameter.
+  /// Returns the columns of an entity in the order in which they are written, each with its parameter.
   private func writtenColumns(
     of entity: SQLEntity
   ) -> [(column: String, parameter: RowStatement.Parameter)] {
@@ -166,7 +166,7 @@ struct DerivedValueChange: Hashable, Sendable {
   let property: String
   let value: SQLiteValue
 
-  /// From the arguments of the trigger's function, nil when they are of other types.
+  /// Creates a change from the arguments of the trigger's function; nil if they have other types.
   init?(_ arguments: [SQLiteValue]) {
     guard arguments.count == 5, case .text(let table) = arguments[0],
       case .integer(let number) = arguments[1], case .integer(let primaryKey) = arguments[2],

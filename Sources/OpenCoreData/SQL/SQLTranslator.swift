@@ -1,25 +1,25 @@
 import ManagedModel
 import SQLiteDriver
 
-/// Writes SQL in Apple's spacing for fetches, faults, prefetches and saves.
+/// Creates SQL with Core Data's spacing for fetches, faults, prefetches, and saves.
 ///
-/// No method touches a database.
+/// No method accesses a database.
 struct SQLTranslator: Sendable {
   let model: SQLModel
 
-  /// Tells the key of a managed object or object ID, nil for any other value.
+  /// Returns the key of a managed object or object ID; nil for any other value.
   let objectKey: @Sendable (Any) -> ObjectKey?
 
-  /// Turns a value into what the column of a transformable attribute holds, nil if it cannot.
+  /// Returns the column value for a transformable attribute's value; nil if it can't be encoded.
   let transformed: @Sendable (NSAttributeDescription, Any) -> SQLiteValue?
 
-  /// What was translated before.
+  /// The cache of translated fetches.
   let cache = TranslationCache()
 
   /// - Parameters:
-  ///   - model: The model as the file has it.
-  ///   - objectKey: Tells the key of a managed object or object ID, nil for any other value.
-  ///   - transformed: Turns a value into what a transformable attribute's column holds.
+  ///   - model: The model mapped to the file.
+  ///   - objectKey: Returns the key of a managed object or object ID; nil for any other value.
+  ///   - transformed: Returns the column value for a transformable attribute's value.
   init(
     model: SQLModel,
     objectKey: @escaping @Sendable (Any) -> ObjectKey? = { _ in nil },
@@ -32,25 +32,25 @@ struct SQLTranslator: Sendable {
 }
 
 extension SQLTranslator {
-  /// What a fetch brings back.
+  /// The kind of result of a fetch.
   enum Result: UInt8, Sendable {
     case rows
     case identifiers
     case count
   }
 
-  /// The SELECT of a fetch request.
+  /// Returns the SELECT of a fetch request.
   ///
   /// - Parameters:
   ///   - entity: The entity to fetch.
-  ///   - predicate: The condition, nil for all rows.
-  ///   - sort: The order. A count ignores it unless it is limited.
-  ///   - limit: The greatest number of rows, 0 for all.
-  ///   - offset: How many rows to leave out at the start.
-  ///   - includesSubentities: Whether rows of subentities count.
-  ///   - result: What is selected.
+  ///   - predicate: The condition; nil for all rows.
+  ///   - sort: The order. A count ignores it unless it's limited.
+  ///   - limit: The maximum number of rows; 0 for all.
+  ///   - offset: The number of rows to skip.
+  ///   - includesSubentities: Whether to include rows of subentities.
+  ///   - result: The kind of result.
   ///   - variables: Values for the predicate's variables.
-  /// - Throws: `TranslationError` which names the piece that has no SQL.
+  /// - Throws: A `TranslationError` with the part that has no SQL.
   func fetch(
     entity: SQLEntity, predicate: NSPredicate? = nil, sort: [NSSortDescriptor] = [],
     limit: Int = 0, offset: Int = 0, includesSubentities: Bool = true,
@@ -96,7 +96,7 @@ extension SQLTranslator {
     return query
   }
 
-  /// Turns a SELECT of identifiers into one that counts them.
+  /// Changes a SELECT of identifiers into one that counts them.
   private func makeCount(_ text: inout SelectText, hasJoins: Bool) {
     if text.limit > 0 || text.offset > 0 {
       text.isNested = true
@@ -109,7 +109,7 @@ extension SQLTranslator {
     }
   }
 
-  /// The condition that leaves out the table's other entities, nil when there are none.
+  /// Returns the condition that excludes the table's other entities; nil if there are none.
   func entityFilter(_ entity: SQLEntity, includesSubentities: Bool) -> SQLCondition? {
     guard entity.hasHierarchy else { return nil }
     let numbers = includesSubentities ? entity.concreteNumbers : [entity.number]
@@ -119,9 +119,9 @@ extension SQLTranslator {
 }
 
 extension SQLTranslator {
-  /// The keys and places of what an ordered to-many leads to.
+  /// Returns the SELECT of the primary keys and order keys of an ordered to-many's destinations.
   ///
-  /// One bind: the source's key.
+  /// One bound value: the source's key.
   func places(_ relationship: SQLToMany) -> SelectQuery {
     let projection = Projection(entity: relationship.destination, extent: .identifiers)
     let (table, key, source, order) =
@@ -138,9 +138,9 @@ extension SQLTranslator {
     return SelectQuery(sql: sql, projection: projection)
   }
 
-  /// Sets the place of a row in the ordered inverse of one of its to-ones, whatever its version.
+  /// Returns the UPDATE of a row's order key in the ordered inverse of a to-one, regardless of its version.
   ///
-  /// Binds: the place, the row's key. Nil for a to-one whose inverse is not ordered.
+  /// Bound values: the order key, the row's key. Nil for a to-one whose inverse isn't ordered.
   func updatePlace(entity: SQLEntity, slot: Int) -> String? {
     entity.columns[slot].orderColumn.map { order in
       "UPDATE \(SQLNames.quoted(entity.table)) SET \(SQLNames.quoted(order)) = ? WHERE Z_PK=?"
@@ -149,27 +149,27 @@ extension SQLTranslator {
 }
 
 extension SQLTranslator {
-  /// The row of one object.
+  /// Returns the SELECT of the row of one object.
   ///
-  /// One bind: its key.
+  /// One bound value: its key.
   func fault(entity: SQLEntity) -> SelectQuery {
     select(Projection(entity: entity, extent: .hierarchy), where: " t0.Z_PK = ?")
   }
 
-  /// The rows of one page of a batched fetch.
+  /// Returns the SELECT of the rows of one batch of a batched fetch.
   ///
-  /// The keys go into `_Z_intarray0`.
+  /// The keys are in `_Z_intarray0`.
   func page(entity: SQLEntity, limit: Int) -> SelectQuery {
     select(
       Projection(entity: entity, extent: .entity),
       where: " t0.Z_PK IN (SELECT * FROM _Z_intarray0) ", limit: limit)
   }
 
-  /// The keys of the objects at the other end of a to-many.
+  /// Returns the SELECT of the keys of the objects at the other end of a to-many.
   ///
-  /// One bind: the source's key.
+  /// One bound value: the source's key.
   ///
-  /// An ordered relationship's places are selected too, and the rows come in their order.
+  /// An ordered relationship's order keys are selected too, and determine the order of the rows.
   func toMany(_ relationship: SQLToMany) -> SelectQuery {
     var projection = Projection(entity: relationship.destination, extent: .identifiers)
     switch relationship.storage {
@@ -195,21 +195,21 @@ extension SQLTranslator {
     }
   }
 
-  /// The rows of the objects that a to-one refers to.
+  /// Returns the SELECT of the rows of a to-one's destinations.
   ///
-  /// Their keys go into `_Z_intarray0`.
+  /// Their keys are in `_Z_intarray0`.
   func prefetchToOne(entity: SQLEntity) -> SelectQuery {
     select(
       Projection(entity: entity, extent: .entity),
       where: " t0.Z_PK IN (SELECT * FROM _Z_intarray0) ")
   }
 
-  /// The rows at the other end of a one-to-many, by source.
+  /// Returns the SELECT of the rows at the other end of a one-to-many, by source.
   ///
-  /// The sources' keys go into `_Z_intarray0`; `projection.sourceKeyColumn` tells whose each row
-  /// is.
+  /// The sources' keys are in `_Z_intarray0`; `projection.sourceKeyColumn` is the column with each
+  /// row's source.
   ///
-  /// Nil for a many-to-many: that takes `prefetchJoin` for the pairs and `prefetchToOne` for the
+  /// Nil for a many-to-many, which needs `prefetchJoin` for the join rows and `prefetchToOne` for the
   /// rows.
   func prefetchToMany(_ relationship: SQLToMany) -> SelectQuery? {
     guard case .foreignKey(let column, let orderColumn) = relationship.storage else { return nil }
@@ -225,9 +225,9 @@ extension SQLTranslator {
       where: " t0.\(SQLNames.quoted(column)) IN (SELECT * FROM _Z_intarray0) ", order: order)
   }
 
-  /// The pairs of a many-to-many, by source.
+  /// Returns the SELECT of the join rows of a many-to-many, by source.
   ///
-  /// The sources' keys go into `_Z_intarray0`.
+  /// The sources' keys are in `_Z_intarray0`.
   ///
   /// Nil for a one-to-many.
   func prefetchJoin(_ relationship: SQLToMany) -> JoinQuery? {

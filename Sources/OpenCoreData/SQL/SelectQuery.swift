@@ -1,50 +1,50 @@
 import ManagedModel
 import SQLiteDriver
 
-/// A SELECT that is ready to run.
+/// A SELECT that can be run.
 struct SelectQuery: Sendable {
-  /// The text, spaced as Apple's.
+  /// The SQL text, with Core Data's spacing.
   var sql: String
 
-  /// The values of the `?`s in order.
+  /// The bound values in order.
   var binds: [SQLiteValue] = []
 
   /// The contents of `_Z_intarray0`, `_Z_intarray1` … in order.
   var intArrays: [ContiguousArray<Int64>] = []
 
-  /// What the result columns hold.
+  /// The contents of the result columns.
   ///
-  /// A count has the one column and no projection's.
+  /// A count has a single column, without a projection.
   var projection: Projection
 }
 
-/// Puts the parts of a SELECT together with the blanks that Apple's logs show.
+/// Combines the parts of a SELECT with the spaces of Core Data's logs.
 ///
-/// An operand such as `t0.ZDATE` brings one blank before it, an `IN (SELECT …)` one behind it;
-/// `LIMIT` has two before it.
+/// An operand such as `t0.ZDATE` has one space before it, an `IN (SELECT …)` one after it; `LIMIT`
+/// has two before it.
 struct SelectText {
   var list: String
   var table: String
   var isDistinct = false
 
-  /// ` JOIN ZCOUNTRY t1 ON …`, each with its blank before it.
+  /// The joins, ` JOIN ZCOUNTRY t1 ON …`, each with a space before it.
   var joins = ""
 
-  /// What follows `WHERE `, empty for all rows.
+  /// The condition after `WHERE `; empty for all rows.
   var condition = ""
 
-  /// What follows `GROUP BY ` and `HAVING `, empty for none.
+  /// The terms of `GROUP BY ` and `HAVING `; empty for none.
   var grouping = ""
   var having = ""
 
-  /// What follows `ORDER BY `, empty for none.
+  /// The terms of `ORDER BY `; empty for none.
   var order = ""
 
   /// 0 for none.
   var limit = 0
   var offset = 0
 
-  /// Whether the table goes without its alias, as in `SELECT COUNT(*) FROM ZITEM`.
+  /// Whether the table has no alias, as in `SELECT COUNT(*) FROM ZITEM`.
   var hidesAlias = false
 
   /// Whether the rows are only counted, after limit and offset.
@@ -72,29 +72,29 @@ struct SelectText {
   }
 }
 
-/// A SELECT of pairs of keys from a join table.
+/// A SELECT of join rows.
 ///
-/// Result column 0 is the source's key, column 1 the destination's, column 2 the place in the list
-/// when the relationship is ordered.
+/// Result column 0 is the source's key, column 1 the destination's, column 2 the order key if the
+/// relationship is ordered.
 struct JoinQuery: Sendable {
   let sql: String
   let hasOrder: Bool
 }
 
-/// A SELECT whose rows become dictionaries.
+/// A SELECT of a dictionary fetch.
 struct DictionaryQuery {
-  /// What a result column, or two of them, become.
+  /// The conversion of one or two result columns.
   enum Source: Sendable {
-    /// A value of the type of an attribute.
+    /// A value of an attribute type.
     case value(Int32, NSAttributeType)
-    /// An object ID: the key, and the number of its entity where it may be of several.
+    /// An object ID: the key, and its entity ID if it may be of several.
     case objectID(key: Int32, entity: SQLEntity, number: Int32?)
   }
 
   struct Column: Sendable {
     let name: String
     let source: Source
-    /// The type asked for, nil for the value's own.
+    /// The requested type; nil for the value's own.
     let resultType: NSAttributeType?
   }
 
@@ -103,7 +103,7 @@ struct DictionaryQuery {
 }
 
 extension NSAttributeType {
-  /// What a computed value of a stored type stands for.
+  /// Creates the attribute type of a computed value of a stored type.
   init(_ type: StoredType) {
     self =
       switch type {
@@ -119,42 +119,42 @@ extension NSAttributeType {
   }
 }
 
-/// The select list of an entity's rows, and where in it the slots of each concrete entity are.
+/// The select list of an entity's rows, and the columns of each concrete entity's slots in it.
 ///
-/// Result column 0 is the row's entity number, or the constant 0 where the table holds one entity
-/// only. Column 1 is the key. Column 2, unless only identifiers are selected, is the version; the
-/// values follow level by level: attributes by name, then to-one relationships by name, each
-/// with its column of the concrete entity behind it.
+/// Result column 0 is the row's entity ID, or the constant 0 if the table contains only one entity.
+/// Column 1 is the key. Column 2, unless only identifiers are selected, is the version; the values
+/// follow level by level: attributes by name, then to-one relationships by name, each followed by its
+/// column of the concrete entity.
 struct Projection: Sendable {
-  /// Which rows' columns a list has.
+  /// The rows for which a list has columns.
   enum Extent: Sendable {
-    /// Key and entity number alone.
+    /// Only key and entity ID.
     case identifiers
-    /// Ancestors, the entity and its descendants: every column a fetch of the entity can need.
+    /// Ancestors, the entity, and its descendants: every column a fetch of the entity can need.
     case entity
     /// Every column of the table.
     case hierarchy
   }
 
-  /// What the entity's table is called in every SELECT.
+  /// The alias of the entity's table in every SELECT.
   static let alias = "t0"
 
-  /// The result column of the entity number.
+  /// The result column of the entity ID.
   static let entityColumn: Int32 = 0
   /// The result column of the key.
   static let keyColumn: Int32 = 1
   /// The result column of the version.
   static let versionColumn: Int32 = 2
 
-  /// The entity that is asked for.
+  /// The requested entity.
   ///
-  /// Valid as long as the `SQLModel` is held.
+  /// Valid as long as the `SQLModel` is retained.
   unowned let entity: SQLEntity
 
   /// Whether the list has neither version nor values.
   let isIdentifiersOnly: Bool
 
-  /// Whether column 0 tells the entity of the row.
+  /// Whether column 0 contains the entity ID of the row.
   ///
   /// If not, each row is of `entity` itself.
   let hasEntityNumber: Bool
@@ -165,10 +165,10 @@ struct Projection: Sendable {
   /// The result column with the key of the source, in a query over a to-many relationship.
   private(set) var sourceKeyColumn: Int32?
 
-  /// The result column with the place in the list, in a query over an ordered relationship.
+  /// The result column with the order key, in a query over an ordered relationship.
   private(set) var orderColumn: Int32?
 
-  /// What follows `columns`, with its table's alias: `t1.Z_FOK_2TAGS`.
+  /// The columns after `columns`, with their table's alias: `t1.Z_FOK_2TAGS`.
   private var trailing: [String] = []
 
   private let slots: [Int: [Int32]]
@@ -211,17 +211,17 @@ struct Projection: Sendable {
     }
   }
 
-  /// How many columns a result row has.
+  /// The number of columns of a result row.
   var columnCount: Int32 { Int32(columns.count + 2 + trailing.count) }
 
-  /// Selects the key of the source as well.
+  /// Adds the key of the source.
   ///
-  /// A column of the entity itself that is selected already is not selected twice.
+  /// A column of the entity itself that is already selected isn't added.
   mutating func appendSourceKey(_ column: String, alias: String) {
     sourceKeyColumn = append(column, alias: alias)
   }
 
-  /// Selects the place in the list as well.
+  /// Adds the order key.
   mutating func appendOrder(_ column: String, alias: String) {
     orderColumn = append(column, alias: alias)
   }
@@ -241,28 +241,28 @@ struct Projection: Sendable {
     return list
   }
 
-  /// The result column of each slot of a concrete entity.
+  /// Returns the result column of each slot of a concrete entity.
   ///
-  /// Empty when only identifiers are selected.
+  /// Empty if only identifiers are selected.
   func slotColumns(forEntityNumber number: Int) -> [Int32] { slots[number] ?? [] }
 
-  /// The result column with the destination's entity number for each slot, -1 where none is.
+  /// Returns the result column with the destination's entity ID for each slot; -1 if there is none.
   func entityColumns(forEntityNumber number: Int) -> [Int32] { entities[number] ?? [] }
 }
 
-/// A statement that writes one row, and what its `?`s stand for.
+/// A statement that writes one row, and the meaning of its parameters.
 struct RowStatement: Hashable, Sendable {
   enum Parameter: Hashable, Sendable {
     case primaryKey
     case entityNumber
-    /// The version the row gets.
+    /// The new version of the row.
     case version
-    /// The version the row must still have; no row is touched otherwise.
+    /// The version that the row must still have; otherwise it isn't changed.
     case lockedVersion
     case slot(Int)
-    /// The concrete entity number of the object a to-one slot refers to.
+    /// The ID of the concrete entity of a to-one's destination.
     case entity(ofSlot: Int)
-    /// The place of this object in the ordered inverse of a to-one slot.
+    /// The order key of this object in the ordered inverse of a to-one slot.
     case order(ofSlot: Int)
   }
 
@@ -272,15 +272,15 @@ struct RowStatement: Hashable, Sendable {
   let parameters: [Parameter]
 }
 
-/// The computed columns of a dictionary fetch, which conditions on groups and orders may name.
+/// The computed columns of a dictionary fetch, which having predicates and orders can name.
 struct ComputedColumns {
   /// Their types, by name.
   var types: [String: StoredType] = [:]
 
-  /// `__var0`, `__var1` …: the aliases handed out, by name, in the order in which they were needed.
+  /// `__var0`, `__var1` …: the aliases assigned so far, by name, in the order in which they were needed.
   private(set) var aliases: [String: String] = [:]
 
-  /// The alias of a column, nil for a name that none has.
+  /// Returns the alias of a column; nil for an unknown name.
   mutating func alias(of name: String) -> String? {
     guard types[name] != nil else { return nil }
     if let alias = aliases[name] { return alias }

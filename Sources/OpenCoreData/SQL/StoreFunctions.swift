@@ -1,23 +1,23 @@
 import ManagedModel
 package import SQLiteDriver
 
-/// The SQL functions and collations which Apple's SQL, triggers and indexes take for granted.
+/// The SQL functions and collations that Core Data's SQL, triggers, and indexes use.
 ///
-/// A connection without them cannot run such SQL, nor explain it: "no such function".
+/// A connection without them can't run or explain such SQL: "no such function".
 package enum StoreFunctions {
-  /// Adds everything to a connection.
+  /// Registers everything with a connection.
   ///
-  /// - Parameter connection: A connection nobody else uses now.
+  /// - Parameter connection: A connection that isn't in use.
   package static func register(on connection: Connection) throws(SQLiteError) {
     try register(on: connection) { _ in }
   }
 
-  /// Adds everything to a connection, and hears of derived values.
+  /// Registers everything with a connection, with a handler for derived values.
   ///
   /// - Parameters:
-  ///   - connection: A connection nobody else uses now.
-  ///   - derivedValue: Called for every derived value that a trigger has written, on the
-  ///     connection's thread, while the statement runs.
+  ///   - connection: A connection that isn't in use.
+  ///   - derivedValue: Called for every derived value that a trigger has written, on the connection's
+  ///     thread, while the statement runs.
   static func register(
     on connection: Connection,
     derivedValue: @escaping @Sendable (DerivedValueChange) -> Void
@@ -48,8 +48,8 @@ package enum StoreFunctions {
     }
   }
 
-  /// What triggers call with table, entity number, key, property and value, so that the framework
-  /// learns what they wrote.
+  /// The functions that triggers call with table, entity ID, key, property, and value, to report what
+  /// they wrote.
   private static let triggerFunctions = [
     "NSCoreDataDATriggerUpdatedAffectedObjectValue",
     "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -57,18 +57,18 @@ package enum StoreFunctions {
   ]
 }
 
-/// The collations that a store's connections have, by Apple's names.
+/// The collations of a store's connections, with Core Data's names.
 enum StoreCollation: String, CaseIterable, Sendable {
   /// `localizedCompare:`
   case localeSensitive = "NSCollateLocaleSensitive"
   /// `localizedCaseInsensitiveCompare:`
   case localeSensitiveNoCase = "NSCollateLocaleSensitiveNoCase"
-  /// `localizedStandardCompare:`: as the Finder sorts, numbers by value.
+  /// `localizedStandardCompare:`: like the Finder, with numbers by value.
   case finderlike = "NSCollateFinderlike"
-  /// `caseInsensitiveCompare:`. The name is this framework's own.
+  /// `caseInsensitiveCompare:`. The name is OpenCoreData's.
   case noCase = "NSCollateNoCase"
 
-  /// The collation of a sort descriptor's comparison, nil for the order of bytes.
+  /// Creates the collation of a sort descriptor's comparison; nil for the bytewise order.
   init?(_ comparison: NSSortDescriptor.Comparison) {
     switch comparison {
     case .binary: return nil
@@ -79,7 +79,7 @@ enum StoreCollation: String, CaseIterable, Sendable {
     }
   }
 
-  /// The comparison that memory sorts by: the same function for both.
+  /// The comparison for sorting in memory, with the same function.
   private var comparison: NSSortDescriptor.Comparison {
     switch self {
     case .localeSensitive: .localizedCompare
@@ -89,7 +89,7 @@ enum StoreCollation: String, CaseIterable, Sendable {
     }
   }
 
-  /// Compares two texts as their bytes in UTF-8: negative, zero or positive.
+  /// Compares two strings as UTF-8 bytes: negative, zero, or positive.
   func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int32 {
     let order = comparison.compare(
       .string(String(decoding: left, as: UTF8.self)),
@@ -98,12 +98,12 @@ enum StoreCollation: String, CaseIterable, Sendable {
   }
 }
 
-/// The functions on texts in conditions.
+/// The string functions in conditions.
 ///
-/// Each answers NULL for NULL; a bad regular expression is an error.
+/// Each returns NULL for NULL; an invalid regular expression is an error.
 ///
-/// The first is Apple's. What Apple's framework calls for the others is not publicly known; their
-/// names and arguments are this framework's own: two texts and the options of the comparison.
+/// The first is Core Data's. The functions that Core Data uses for the others aren't publicly known;
+/// their names and arguments are OpenCoreData's: two strings and the options of the comparison.
 enum TextFunction: String, CaseIterable, Sendable {
   case search = "NSCoreDataStringSearch"
   case compare = "NSCoreDataStringCompare"
@@ -158,11 +158,11 @@ enum TextFunction: String, CaseIterable, Sendable {
   }
 }
 
-/// The functions of expressions which SQLite lacks, or answers otherwise than memory does.
+/// The functions of expressions that SQLite lacks, or evaluates differently from memory.
 ///
-/// Each calls what memory calls. Nil of nil; nil too where memory says that the value is of a wrong
-/// type, for a row cannot be refused. What Apple's framework calls is not publicly known: the names
-/// are this framework's own.
+/// Each calls the function used in memory. Returns nil for nil, and for a value of a wrong type,
+/// because a row can't be rejected. Core Data's functions aren't publicly known: the names are
+/// OpenCoreData's.
 enum ValueFunction: String, CaseIterable, Sendable {
   case modulus = "NSCoreDataModulus"
   case power = "NSCoreDataPower"
@@ -183,7 +183,7 @@ enum ValueFunction: String, CaseIterable, Sendable {
   case lowercase = "NSCoreDataLowercase"
   case canonical = "NSCoreDataCanonical"
   case length = "NSCoreDataLength"
-  /// Value, name of the class, and the attribute type that tells what the value stands for.
+  /// Value, name of the class, and the attribute type of the value.
   case cast = "NSCoreDataCast"
 
   /// The function's name in expressions.
@@ -228,7 +228,7 @@ enum ValueFunction: String, CaseIterable, Sendable {
     }
   }
 
-  /// The answer for one row.
+  /// Returns the result for one row.
   func value(_ arguments: [SQLiteValue]) -> SQLiteValue {
     var values = arguments.map { PredicateValue(column: $0) }
     if self == .cast, case .integer(let number)? = values.popLast(), let value = values.first {
@@ -242,7 +242,7 @@ enum ValueFunction: String, CaseIterable, Sendable {
 }
 
 extension PredicateValue {
-  /// A value as SQLite has it, without knowing what it stands for.
+  /// Creates a value from SQLite's, without its attribute type.
   init(column: SQLiteValue) {
     switch column {
     case .null: self = .null
@@ -253,7 +253,7 @@ extension PredicateValue {
     }
   }
 
-  /// A column's value as what an attribute of a type has it stand for.
+  /// Returns a column's value as an attribute type represents it.
   func read(as type: NSAttributeType?) -> PredicateValue {
     switch (type, self) {
     case (.booleanAttributeType, .integer(let value)): return .bool(value != 0)
@@ -273,7 +273,7 @@ extension PredicateValue {
   }
 }
 
-/// What fills one `_Z_intarrayN`.
+/// The source of the contents of one `_Z_intarrayN`.
 enum IntArraySource: Sendable {
   case values(ContiguousArray<Int64>)
   /// The integers of a constant list.
@@ -281,7 +281,7 @@ enum IntArraySource: Sendable {
   /// The keys of the objects of a constant list.
   case keys(ConstantOrigin, SQLEntity)
 
-  /// The numbers for the constants of a predicate, nil when one does not fit.
+  /// Returns the integers for the constants of a predicate; nil if one doesn't fit.
   func values(
     of constants: [PredicateValue], for translator: SQLTranslator
   ) -> ContiguousArray<Int64>? {

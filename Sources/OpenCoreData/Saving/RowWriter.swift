@@ -107,7 +107,7 @@ final class RowWriter {
     if try run(prepared, object, row, kind: .update) != 1 { changed.append(object) }
   }
 
-  /// Deletes a row and its join rows; one that no longer exists is no error.
+  /// Deletes a row and its join rows; ignores one that no longer exists.
   func delete(_ object: NSManagedObject) throws {
     let entity = store.entity(object.layout)
     for relationship in entity.toMany.values {

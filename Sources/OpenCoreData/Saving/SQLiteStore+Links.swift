@@ -163,7 +163,6 @@ extension SQLiteStore {
 /// The first is 2048, each further one 1024 more, so that there is room in between: an object inserted
 /// between two gets the middle, one inserted at the start half of the first. If no integer is left, all are
 /// renumbered.
-/// are numbered again.
 enum OrderKeyAllocator {
   private static let first: Int64 = 2048
   private static let step: Int64 = 1024

@@ -1,16 +1,16 @@
 import ManagedModel
 
-/// The column of a derived attribute, with what its value follows from in this file.
+/// The column of a derived attribute, with the columns in this file that its value depends on.
 package struct DerivedColumn: Sendable {
   /// A step of a path of to-one relationships.
   struct Hop: Sendable {
-    /// The relationship's column in the table before.
+    /// The relationship's column in the previous table.
     let column: String
-    /// The table it leads to.
+    /// The table of the destination.
     let table: String
   }
 
-  /// A to-many relationship that is counted or summed up.
+  /// A to-many relationship that is counted or summed.
   struct ToMany: Sendable {
     let storage: SQLToMany.Storage
     /// The table of the destinations.
@@ -32,7 +32,7 @@ package struct DerivedColumn: Sendable {
   package let column: String
   let source: Source
 
-  /// Whether it is a count or a sum over a to-many relationship.
+  /// Whether it's a count or a sum over a to-many relationship.
   package var isGathered: Bool {
     switch source {
     case .count, .sum: true
@@ -40,10 +40,10 @@ package struct DerivedColumn: Sendable {
     }
   }
 
-  /// The names of the triggers that keep it up in a file made here.
+  /// The names of the triggers that keep it up to date in a file created by OpenCoreData.
   package var triggerNames: [String] { DerivedTriggers(self).names }
 
-  /// Finds the columns that a formula names; nil for a formula that cannot be followed.
+  /// Resolves the columns of a derivation expression; nil for an expression that isn't supported.
   init?(_ column: SQLColumn, of entity: SQLEntity, in model: SQLModel) {
     guard let attribute = column.property as? NSAttributeDescription,
       let text = attribute.derivationText, let formula = DerivedFormula(text),
@@ -89,9 +89,9 @@ package struct DerivedColumn: Sendable {
 }
 
 extension DerivedColumn {
-  /// What the value should be, as SQL; nil where it does not follow from the rows alone.
+  /// Returns the SQL for the expected value; nil if it can't be computed from the rows.
   ///
-  /// - Parameter row: The name or alias by which the statement around it knows the object's row.
+  /// - Parameter row: The name or alias of the object's row in the enclosing statement.
   package func value(of row: String) -> String? {
     switch source {
     case .now: return nil
@@ -119,7 +119,7 @@ extension DerivedColumn {
       + "WHERE h1.Z_PK = \(row).\(SQLNames.quoted(first.column)))"
   }
 
-  /// The rows at the other end: `d` is the destination's table where it is needed.
+  /// Returns the rows at the other end: `d` is the destination's table if it's needed.
   private func members(_ relationship: ToMany, of row: String, needsTable: Bool) -> String {
     let table = SQLNames.quoted(relationship.table)
     switch relationship.storage {
@@ -135,7 +135,7 @@ extension DerivedColumn {
 }
 
 extension DerivedFormula.Change {
-  /// The SQL function, which conditions call too.
+  /// The SQL function, which predicates use too.
   var function: ValueFunction {
     switch self {
     case .canonical: .canonical
@@ -180,7 +180,8 @@ struct DerivedTriggers {
     }
   }
 
-  /// Whether a new or changed row of the own table has the attribute: its table may hold others.
+  /// The condition that a new or changed row of its own table has the attribute: the table may contain other
+  /// entities.
   private var sourceGuard: String? {
     let entity = derived.entity
     guard entity.superentity != nil else { return nil }
@@ -201,7 +202,7 @@ struct DerivedTriggers {
         rows: "Z_PK = NEW.Z_PK"),
     ]
     for (index, hop) in hops.enumerated() {
-      // The rows from which the path leads through the row that changed.
+      // The rows from which the path passes through the changed row.
       var rows = "NEW.Z_PK"
       for back in (0...index).reversed() {
         let owner = back == 0 ? table : hops[back - 1].table
@@ -243,7 +244,7 @@ struct DerivedTriggers {
     }
   }
 
-  /// What happens when a row that names the object by `key` comes, changes or goes.
+  /// Returns the triggers for insertions, changes, and deletions of a row that refers to the object by `key`.
   private func changes(on other: String, key: String, columns: [String]) -> [Trigger] {
     let update = "UPDATE OF \(columns.joined(separator: ", "))"
     return [

@@ -1,33 +1,33 @@
 import ManagedModel
 import SQLiteDriver
 
-/// A model read off the tables of a store that carries none.
+/// A model inferred from the tables of a store without a model.
 ///
-/// Entities and their hierarchy are exact: `Z_PRIMARYKEY` has them. Names of properties are guesses,
-/// as columns are in capitals. So is where a to-one relationship leads, except for a polymorphic one,
-/// whose second column names the entity by number. The columns of a hierarchy are all given to its
-/// root, for nothing tells whose they are. Many-to-many relationships are exact but for the case of
-/// their names; one-to-many relationships have no column of their own and are not seen.
+/// Entities and their hierarchy are exact: they're in `Z_PRIMARYKEY`. Property names are guesses,
+/// because column names are uppercase. So are the destinations of to-one relationships, except for
+/// polymorphic ones, whose second column contains the entity ID. All columns of a hierarchy are
+/// assigned to its root, because their entities are unknown. Many-to-many relationships are exact
+/// except for the case of their names; one-to-many relationships have no columns and aren't detected.
 struct GuessedModel {
   private let file: FileSchema
   private let connection: Connection
   private var entities: [Int: NSEntityDescription] = [:]
   private var roots: [(entity: NSEntityDescription, table: FileSchema.Table)] = []
   private var properties: [ObjectIdentifier: [String: NSPropertyDescription]] = [:]
-  /// Whether the values that were read have cost as much as they may; what needs more stays a guess.
+  /// Whether the limits on reading values were reached; further properties stay guesses.
   private var isSpent = false
 
-  /// VM steps that all SELECTs together may take: some seconds.
+  /// The maximum VM steps of all SELECTs together: some seconds.
   private static let maximumSteps = 200_000_000
-  /// SELECTs that compare two columns.
+  /// The maximum number of SELECTs that compare two columns.
   private static let maximumComparisons = 5_000
   /// Subentities deeper than this aren't placed below their parents.
   private static let maximumDepth = 64
 
   /// Reads the schema.
   ///
-  /// Some SELECTs for each column that may be a relationship, each ending at its first row; bounded in
-  /// number and in steps, beyond which columns are attributes and relationships have no inverse.
+  /// Some SELECTs for each column that may be a relationship, each ending at its first row; limited in
+  /// number and in VM steps. Beyond the limits, columns are attributes and relationships have no inverse.
   ///
   /// - Throws: `SQLiteError`.
   static func read(from connection: Connection) throws -> NSManagedObjectModel {
@@ -35,7 +35,7 @@ struct GuessedModel {
     return try connection.withStepLimit(maximumSteps) { try guess.model() }
   }
 
-  /// Whether a SELECT finds a row; nil when it's not known within the bounds.
+  /// Returns whether a SELECT finds a row; nil if that's unknown because of the limits.
   private mutating func finds(_ sql: String) throws -> Bool? {
     comparisons += 1
     if isSpent || comparisons > Self.maximumComparisons { return nil }
@@ -85,7 +85,7 @@ struct GuessedModel {
       byParent[entity.superNumber, default: []].append(entity)
     }
     for root in byParent[0] ?? [] { placeRoot(root, byParent) }
-    // Numbers of parents that are damaged form a circle, or lead nowhere: what has a table is read.
+    // Corrupt parent IDs form a cycle, or refer to no entity: every entity with a table is read.
     let all = byParent.values.joined().sorted { $0.number < $1.number }
     for entity in all where entities[entity.number] == nil { placeRoot(entity, byParent) }
   }
@@ -105,7 +105,7 @@ struct GuessedModel {
     entity.name = numbered.name
     entities[numbered.number] = entity
     guard depth < Self.maximumDepth else { return entity }
-    // An entity that has been placed already would be a circle.
+    // An entity that was already added would be a cycle.
     entity.subentities = (byParent[numbered.number] ?? [])
       .filter { entities[$0.number] == nil }
       .map { place($0, byParent, depth: depth + 1) }
@@ -114,7 +114,7 @@ struct GuessedModel {
 
   // MARK: Columns
 
-  /// A to-one relationship and where it is kept.
+  /// A to-one relationship and its column.
   private struct ToOne {
     let relationship: NSRelationshipDescription
     let table: String
@@ -180,7 +180,7 @@ struct GuessedModel {
     add(relationship, to: owner)
   }
 
-  /// The entities that second columns name by number, by the relationship's column without its Z.
+  /// Returns the entities whose IDs are in second columns, by the relationship's column without its Z.
   private func polymorphicDestinations(
     in table: FileSchema.Table
   ) -> [String: NSEntityDescription] {
@@ -194,8 +194,8 @@ struct GuessedModel {
     }
   }
 
-  /// The entity that an indexed column's keys refer to, by similar names and by values; nil for an
-  /// ordinary number.
+  /// Returns the entity that an indexed column's keys refer to, by similar names and by values; nil
+  /// for an ordinary integer.
   private mutating func destination(
     of column: FileSchema.Column, _ plain: String, in table: FileSchema.Table
   ) throws -> NSEntityDescription? {
@@ -213,7 +213,7 @@ struct GuessedModel {
     return possible.first
   }
 
-  /// The columns by table that have the index which relationships always have.
+  /// Returns the columns by table with the index that relationships always have.
   private func indexedColumns() throws -> [String: Set<String>] {
     var columns: [String: Set<String>] = [:]
     for row in try connection.values(
@@ -238,7 +238,7 @@ struct GuessedModel {
       "SELECT 1 FROM \(SQLNames.quoted(table.name)) WHERE \(name) IS NOT NULL") == true
   }
 
-  /// Whether each key in a column is one of a table's.
+  /// Returns whether each key in a column refers to a row of a table.
   private mutating func leads(
     _ column: FileSchema.Column, of table: FileSchema.Table, to other: FileSchema.Table
   ) throws -> Bool {
@@ -250,7 +250,7 @@ struct GuessedModel {
 
   // MARK: Inverses and join tables
 
-  /// Makes inverses of to-one relationships that name each other in every row.
+  /// Pairs to-one relationships that refer to each other in every row as inverses.
   private mutating func pair(_ all: [ToOne]) throws {
     // Only columns with keys can be inverses of each other.
     var filled: [ToOne] = []
@@ -303,7 +303,7 @@ struct GuessedModel {
       let second = entities[keys[1].number]
     else { return }
     let orders = Set(table.columns.map { $0.name.uppercased() }.filter { $0.hasPrefix("Z_FOK_") })
-    // A column is named by the relationship that gives its keys.
+    // A join table's column is named after the relationship whose destinations it contains.
     let toFirst = NSRelationshipDescription()
     let toSecond = NSRelationshipDescription()
     for (relationship, key, destination, inverse) in [
@@ -320,7 +320,7 @@ struct GuessedModel {
 }
 
 extension NSAttributeType {
-  /// The type that a column's declaration points to.
+  /// Creates the attribute type for a column's declaration.
   fileprivate init(column type: String) {
     switch type {
     case "INTEGER": self = .integer64AttributeType

@@ -1,9 +1,9 @@
 package import SQLiteDriver
 
-/// The tables in which Core Data keeps a store's metadata, entities, model, and history.
+/// The tables in which Core Data stores a store's metadata, entities, model, and history.
 ///
-/// A store can come from anywhere. Only an ordinary table with stored columns costs what its rows cost:
-/// a view can run forever, and a generated column computes whatever the file says.
+/// A store can come from anywhere. Reading costs are only predictable for an ordinary table with stored
+/// columns: a view can run forever, and a generated column computes any expression of the file.
 package enum HousekeepingTables {
   private static let columns: [String: [String]] = [
     SQLNames.metadataTable: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
@@ -12,7 +12,7 @@ package enum HousekeepingTables {
     "ACHANGE": ["Z_PK"], "ATRANSACTION": ["Z_PK"], "ATRANSACTIONSTRING": ["Z_PK"],
   ]
 
-  /// The first of them that's there and isn't an ordinary table, and why; nil when all are.
+  /// Returns a description of the first existing table that isn't an ordinary table; nil if all are.
   ///
   /// One statement, and one for each housekeeping table whose text mentions a generated column.
   /// - Throws: `SQLiteError`.
@@ -38,10 +38,10 @@ package enum HousekeepingTables {
     return nil
   }
 
-  /// The one row of a housekeeping table, read as far as its first row.
+  /// Returns the row of a housekeeping table, reading only its first row.
   ///
   /// - Parameter sql: A SELECT of columns of one table.
-  /// - Returns: Nil for a table without rows.
+  /// - Returns: The row; nil for a table without rows.
   /// - Throws: `SQLITE_TOOBIG` for a value larger than the limit, which it states; other `SQLiteError`s.
   package static func row(
     _ sql: String, on connection: Connection
@@ -60,6 +60,6 @@ package enum HousekeepingTables {
     return (0..<statement.columnCount).map { statement.value($0) }
   }
 
-  /// In bytes: no property list and no compiled model is larger.
+  /// The limit in bytes, which no property list or compiled model exceeds.
   private static let largestValue = 64 << 20
 }

@@ -2,18 +2,18 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// Writes the schema of a new store, in Apple's words and order.
+/// Creates the schema of a new store, with Core Data's text and order of statements.
 struct SchemaBuilder: Sendable {
   let model: SQLModel
-  /// Each stored to-many relationship once, where it is declared, by entity and name.
+  /// Each stored to-many relationship once, in the entity that declares it, by entity and name.
   let declaredToMany: [SQLToMany]
-  /// The columns of to-many relationships without an inverse, by the root whose table has them.
+  /// The columns of to-many relationships without an inverse, by the root entity of their table.
   let hiddenColumns: [ObjectIdentifier: [HiddenColumn]]
 
   /// A column in the destination's table, for a to-many relationship without an inverse.
   typealias HiddenColumn = (column: String, orderColumn: String?)
 
-  /// Cost: one pass over the relationships; each table is then described without another one.
+  /// Cost: one pass over the relationships; describing a table then needs no further pass.
   init(model: SQLModel) {
     self.model = model
     declaredToMany = model.entities.flatMap { entity in
@@ -30,10 +30,10 @@ struct SchemaBuilder: Sendable {
     hiddenColumns = hidden
   }
 
-  /// What a connection to a file that is still empty runs first: the file takes both for life.
+  /// The pragmas to run first in an empty file, which can't be changed later.
   static let newFilePragmas = [("page_size", "4096"), ("auto_vacuum", "2")]
 
-  /// All `CREATE` statements: tables, join tables, indexes, unique indexes, R-trees, the triggers of
+  /// All `CREATE` statements: tables, join tables, indexes, unique indexes, R-trees, triggers of
   /// derived attributes, housekeeping.
   var statements: [String] {
     let roots = model.entities.filter { $0.superentity == nil }
@@ -41,13 +41,13 @@ struct SchemaBuilder: Sendable {
       + rangeIndexes.flatMap(\.statements) + triggers + Self.housekeeping
   }
 
-  /// Creates the schema and the rows every store has, in one transaction.
+  /// Creates the schema and the initial rows, in one transaction.
   ///
   /// - Parameters:
   ///   - connection: A connection to an empty file, opened with `newFilePragmas`.
-  ///   - metadata: What `Z_METADATA` holds.
-  ///   - modelCache: The archived model, nil for none.
-  ///   - teller: Hears of the statements.
+  ///   - metadata: The contents of `Z_METADATA`.
+  ///   - modelCache: The archived model; nil for none.
+  ///   - teller: Logs the statements.
   func create(
     on connection: Connection, metadata: StoreMetadata, modelCache: [UInt8]?,
     telling teller: StoreOpeningLogger? = nil
@@ -90,10 +90,10 @@ struct SchemaBuilder: Sendable {
 }
 
 extension SchemaBuilder {
-  /// The table of a root entity and its descendants.
+  /// Returns the table of a root entity and its descendants.
   ///
-  /// Columns come in groups: integers and to-one relationships entity by entity, then the places
-  /// in ordered inverses, then reals and dates entity by entity, then each other type.
+  /// Columns are grouped: integers and to-one relationships entity by entity, then the order keys for
+  /// ordered inverses, then reals and dates entity by entity, then each other type.
   func table(of root: SQLEntity) -> String {
     var definitions = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
     for (name, type) in columns(of: root) {
@@ -142,12 +142,12 @@ extension SchemaBuilder {
     entity.ownColumns.filter { $0.property is NSRelationshipDescription }
   }
 
-  /// The columns in a table for to-many relationships without an inverse.
+  /// Returns a table's columns for to-many relationships without an inverse.
   func hiddenInverses(in root: SQLEntity) -> [HiddenColumn] {
     hiddenColumns[ObjectIdentifier(root)] ?? []
   }
 
-  /// The tables of many-to-many relationships, each with its index for the way back.
+  /// The tables of many-to-many relationships, each with its index for the inverse direction.
   var joinTables: [(table: String, index: SchemaIndex)] {
     var seen: Set<String> = []
     return declaredToMany.compactMap { relationship in
@@ -155,8 +155,8 @@ extension SchemaBuilder {
         case .joinTable(let name, let source, let destination, let order) = relationship.storage,
         seen.insert(name).inserted
       else { return nil }
-      // The pair's columns stand in the order seen in Apple's stores: the naming side's own
-      // first, but the other way round when both ends are one entity.
+      // The columns are in the order of Core Data's stores: the naming side's own first, but reversed
+      // if both ends are one entity.
       let isReflexive = relationship.destination.description === relationship.relationship.entity
       let keys = isReflexive ? [destination, source] : [source, destination]
       let back = relationship.relationship.inverseRelationship.flatMap {
@@ -178,14 +178,14 @@ extension SchemaBuilder {
 }
 
 extension SchemaBuilder {
-  /// All indexes of the file, in the order in which they are made.
+  /// All indexes of the file, in the order of creation.
   var indexes: [SchemaIndex] {
     let roots = model.entities.filter { $0.superentity == nil }
     return roots.flatMap(indexes) + joinTables.map(\.index) + roots.flatMap(uniqueIndexes)
   }
 
-  /// The indexes of a table: to-one relationships, the entity number of a hierarchy, then what
-  /// the model asks for.
+  /// Returns the indexes of a table: to-one relationships, the entity ID of a hierarchy, then the
+  /// model's indexes.
   func indexes(of root: SQLEntity) -> [SchemaIndex] {
     let family = root.family
     var columns = family.flatMap { entity in
@@ -200,7 +200,7 @@ extension SchemaBuilder {
     return own + family.flatMap(requestedIndexes).filter { seen.insert($0.name).inserted }
   }
 
-  /// The indexes that keep the uniqueness constraints of a table.
+  /// Returns the unique indexes for the uniqueness constraints of a table.
   func uniqueIndexes(of root: SQLEntity) -> [SchemaIndex] {
     root.family.flatMap { entity in
       entity.description.uniquenessConstraintNames.compactMap { names in
@@ -213,9 +213,9 @@ extension SchemaBuilder {
     }
   }
 
-  /// The indexes that an entity's model asks for, the older forms included.
+  /// Returns the indexes that an entity's model specifies, including older forms.
   ///
-  /// An index with a range element is left out: those are tables of their own.
+  /// An index with a range element is excluded: it's a separate table.
   private func requestedIndexes(of entity: SQLEntity) -> [SchemaIndex] {
     let description = entity.description
     func index(
@@ -243,7 +243,7 @@ extension SchemaBuilder {
     return wanted.compactMap { $0 }
   }
 
-  /// An index of an entity's table; nil when it has no column, or one that is not stored.
+  /// Returns an index of an entity's table; nil if it has no columns, or one that isn't stored.
   func index(
     named name: String, of entity: SQLEntity, _ elements: [(name: String, ascending: Bool)],
     where condition: String?
@@ -255,7 +255,7 @@ extension SchemaBuilder {
     }
   }
 
-  /// The columns of an index, nil when there are none or one is not stored.
+  /// Returns the columns of an index; nil if there are none or one isn't stored.
   private func parts(
     _ elements: [(name: String, ascending: Bool)], of entity: SQLEntity
   ) -> [SchemaIndex.Part]? {
@@ -270,10 +270,10 @@ extension SchemaBuilder {
 }
 
 extension SchemaBuilder {
-  /// The R-trees that the model asks for, in the order in which they are made.
+  /// The R-trees that the model specifies, in the order of creation.
   ///
-  /// An index that is a range in some elements only, has too many of them, or one that isn't a number
-  /// or date, is left out.
+  /// An index with ranges in only some elements, too many elements, or one that isn't a number or
+  /// date, is excluded.
   var rangeIndexes: [RangeIndex] {
     model.entities.flatMap { entity in
       entity.description.indexes.compactMap { rangeIndex($0, of: entity) }
@@ -302,19 +302,19 @@ extension SchemaBuilder {
 }
 
 extension SchemaBuilder {
-  /// The derived attributes of the model, each once, where it is declared.
+  /// The derived attributes of the model, each once, in the entity that declares it.
   ///
-  /// Those whose formula cannot be followed are left out.
+  /// Those with an unsupported derivation expression are excluded.
   var derivedColumns: [DerivedColumn] {
     model.entities.flatMap { entity in
       entity.ownColumns.compactMap { DerivedColumn($0, of: entity, in: model) }
     }
   }
 
-  /// The triggers that keep derived attributes right whoever writes to the file.
+  /// The triggers that keep derived attributes up to date for all writers of the file.
   ///
-  /// Each computes the value again for the rows that a change touches, and hands it to the function
-  /// through which the framework learns of it.
+  /// Each recomputes the value for the rows that a change affects, and passes it to the function
+  /// through which it's reported to the store.
   var triggers: [String] {
     derivedColumns.flatMap { column in
       DerivedTriggers(column).all
@@ -323,11 +323,11 @@ extension SchemaBuilder {
 }
 
 extension NSManagedObjectModel {
-  /// The statements that create a store of the model, in the order in which they are run.
+  /// Returns the statements that create a store of the model, in order.
   ///
-  /// They are those of `addPersistentStore` for a new file, without the rows that follow them.
+  /// They're those of `addPersistentStore` for a new file, without the subsequent rows.
   ///
-  /// - Throws: The errors that `validate()` finds, without its warnings: such a model has no tables.
+  /// - Throws: The errors of `validate()`, without its warnings: such a model has no tables.
   package func creationStatements() throws(ModelErrors) -> [String] {
     let errors = validate().filter { !$0.isWarning }
     guard errors.isEmpty else { throw ModelErrors(errors) }

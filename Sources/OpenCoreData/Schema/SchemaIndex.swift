@@ -1,30 +1,30 @@
 import ManagedModel
 import SQLiteDriver
 
-/// An index that a model asks for, or that every store has for a relationship.
+/// An index that a model specifies, or that every store has for a relationship.
 package struct SchemaIndex: Hashable, Sendable {
   /// One column of an index.
   package struct Part: Hashable, Sendable {
-    /// The column, as the file spells it.
+    /// The column, as spelled in the file.
     package let column: String
-    /// Whether small values come first.
+    /// Whether the order is ascending.
     package let isAscending: Bool
   }
 
-  /// The index's name by the rule for new files; a file may have it under an older one.
+  /// The index's name in new files; older files may use another one.
   package let name: String
-  /// The table, as the file spells it.
+  /// The table, as spelled in the file.
   package let table: String
-  /// The most significant first.
+  /// The columns, leftmost first.
   package let parts: [Part]
-  /// Whether no two rows may have the same values.
+  /// Whether it's a unique index.
   package let isUnique: Bool
-  /// What a row must fulfil to be in the index; nil for all rows.
+  /// The WHERE clause of a partial index; nil for all rows.
   package let condition: String?
-  /// Whether collation and order are written out, as they are where the model asks for the index.
+  /// Whether collation and order are explicit, as in indexes that the model specifies.
   private let isSpelledOut: Bool
 
-  /// An index of a relationship or of the entity numbers.
+  /// Creates an index of a relationship or of the entity IDs.
   init(name: String, table: String, columns: [String]) {
     self.name = name
     self.table = table
@@ -34,7 +34,7 @@ package struct SchemaIndex: Hashable, Sendable {
     isSpelledOut = false
   }
 
-  /// An index that the model asks for.
+  /// Creates an index that the model specifies.
   init(name: String, table: String, parts: [Part], isUnique: Bool = false, condition: String? = nil)
   {
     self.name = name
@@ -45,7 +45,7 @@ package struct SchemaIndex: Hashable, Sendable {
     isSpelledOut = true
   }
 
-  /// The statement that makes it.
+  /// The statement that creates it.
   package var sql: String {
     let columns = parts.map { part in
       let column = SQLNames.quoted(part.column)
@@ -57,14 +57,14 @@ package struct SchemaIndex: Hashable, Sendable {
   }
 }
 
-/// Says the predicate of a partial index in SQL.
+/// Translates the predicate of a partial index to SQL.
 ///
-/// An index takes no parameters, so constants are written out. What can be said are comparisons of
-/// an entity's own columns with constants, joined by AND, OR and NOT.
+/// An index has no parameters, so constants are literals. Supported are comparisons of an entity's
+/// own columns with constants, joined by AND, OR, and NOT.
 struct IndexCondition {
   let entity: SQLEntity
 
-  /// The condition; nil for what cannot be said, so that the index holds all rows instead.
+  /// Returns the WHERE clause; nil if it can't be translated, so that the index contains all rows instead.
   func sql(_ predicate: NSPredicate) -> String? {
     switch predicate {
     case let compound as NSCompoundPredicate: joined(compound)
@@ -133,21 +133,21 @@ extension NSComparisonPredicate.Operator {
   }
 }
 
-/// A fetch index whose elements are ranges: an R-tree beside the table, kept up by triggers.
+/// A fetch index whose elements are ranges: an R-tree next to the table, kept up to date by triggers.
 ///
-/// A row is in it when all its indexed values are there; its range in each dimension is the value.
+/// It contains a row if none of its indexed values is nil; the range in each dimension is the value.
 package struct RangeIndex: Hashable, Sendable {
   /// The virtual table's name: `Z_RT_Place_byPosition`.
   package let name: String
-  /// The table of the rows, as the file spells it.
+  /// The table of the rows, as spelled in the file.
   package let table: String
   /// The columns of the dimensions, one to five.
   package let columns: [String]
 
-  /// What SQLite's module takes.
+  /// The maximum of SQLite's module.
   static let maximumDimensions = 5
 
-  /// The statements that make it: the virtual table, then its triggers.
+  /// The statements that create it: the virtual table, then its triggers.
   package var statements: [String] {
     let index = SQLNames.quoted(name)
     let key = "Z_PK INTEGER PRIMARY KEY"
@@ -167,7 +167,7 @@ package struct RangeIndex: Hashable, Sendable {
     ]
   }
 
-  /// The names of the triggers that keep it up.
+  /// The names of the triggers that keep it up to date.
   package var triggerNames: [String] { ["INSERT", "UPDATE", "DELETE"].map(triggerName) }
 
   private func triggerName(_ suffix: String) -> String { "\(name)_\(suffix)" }
@@ -179,14 +179,15 @@ package struct RangeIndex: Hashable, Sendable {
 }
 
 extension NSManagedObjectModel {
-  /// The index that a fetch index of the model would be in a store: `Z_Mood_byDate`.
+  /// Returns the index for a fetch index of the model in a store: `Z_Mood_byDate`.
   ///
-  /// The model itself stays as it is.
+  /// The model doesn't change.
   /// - Parameters:
-  ///   - name: the fetch index's name.
-  ///   - keys: attributes and to-one relationships of the entity, the most significant first.
-  ///   - predicate: what a row must fulfil to be in the index; nil for all rows.
-  /// - Returns: nil when the entity is unknown, a key has no column, or SQL cannot say the predicate.
+  ///   - name: The fetch index's name.
+  ///   - keys: Attributes and to-one relationships of the entity, leftmost first.
+  ///   - predicate: The condition of a partial index; nil for all rows.
+  /// - Returns: The index; nil if the entity is unknown, a key has no column, or the predicate can't be
+  ///   translated.
   package func storeIndex(
     named name: String, ofEntity entity: String, keys: [(name: String, isAscending: Bool)],
     where predicate: NSPredicate?
@@ -202,13 +203,13 @@ extension NSManagedObjectModel {
       named: name, of: entity, keys.map { ($0.name, $0.isAscending) }, where: condition)
   }
 
-  /// The names of all indexes that a new store of the model has, those of relationships and constraints
-  /// among them.
+  /// The names of all indexes in a new store of the model, including those of relationships and
+  /// constraints.
   package var storeIndexNames: [String] {
     SchemaBuilder(model: SQLModel(model: self)).indexes.map(\.name)
   }
 
-  /// The name that a fetch index has in a store: `Z_Mood_byDate`.
+  /// Returns the name of a fetch index in a store: `Z_Mood_byDate`.
   package static func storeIndexName(_ name: String, ofEntity entity: String) -> String {
     "Z_\(entity)_\(name)"
   }

@@ -1,14 +1,14 @@
 import ManagedModel
 import SQLiteDriver
 
-/// What `Z_METADATA` holds: the store's UUID and a property list of anything else.
+/// The contents of `Z_METADATA`: the store's UUID and a property list.
 struct StoreMetadata: @unchecked Sendable {
-  // Unchecked: the values are those of a property list, which nobody changes in place.
+  // Unchecked: the values are those of a property list, which isn't changed in place.
 
-  /// The store's identity, part of every object's URI.
+  /// The store's UUID, part of every object's URI.
   var uuid: String
 
-  /// The property list, Apple's keys and the application's own.
+  /// The property list, with Core Data's keys and the application's own.
   var values: [String: Any]
 
   /// The key of the formula of `NSStoreModelVersionHashes`, a raw value of `DigestFormula`.
@@ -16,7 +16,7 @@ struct StoreMetadata: @unchecked Sendable {
   /// If it's there, the hashes are OpenCoreData's digests. Otherwise they're Core Data's.
   static let digestFormulaKey = NSManagedObjectModel.digestFormulaKey
 
-  /// The key that says whose `NSPersistenceFrameworkVersion` it is.
+  /// The key of the framework whose version `NSPersistenceFrameworkVersion` is.
   static let frameworkNameKey = "cdprof.persistenceFramework"
 
   static let hashesKey = "NSStoreModelVersionHashes"
@@ -33,7 +33,7 @@ struct StoreMetadata: @unchecked Sendable {
     self.values = values
   }
 
-  /// The metadata of a new store of a model or of a configuration of it.
+  /// Creates the metadata of a new store of a model or of one of its configurations.
   ///
   /// The version hashes are Core Data's if they're known for every entity, otherwise digests.
   init(
@@ -53,14 +53,14 @@ struct StoreMetadata: @unchecked Sendable {
     }
   }
 
-  /// The metadata of a new store.
+  /// Creates the metadata of a new store.
   ///
   /// - Parameters:
-  ///   - model: The model the store is made for.
+  ///   - model: The model of the store.
   ///   - digests: The version hash of each entity by name, 32 bytes each.
-  ///   - digestFormula: The formula of the hashes, nil if they're Core Data's.
-  ///   - uuid: The store's identity.
-  ///   - type: Apple's name of the type of store.
+  ///   - digestFormula: The formula of the hashes; nil if they're Core Data's.
+  ///   - uuid: The store's UUID.
+  ///   - type: Core Data's name of the type of store.
   init(
     model: NSManagedObjectModel, digests: [String: Data], digestFormula: Int?,
     uuid: String = UUID().uuidString, type: String = NSSQLiteStoreType
@@ -78,7 +78,7 @@ struct StoreMetadata: @unchecked Sendable {
     if type == NSSQLiteStoreType { values[Self.autoVacuumKey] = "2" }
   }
 
-  /// The property list as the public API gives it: the identity is in it.
+  /// The property list for the public API, which includes the UUID.
   var publicValues: [String: Any] {
     var result = values
     result[Self.uuidKey] = uuid
@@ -86,9 +86,9 @@ struct StoreMetadata: @unchecked Sendable {
     return result
   }
 
-  /// Other values in place of those that a store has; what makes it usable stays.
+  /// Returns a store's values replaced with others, without making it unusable.
   ///
-  /// Type, UUID and version hashes stay as they are; the framework's other keys stay where the new
+  /// Type, UUID, and version hashes don't change; the framework's other keys are kept if the new
   /// values lack them.
   static func replacing(
     _ old: [String: Any], with new: [String: Any]
@@ -107,31 +107,30 @@ struct StoreMetadata: @unchecked Sendable {
       || key.hasPrefix("cdprof.")
   }
 
-  /// The identifiers of a model as the list keeps them: texts, sorted; one empty text for none.
+  /// Returns the version identifiers of a model as stored: strings, sorted; one empty string for none.
   private static func identifiers(of model: NSManagedObjectModel) -> [String] {
     let names = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
     return names.isEmpty ? [""] : names
   }
 
-  /// The stored hash of each entity by name, whoever's formula it is.
+  /// The stored hash of each entity by name, of either framework's formula.
   var hashes: [String: Data] { values[Self.hashesKey] as? [String: Data] ?? [:] }
 
-  /// Whether the hashes are this framework's digests.
+  /// Whether the hashes are OpenCoreData's digests.
   var hasOwnDigests: Bool { values[Self.digestFormulaKey] != nil }
 
-  /// Compares a model with the one that a store was made with.
+  /// Compares a model with the one that a store was created with.
   ///
-  /// The version hashes decide if the model has hashes of the same kind. Otherwise the model that
-  /// the store contains is compared, which nothing but the hashes of Core Data's or of an earlier
-  /// formula stand for.
+  /// The version hashes are compared if the model has hashes of the same kind. Otherwise the model in
+  /// the store is compared, for which only Core Data's hashes or those of an earlier formula exist.
   ///
   /// - Parameters:
   ///   - model: The model to open the store with.
-  ///   - configuration: The configuration of the model, nil for all entities.
+  ///   - configuration: The configuration of the model; nil for all entities.
   ///   - url: The store's file, for the error.
-  ///   - storedModel: Reads the model that the store contains; nil if it contains none. A store
-  ///     with Core Data's hashes is then compatible as far as its columns are.
-  /// - Throws: 134100 with the entities that differ; what reading the model throws.
+  ///   - storedModel: Reads the model in the store; nil if there is none. A store with Core Data's
+  ///     hashes is then compatible if its columns are.
+  /// - Throws: 134100 with the entities that differ; the errors of reading the model.
   func check(
     _ model: NSManagedObjectModel, _ configuration: String?, at url: URL,
     storedModel: () throws -> NSManagedObjectModel?
@@ -167,13 +166,13 @@ struct StoreMetadata: @unchecked Sendable {
 }
 
 extension StoreMetadata {
-  /// Why metadata could not be read.
+  /// The reason why metadata can't be read.
   enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
     case noTable
     case noRow
     case noUUID
     case damagedPropertyList
-    /// A housekeeping table is something else, in words.
+    /// A housekeeping table is something else, which the text describes.
     case notATable(String)
 
     var description: String {
@@ -191,7 +190,7 @@ extension StoreMetadata {
   ///
   /// Three statements.
   ///
-  /// - Throws: `Problem`, or `SQLiteError` when the file cannot be read.
+  /// - Throws: `Problem`, or `SQLiteError` if the file can't be read.
   init(reading connection: Connection, telling teller: StoreOpeningLogger? = nil) throws {
     let probe = "SELECT TBL_NAME FROM SQLITE_MASTER WHERE TBL_NAME = 'Z_METADATA'"
     let tables = try teller.telling(probe) { try connection.values(probe) }
@@ -213,11 +212,11 @@ extension StoreMetadata {
     self.init(uuid: uuid, values: values)
   }
 
-  /// Writes the metadata in place of what is there.
+  /// Replaces the metadata in a file.
   ///
   /// One statement.
   func write(to connection: Connection, telling teller: StoreOpeningLogger? = nil) throws {
-    // The identity has a column of its own.
+    // The UUID has its own column.
     let list = try PropertyListSerialization.data(
       fromPropertyList: values.filter { $0.key != Self.uuidKey }, format: .binary, options: 0)
     let insert = "INSERT OR REPLACE INTO Z_METADATA(Z_VERSION, Z_UUID, Z_PLIST) VALUES(1, ?, ?)"

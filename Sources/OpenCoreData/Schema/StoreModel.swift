@@ -1,26 +1,26 @@
 package import ManagedModel
 package import SQLiteDriver
 
-/// The model that a store is read with when nothing but its file is given.
+/// The model for reading a store of which only the file is available.
 package struct StoreModel: Sendable {
-  /// The model in `Z_MODELCACHE`, or one that was read off the tables.
+  /// The model in `Z_MODELCACHE`, or one inferred from the tables.
   package let model: NSManagedObjectModel
-  /// Whether it was read off the tables, so that names of properties and destinations of
+  /// Whether it was inferred from the tables, so that property names and destinations of
   /// relationships are guesses.
   package let isGuessed: Bool
-  /// Why the store's own model is not used; nil when it is, and when the store carries none.
+  /// The reason why the store's own model isn't used; nil if it is, and if the store contains none.
   package let problem: String?
 
-  /// Reads the model of a store that is looked at.
+  /// Reads the model of a store, which is opened read-only.
   ///
-  /// - Throws: 134080 with a sentence when the file isn't a usable store.
+  /// - Throws: 134080 with a message if the file isn't a usable store.
   package static func ofStore(at url: URL) throws -> StoreModel {
     try NSManagedObjectModel.looking(at: url) { try StoreModel(reading: $0) }
   }
 
-  /// Reads the store's own model; makes one of the tables when there is none, or a damaged one.
+  /// Reads the store's own model; infers one from the tables if it's missing or corrupt.
   ///
-  /// One statement, and those of the schema when there's no model.
+  /// One statement, and those of the schema if there's no model.
   ///
   /// - Throws: `SQLiteError`.
   init(reading connection: Connection) throws {
@@ -42,23 +42,24 @@ package struct StoreModel: Sendable {
   }
 }
 
-/// How a store's file is built: its model laid onto its tables, and what the model asks for beside.
+/// The structure of a store's file: its model mapped to its tables, and the model's indexes and derived
+/// columns.
 package struct StoreAnatomy: Sendable {
-  /// The model, and whether it is the store's own.
+  /// The model, and whether it's the store's own.
   package let source: StoreModel
-  /// The model on the tables of the file.
+  /// The model mapped to the tables of the file.
   package let mapping: SQLModel
-  /// The indexes that the model asks for, by the names that new files give them.
+  /// The indexes that the model specifies, with their names in new files.
   package let indexes: [SchemaIndex]
-  /// The R-trees that the model asks for.
+  /// The R-trees that the model specifies.
   package let rangeIndexes: [RangeIndex]
   /// The derived attributes that can be computed from the rows.
   package let derivedColumns: [DerivedColumn]
 
-  /// Reads a store's own model, or makes one of its tables, and lays it out.
+  /// Reads a store's own model, or infers one from its tables, and maps it.
   ///
-  /// Cost: the schema and the model; without a model some SELECTs a table.
-  /// - Throws: `SchemaMismatch` when the store's own model wants what the file lacks; `SQLiteError`.
+  /// Cost: the schema and the model; without a model, some SELECTs for each table.
+  /// - Throws: `SchemaMismatch` if the file lacks a table or column of the store's own model; `SQLiteError`.
   package init(reading connection: Connection) throws {
     source = try StoreModel(reading: connection)
     mapping = try SQLModel(model: source.model, connection: connection)
@@ -70,8 +71,8 @@ package struct StoreAnatomy: Sendable {
 }
 
 extension SQLiteError {
-  /// The Cocoa code of a store that can't be opened; without space for a temporary copy, the store isn't
-  /// at fault.
+  /// The error code for a store that can't be opened; if there's no space for a temporary copy, the
+  /// store isn't the cause.
   var openingCode: Int {
     code.primary == .full
       ? CocoaError.Code.fileWriteOutOfSpace.rawValue : NSPersistentStoreOpenError
@@ -79,7 +80,7 @@ extension SQLiteError {
 }
 
 extension ModelArchive {
-  /// The model in a store's `Z_MODELCACHE`; nil when there is none.
+  /// Returns the model in a store's `Z_MODELCACHE`; nil if there is none.
   static func readModel(
     on connection: Connection, telling teller: StoreOpeningLogger? = nil
   ) throws -> NSManagedObjectModel? {
@@ -94,11 +95,11 @@ extension ModelArchive {
 }
 
 extension NSManagedObjectModel {
-  /// The model that a store carries in `Z_MODELCACHE`.
+  /// Returns the model in a store's `Z_MODELCACHE`.
   ///
-  /// The file is only looked at.
+  /// The file is opened read-only.
   ///
-  /// - Throws: 134080 with a sentence when the file isn't a usable store or carries no model.
+  /// - Throws: 134080 with a message if the file isn't a usable store or contains no model.
   package static func inStore(at url: URL) throws -> NSManagedObjectModel {
     try looking(at: url) { connection in
       guard let model = try ModelArchive.readModel(on: connection) else {
@@ -110,7 +111,7 @@ extension NSManagedObjectModel {
     }
   }
 
-  /// Looks into a store's file and puts what goes wrong into the words of the public API.
+  /// Inspects a store's file and converts errors to those of the public API.
   static func looking<Result>(
     at url: URL, _ read: (Connection) throws -> Result
   ) throws -> Result {

@@ -4,15 +4,15 @@ import Synchronization
 
 /// The row cache of a store, which the coordinator's contexts share.
 ///
-/// Any context of its coordinator uses it, each on its own queue. `withShared` guards what is shared.
-/// Where the rows are stored is the subclass's part: see `StoreBackend`.
+/// Each context uses it on its own queue. `withShared` guards the shared state. The subclass stores
+/// the rows: see `StoreBackend`.
 class CachingStore: NSPersistentStore, @unchecked Sendable {
   final let layouts: StoreLayouts
-  /// Which of its coordinator's stores it is, from 0; a place is free again once its store is removed.
+  /// The store's index in its coordinator, from 0; reusable after the store is removed.
   final var place: Int { layouts.place }
   private final let shared: Mutex<SharedRows>
   #if CHECKED_ROWS
-    /// The thread sanitizer knows Foundation's locks and not `Mutex`: it would see races inside.
+    /// The thread sanitizer supports Foundation's locks but not `Mutex`: it would report races inside.
     private let visibleLock = NSLock()
   #endif
   private final let commits = Atomic<UInt64>(1)
@@ -25,7 +25,7 @@ class CachingStore: NSPersistentStore, @unchecked Sendable {
     /// The query generations, the newest last.
     var generations: [WeakGeneration] = []
 
-    /// `Z_OPT` of a cached row; nil when there is none.
+    /// Returns the `Z_OPT` of a cached row; nil if there is none.
     func rowVersion(rootIndex: Int, key: Int64) -> Int64? {
       rows.peek(rootIndex: rootIndex, key: key) { $0.version }
     }
@@ -53,25 +53,25 @@ class CachingStore: NSPersistentStore, @unchecked Sendable {
 
   // MARK: What contexts share
 
-  /// Counts the commits made through this store; a snapshot taken at a lower number is older.
+  /// The number of commits made through this store; a snapshot taken at a lower number is older.
   final var commitNumber: UInt64 {
     commits.load(ordering: .acquiring)
   }
 
-  /// Counts a commit and gives its number.
+  /// Counts a commit and returns its number.
   final func countCommit() -> UInt64 {
     commits.add(1, ordering: .acquiringAndReleasing).newValue
   }
 
   /// Uses the shared rows and keys under the store's lock.
   ///
-  /// The body runs no statement and calls no object's own code.
+  /// The body must not run statements or call custom code of objects.
   final func withShared<R>(_ body: (inout SharedRows) throws -> R) rethrows -> R {
     #if CHECKED_ROWS
       visibleLock.lock()
       defer { visibleLock.unlock() }
     #endif
-    // What leaves the lock are counted rows and values; the compiler cannot see that they are.
+    // Only retained rows and values leave the lock, which the compiler can't verify.
     nonisolated(unsafe) let body = body
     return try shared.withLock { shared in
       nonisolated(unsafe) let result = try body(&shared)
@@ -87,7 +87,7 @@ class CachingStore: NSPersistentStore, @unchecked Sendable {
     }
   }
 
-  /// Takes an owner from each key; rows without one leave the row cache.
+  /// Removes an owner from each key; rows without an owner are removed from the row cache.
   final func disown(rootIndex: Int, keys: some Sequence<Int64>) {
     withShared { shared in
       for key in keys {
@@ -100,17 +100,17 @@ class CachingStore: NSPersistentStore, @unchecked Sendable {
     }
   }
 
-  /// Names an object for events.
+  /// Returns a reference to an object for events.
   final func reference(_ layout: EntityLayout, _ primaryKey: Int64) -> ObjectReference {
     ObjectReference(
       store: identifier, entity: layout.entity.name ?? "", primaryKey: primaryKey)
   }
 }
 
-// What was read goes into the row cache, and the keys of to-many destinations beside it.
+// Adds what was read to the row cache, with the keys of to-many destinations.
 
 extension CachingStore {
-  /// Puts a row that was read into the row cache and returns the one to use, with a count.
+  /// Adds a row that was read to the row cache and returns the one to use, retained.
   final func install(_ fetched: FetchedRow, commit: UInt64) -> Row {
     let timestamp = Date.timeIntervalSinceReferenceDate
     return withShared {
@@ -120,10 +120,10 @@ extension CachingStore {
     }
   }
 
-  /// Puts fetched rows of one root entity into the row cache under one lock.
+  /// Adds fetched rows of one root entity to the row cache under one lock.
   ///
-  /// Where `owning` says so, an owner is added first, without which a row is not kept.
-  /// - Returns: The rows to use, each with a count for the caller.
+  /// If `owning` is true for a row, an owner is added first; rows without an owner aren't cached.
+  /// - Returns: The rows to use, each retained for the caller.
   final func install(_ rows: [FetchedRow], owning: [Bool], commit: UInt64) -> [Row] {
     guard let rootIndex = rows.first?.layout.rootIndex else { return [] }
     let timestamp = Date.timeIntervalSinceReferenceDate
@@ -145,8 +145,8 @@ extension CachingStore {
     }
   }
 
-  /// The distinct keys that a to-one leads to, as the cached rows of the sources say, in the order
-  /// of the sources; of a generation's rows when one is named.
+  /// Returns the distinct destination keys of a to-one in the cached rows of the sources, in order;
+  /// or in a generation's rows if given.
   final func destinationKeys(
     of name: String, from sources: [FetchedIdentity], generation: StoreGeneration? = nil
   ) -> ContiguousArray<Int64> {
@@ -167,15 +167,15 @@ extension CachingStore {
     }
   }
 
-  /// Keeps the destinations of each owner beside the rows; owners without any are known to have none.
+  /// Caches the destinations of each owner, including owners that have none.
   final func remember(
     _ links: [Int64: [FetchedIdentity]], of relationship: String, owners: [FetchedIdentity],
     commit: UInt64
   ) {
     let timestamp = Date.timeIntervalSinceReferenceDate
     withShared { shared in
-      // A save since then may have changed any of them: it edits what is known under this lock,
-      // after it has counted its commit.
+      // A save since then may have changed any of them: it updates cached keys under this lock, after
+      // it has counted its commit.
       guard commitNumber == commit else { return }
       for owner in owners {
         let key = ToManyCache.Key(
@@ -190,7 +190,7 @@ extension CachingStore {
     }
   }
 
-  /// Keeps the destinations of one owner beside the rows, as `remember` of several does.
+  /// Caches the destinations of one owner, as `remember` for several does.
   final func remember(_ found: [FetchedIdentity], for key: ToManyCache.Key, commit: UInt64) {
     let timestamp = Date.timeIntervalSinceReferenceDate
     withShared { shared in
@@ -204,7 +204,7 @@ extension CachingStore {
     }
   }
 
-  /// Empties the entries of rows that somebody else has written, and drops every to-many: any of them
+  /// Clears the entries of rows that were changed elsewhere, and discards every to-many: any of them
   /// may have changed.
   final func forget(_ changes: MergedChanges) {
     let commit = countCommit()
@@ -217,7 +217,7 @@ extension CachingStore {
     }
   }
 
-  /// Whether a key is owned and its row has not been read.
+  /// Returns whether a key has an owner and its row hasn't been read.
   final func isUnread(rootIndex: Int, key: Int64) -> Bool {
     withShared { shared in
       shared.rows.hasEntry(rootIndex: rootIndex, key: key)

@@ -2,9 +2,9 @@ import ManagedModel
 import SQLiteDriver
 import Synchronization
 
-/// The derived values that triggers wrote in the transaction that is open.
+/// The derived values that triggers wrote in the open transaction.
 ///
-/// Triggers call on the writing thread; reading and emptying is that thread's too.
+/// Used only on the writing thread, which the triggers run on.
 final class DerivedChanges: Sendable {
   private let changes = Mutex<[DerivedValueChange]>([])
 
@@ -12,7 +12,7 @@ final class DerivedChanges: Sendable {
     changes.withLock { $0.append(change) }
   }
 
-  /// What was written since the last call.
+  /// Returns the values written since the last call.
   func take() -> [DerivedValueChange] {
     changes.withLock { changes in
       defer { changes.removeAll() }
@@ -22,9 +22,9 @@ final class DerivedChanges: Sendable {
 }
 
 extension CachingStore {
-  /// Puts derived values into the rows of the row cache that they belong to.
+  /// Updates the rows of the row cache with derived values.
   ///
-  /// The rows that objects hold stay as they are: an object shows the new value once it is refreshed.
+  /// Rows retained by objects don't change: an object shows the new value after it's refreshed.
   final func remember(_ changes: [DerivedValueChange], commit: UInt64) {
     guard !changes.isEmpty else { return }
     let timestamp = Date.timeIntervalSinceReferenceDate
@@ -49,7 +49,7 @@ extension CachingStore {
 }
 
 extension RowValue {
-  /// A value that SQLite computed, as a slot of that kind holds it; nil where it does not fit.
+  /// Creates the value that SQLite computed for a slot's kind; nil if it doesn't fit.
   fileprivate init(_ value: SQLiteValue, kind: RowSlot.Kind) {
     switch value {
     case .null: self = .null

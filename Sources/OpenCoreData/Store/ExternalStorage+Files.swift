@@ -1,18 +1,18 @@
 import ManagedModel
 import SQLiteDriver
 
-// Files of external storage, reached through descriptors of their folder.
+// Files of external storage, accessed through descriptors of their folder.
 //
-// A store can come from anywhere, with links in place of the folder or its files. No link is followed,
+// A store can come from anywhere, with links instead of the folder or its files. No link is followed,
 // and only regular files are read.
 
 extension ExternalStorage {
   /// A value in a file isn't larger than this, in bytes.
   static let largestFile: Int64 = 2 << 30
 
-  /// The sizes in bytes of all regular files there, by name, without those that systems add.
+  /// Returns the sizes in bytes of all regular files by name, excluding those that operating systems add.
   ///
-  /// Empty when there's no folder.
+  /// Empty if there's no folder.
   package func files() -> [String: Int] {
     guard let folder = try? openFolder() else { return [:] }
     defer { close(folder) }
@@ -25,12 +25,12 @@ extension ExternalStorage {
     return sizes
   }
 
-  /// The names of all regular files there, without those that systems add.
+  /// Returns the names of all regular files, excluding those that operating systems add.
   package func fileNames() -> Set<String> { Set(files().keys) }
 
-  /// The value in a file.
+  /// Returns the value in a file.
   ///
-  /// - Throws: 133000 when there's no such regular file, it can't be read, or it's too large.
+  /// - Throws: 133000 if there's no such regular file, it can't be read, or it's too large.
   func read(_ file: ExternalFile) throws -> Data {
     do {
       let folder = try openFolder()
@@ -45,9 +45,9 @@ extension ExternalStorage {
     }
   }
 
-  /// Writes a value to a new file, and syncs it to the disk.
+  /// Writes a value to a new file, and syncs it to disk.
   ///
-  /// - Throws: 640 when the disk is full, 512 when it can't be written.
+  /// - Throws: 640 if the disk is full, 512 if it can't be written.
   func write(_ value: Data) throws -> ExternalFile {
     let file = ExternalFile()
     do {
@@ -86,10 +86,10 @@ extension ExternalStorage {
     }
   }
 
-  /// Removes the folder with everything in it, and the one around it if it's empty then.
+  /// Removes the folder with its contents, and the folder that contains it if it's empty then.
   ///
-  /// A link in place of a folder is removed itself.
-  /// - Throws: the file system's `NSError`.
+  /// A link instead of a folder is removed itself.
+  /// - Throws: The file system's `NSError`.
   func removeFolder() throws {
     // The item itself, and what is in it: no link is followed.
     let support = folder.deletingLastPathComponent()
@@ -98,7 +98,7 @@ extension ExternalStorage {
     try FileManager.default.removeItem(at: support)
   }
 
-  /// The folder's descriptor; the caller closes it.
+  /// Returns the folder's descriptor; the caller closes it.
   private func openFolder(creates: Bool = false) throws(FileProblem) -> Int32 {
     let support = folder.deletingLastPathComponent()
     var current = open(
@@ -116,7 +116,7 @@ extension ExternalStorage {
   }
 }
 
-/// Why a file can't be used.
+/// The reason why a file can't be used.
 struct FileProblem: Error {
   let reason: String
   let isOutOfSpace: Bool
@@ -132,7 +132,7 @@ struct FileProblem: Error {
   }
 }
 
-/// Regular files in a folder that's open; no link is followed.
+/// Regular files in an open folder; no link is followed.
 private enum FileDescriptors {
   private static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
   private static let creating = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -151,7 +151,7 @@ private enum FileDescriptors {
     return names
   }
 
-  /// In bytes; nil for anything but a regular file.
+  /// Returns the size in bytes; nil for anything but a regular file.
   static func regularSize(of name: String, in folder: Int32) -> Int64? {
     var info = stat()
     guard fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0,

@@ -1,7 +1,7 @@
 import ManagedModel
 import ProfileEvents
 
-/// A fetch request, read once: the entity is found, the options are plain values.
+/// A fetch request, read once: the entity is resolved, the options are plain values.
 struct FetchPlan {
   var layout: EntityLayout
   let entity: NSEntityDescription
@@ -16,14 +16,14 @@ struct FetchPlan {
   let returnsObjectsAsFaults: Bool
   let refreshes: Bool
   var prefetchPaths: [String]
-  /// What dictionaries hold, nil for other results.
+  /// The contents of dictionaries; nil for other results.
   let dictionary: DictionaryPlan?
-  /// The stores that are asked; nil is all.
+  /// The stores to query; nil for all.
   let affectedStores: [NSPersistentStore]?
-  /// Told now and then how many rows have been read; for an asynchronous fetch.
+  /// Called occasionally with the number of rows read; for an asynchronous fetch.
   var rowsRead: ((Int) -> Void)?
 
-  /// Whether an object of that layout is among those the request asks for.
+  /// Returns whether objects of a layout are included in the request.
   func covers(_ candidate: EntityLayout) -> Bool {
     guard
       candidate.modelIndex == layout.modelIndex
@@ -33,7 +33,7 @@ struct FetchPlan {
     return affectedStores.contains { ($0 as? CachingStore)?.place == candidate.place }
   }
 
-  /// The same, for the rows of one of several stores.
+  /// Returns the plan for the rows of one of several stores.
   func at(_ store: CachingStore) -> FetchPlan {
     guard store.place != layout.place else { return self }
     var plan = self
@@ -41,13 +41,13 @@ struct FetchPlan {
     return plan
   }
 
-  /// Whether a store leaves the order to the objects: one in memory whose rows are to be sorted by a
-  /// transient property, which no row has.
+  /// Returns whether objects must be sorted instead of rows: in an in-memory store by a transient
+  /// property, which rows don't have.
   func isSortedByObjects(of store: CachingStore) -> Bool {
     !sort.isEmpty && store is MemoryStore && sort.contains(where: isTransient)
   }
 
-  /// Whether a descriptor's key path leads over to-ones to a transient attribute.
+  /// Returns whether a descriptor's key path ends at a transient attribute, across to-ones.
   func isTransient(_ descriptor: NSSortDescriptor) -> Bool {
     guard var names = descriptor.key?.split(separator: ".").map(String.init),
       let last = names.popLast()
@@ -64,11 +64,11 @@ struct FetchPlan {
 }
 
 extension PredicateValue {
-  /// The value as a dictionary of a fetch holds it, nil for nil.
+  /// Returns the value for a fetch's dictionary; nil for nil.
   ///
-  /// Numbers are `NSNumber`s, as Apple's, which cast to every Swift number type that holds them.
+  /// Numbers are `NSNumber`s, as in Core Data, which cast to every Swift number type that can represent them.
   ///
-  /// - Parameter type: The type asked for, nil for the value's own.
+  /// - Parameter type: The requested type; nil for the value's own.
   func dictionaryValue(_ type: NSAttributeType?) -> Any? {
     guard let type else { return boxed }
     switch type {
@@ -87,13 +87,13 @@ extension PredicateValue {
     }
   }
 
-  /// A date as its number.
+  /// The number of a date.
   private var asNumber: PredicateValue {
     if case .date = self { return CastTarget.number.cast(self) ?? self }
     return self
   }
 
-  /// The number without what is behind its point.
+  /// The number without its fraction.
   private var whole: Int64? {
     let number = asNumber
     return number.exactInteger
@@ -102,7 +102,7 @@ extension PredicateValue {
 }
 
 extension FetchPlan {
-  /// What the request asks for, as texts, for a log that prints requests.
+  /// The contents of the request as strings, for a log that prints requests.
   var record: RequestRecord {
     RequestRecord(
       predicate: predicate?.predicateFormat,

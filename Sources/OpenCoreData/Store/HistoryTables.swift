@@ -2,19 +2,19 @@ import ManagedModel
 import SQLiteDriver
 import Synchronization
 
-/// The tables of a store's persistent history, as the file has them.
+/// The tables of a store's persistent history in its file.
 struct HistoryTables: Sendable {
-  /// Apple's numbers of the entities of the history.
+  /// Core Data's entity IDs of the history.
   static let changeEntity = 16_001
   static let transactionEntity = 16_002
   static let stringEntity = 16_003
 
-  /// Whether texts are kept once each in `ATRANSACTIONSTRING`; stores of 2017 have none.
+  /// Whether strings are stored once each in `ATRANSACTIONSTRING`; stores of 2017 have none.
   let hasStrings: Bool
-  /// How many columns `ZTOMBSTONE0`, `ZTOMBSTONE1` and so on there are.
+  /// The number of columns `ZTOMBSTONE0`, `ZTOMBSTONE1`, and so on.
   let tombstoneCount: Int
 
-  /// Finds the tables of a file; nil when it has no history.
+  /// Returns the tables of a file; nil if it has no history.
   static func find(on connection: Connection) throws -> HistoryTables? {
     let names = try connection.values(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN "
@@ -28,7 +28,7 @@ struct HistoryTables: Sendable {
       hasStrings: names.contains([.text("ATRANSACTIONSTRING")]), tombstoneCount: columns.count)
   }
 
-  /// Makes the tables, or the columns that the model wants and the file lacks, in one transaction.
+  /// Creates the tables, or the columns that the model requires and the file lacks, in one transaction.
   static func make(on connection: Connection, for model: SQLModel) throws {
     let found = try find(on: connection)
     let wanted = model.entities.map { $0.description.preservedAttributes.count }.max() ?? 0
@@ -40,7 +40,7 @@ struct HistoryTables: Sendable {
       }
       try connection.execute("COMMIT")
     } catch {
-      // The error that led here is the one to tell.
+      // The original error is the one to report.
       try? connection.execute("ROLLBACK")
       throw error
     }
@@ -82,8 +82,8 @@ struct HistoryTables: Sendable {
 }
 
 extension NSEntityDescription {
-  /// The stored attributes whose last values the history keeps, in the order of their columns; of
-  /// composite ones their leaves.
+  /// The stored attributes whose last values the history preserves, in the order of their columns;
+  /// for composite ones, their leaves.
   var preservedAttributes: [NSAttributeDescription] {
     attributesByName.values
       .filter { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
@@ -100,10 +100,10 @@ extension NSEntityDescription {
 }
 
 extension SQLiteStore {
-  /// Makes the tables of the history where the store was opened with history, and begins to watch the
-  /// file where it was asked to tell of other writers.
+  /// Creates the history tables if the store was opened with history tracking, and begins to watch
+  /// the file if it was opened with remote change notifications.
   ///
-  /// A file that has a history keeps it, whatever the options say.
+  /// A file that has a history keeps it, regardless of the options.
   func openHistory() throws {
     if !isReadOnly, options?[NSPersistentHistoryTrackingKey] as? Bool == true {
       try pool.withWriter { try HistoryTables.make(on: $0, for: mapping) }
@@ -115,7 +115,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The tables of the history; nil when the file has none.
+  /// Returns the tables of the history; nil if the file has none.
   func historyTables(on connection: Connection) throws -> HistoryTables? {
     if let known = knownHistory.withLock({ $0 }) { return known }
     let found = try HistoryTables.find(on: connection)
@@ -123,7 +123,7 @@ extension SQLiteStore {
     return found
   }
 
-  /// The number of the last transaction of the history; nil when there is none.
+  /// Returns the number of the last history transaction; nil if there is none.
   func lastTransaction(on connection: Connection) throws -> Int64? {
     guard try historyTables(on: connection) != nil else { return nil }
     let rows = try connection.values(

@@ -1,11 +1,11 @@
 import ManagedModel
 
-/// Reads a snapshot of a store in memory.
+/// Reads a snapshot of an in-memory store.
 final class MemoryReader: StoreReader {
   let store: CachingStore
   let commit: UInt64
   let tables: MemoryTables
-  /// The first key that a row was asked for and does not have.
+  /// The first key that was read from a row that doesn't have it.
   var unknownKey: (key: String, entity: String)?
 
   init(store: CachingStore, tables: MemoryTables, commit: UInt64) {
@@ -35,8 +35,8 @@ final class MemoryReader: StoreReader {
       return try dictionaries(plan, dictionary, in: scope).count
     }
     var counted = plan
-    // No order changes the number. Where one would say which rows lie within the limits, its keys have
-    // to be known, as in SQL.
+    // The order doesn't affect the number. If it determines which rows are within the limits, its
+    // keys must be known, as in SQL.
     let isLimited = plan.limit > 0 || plan.offset > 0
     counted.sort.removeAll { !isLimited || plan.isTransient($0) }
     return try matches(counted).count
@@ -58,7 +58,7 @@ final class MemoryReader: StoreReader {
     let key = ToManyKey(
       rootIndex: owner.layout.rootIndex, primaryKey: owner.primaryKey,
       relationship: relationship.name)
-    // As a join does, this leaves out a destination that was deleted before it was linked.
+    // Like a join, this excludes a destination that was deleted before it was added.
     return (tables.links[key] ?? []).filter {
       tables.row($0.layout.rootIndex, $0.primaryKey) != nil
     }
@@ -82,7 +82,7 @@ final class MemoryReader: StoreReader {
     return rows
   }
 
-  /// A descriptor by a to-one with an ordered inverse sorts by the places in that inverse's list.
+  /// Returns a descriptor for the order keys of the inverse's list, for a to-one with an ordered inverse.
   private func placed(_ descriptor: NSSortDescriptor, _ plan: FetchPlan) -> NSSortDescriptor {
     guard let key = descriptor.key,
       plan.entity.relationshipsByName[key]?.inverseRelationship?.isOrdered == true
@@ -90,7 +90,7 @@ final class MemoryReader: StoreReader {
     return NSSortDescriptor(key: MemoryRecord.placeKey + key, ascending: descriptor.ascending)
   }
 
-  /// The rows that a fetch asks for, in its order; in the order of their keys where it says none.
+  /// Returns the matching rows, in the fetch's order; by key if it has none.
   private func matches(_ plan: FetchPlan) throws -> [MemoryRow] {
     var records = try records(plan)
     if !plan.sort.isEmpty { records = records.sorted(using: plan.sort.map { placed($0, plan) }) }
@@ -99,7 +99,7 @@ final class MemoryReader: StoreReader {
     return (plan.limit > 0 ? skipped.prefix(plan.limit) : skipped).map(\.row)
   }
 
-  /// What a fetch's predicate holds for, in the order of the keys.
+  /// Returns the records that satisfy a fetch's predicate, by key.
   func records(_ plan: FetchPlan) throws -> [MemoryRecord] {
     unknownKey = nil
     try checkKeys(of: plan)
@@ -118,15 +118,15 @@ final class MemoryReader: StoreReader {
   }
 }
 
-// Keys that there are not are an error, as in SQL, whatever rows there are to ask.
+// Unknown keys are an error, as in SQL, even if there are no rows.
 
 extension MemoryReader {
-  /// Looks up the keys that a fetch compares and sorts by, up to an operator such as `@count`.
+  /// Checks the keys that a fetch compares and sorts by, up to an operator such as `@count`.
   ///
-  /// - Throws: 134060 that names the first that its entity does not store.
+  /// - Throws: 134060 with the first key that its entity doesn't store.
   func checkKeys(of plan: FetchPlan) throws {
     for path in plan.predicate?.ownKeyPaths ?? [] { try check(path, plan.entity) }
-    // Dictionaries are sorted by what they hold too.
+    // Dictionaries are also sorted by their entries.
     guard plan.dictionary == nil else { return }
     for key in plan.sort.compactMap(\.key) { try check(PredicateKeyPath(key), plan.entity) }
   }
@@ -148,7 +148,7 @@ extension MemoryReader {
     }
   }
 
-  /// Says which key was asked of a row that there is not: a block's, or one inside of a subquery.
+  /// Throws for a key that a row doesn't have: in a block predicate, or inside of a subquery.
   func checkUnknownKey() throws {
     if let unknownKey { throw unknown(unknownKey.key, of: unknownKey.entity) }
   }
@@ -181,7 +181,7 @@ extension MemoryReader {
     }
   }
 
-  /// The rows that each dictionary stands for.
+  /// Returns the rows that each dictionary represents.
   private func rowGroups(
     _ records: [MemoryRecord], _ dictionary: DictionaryPlan
   ) throws -> [[MemoryRecord]] {
@@ -202,9 +202,9 @@ extension MemoryReader {
   }
 }
 
-/// The rows that one dictionary of a store in memory stands for.
+/// The rows that a dictionary of an in-memory store represents.
 final class MemoryGroup: KeyValueReadable {
-  /// The dictionary's entries in the order of its columns, nils included.
+  /// The dictionary's values in the order of its columns, including nils.
   let values: [PredicateValue]
 
   private let rows: [MemoryRecord]
@@ -220,7 +220,7 @@ final class MemoryGroup: KeyValueReadable {
     self.values = values
   }
 
-  /// Whether the condition on groups holds.
+  /// Returns whether the group satisfies the having predicate.
   func matches() throws(PredicateEvaluationError) -> Bool {
     guard let having = plan.having else { return true }
     let computed = Dictionary(
@@ -230,7 +230,7 @@ final class MemoryGroup: KeyValueReadable {
       .evaluation(of: rows.first)
   }
 
-  /// A computed value by its name, else what the rows of the group have in common.
+  /// Returns a computed value by name, or a value that the group's rows have in common.
   func value(forKey key: String) -> Any? {
     if let column = plan.computedColumn(named: key) { return values[column].original }
     return rows.first?.value(forKey: key)
@@ -249,7 +249,7 @@ final class MemoryGroup: KeyValueReadable {
     return plan.gathered(entries)
   }
 
-  // MARK: Functions over rows
+  // MARK: Aggregate functions
 
   private static func value(
     of expression: NSExpression, _ rows: [MemoryRecord], _ plan: DictionaryPlan
@@ -257,7 +257,7 @@ final class MemoryGroup: KeyValueReadable {
     try folded(expression, rows, plan).value(for: rows.first)
   }
 
-  /// An expression whose functions over the rows are constants.
+  /// Returns an expression with its aggregate functions replaced by constants.
   private static func folded(
     _ expression: NSExpression, _ rows: [MemoryRecord], _ plan: DictionaryPlan
   ) throws(PredicateEvaluationError) -> NSExpression {
@@ -315,14 +315,14 @@ final class MemoryGroup: KeyValueReadable {
         values.append(value)
       }
     }
-    // As in SQL, nils are not counted.
+    // As in SQL, nils aren't counted.
     let found = PredicateCollection(values.filter { !$0.isNull })
     return NSExpression(
       .constant(try FunctionEvaluator.value(of: function, [.collection(found)])))
   }
 
-  /// A key path over a to-many as one that gives a value for each object, as SQL joins them, not the
-  /// set of the values.
+  /// Returns a key path over a to-many with one value for each object, as in an SQL join, instead of
+  /// distinct values.
   private static func ofEachObject(
     _ argument: NSExpression, _ entity: NSEntityDescription
   ) -> NSExpression {

@@ -2,10 +2,10 @@ import ManagedModel
 import ProfileEvents
 import Synchronization
 
-/// A store in the memory of the process, gone with its coordinator.
+/// A store in the memory of the process, discarded with its coordinator.
 ///
-/// Predicates and sort descriptors are evaluated on the rows, so that whatever evaluates in memory can
-/// be fetched by; no statement runs. Apple counterpart: the store of type `NSInMemoryStoreType`.
+/// Predicates and sort descriptors are evaluated for the rows, so a fetch supports everything that can
+/// be evaluated in memory; no statements. Apple counterpart: the store of type `NSInMemoryStoreType`.
 final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
   // `contents` is guarded by its lock
   let contents: Mutex<Contents>
@@ -14,10 +14,10 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   struct Contents {
     var tables: MemoryTables
-    /// The highest key given, by root entity; one for all in a store that is kept in a file.
+    /// The highest primary key assigned, by root entity; one for all in an XML or binary store.
     var lastKeys: [Int64]
 
-    /// A key that no object has yet.
+    /// Returns an unused primary key.
     mutating func takeKey(rootIndex: Int) -> Int64 {
       let counter = min(rootIndex, lastKeys.count - 1)
       lastKeys[counter] += 1
@@ -25,7 +25,7 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  /// An empty store.
+  /// Creates an empty store.
   convenience init(
     model: NSManagedObjectModel, configuration: String?, place: Int, url: URL?,
     options: [AnyHashable: Any]?
@@ -57,7 +57,7 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
       metadata: metadata)
   }
 
-  /// The layouts of a model's entities, numbered as a new SQLite file numbers them.
+  /// Returns the layouts of a model's entities, numbered as in a new SQLite file.
   static func layouts(
     of model: NSManagedObjectModel, configuration: String?, place: Int
   ) -> StoreLayouts {
@@ -72,7 +72,7 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     return MemoryReader(store: self, tables: contents.withLock { $0.tables }, commit: commit)
   }
 
-  /// A copy of the tables, whose rows are as near as the row cache's.
+  /// Returns a copy of the tables, whose rows are as fast to access as the row cache's.
   func openGeneration() throws -> StoreGeneration {
     contents.withLock { contents in
       let commit = countCommit()
@@ -81,7 +81,7 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  /// No statement: a counter for each root entity.
+  /// No statements: a counter for each root entity.
   func reserveKeys(for objects: [NSManagedObject], in scope: ProfileScope) throws {
     contents.withLock { contents in
       for object in objects {
@@ -90,7 +90,7 @@ final class MemoryStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  /// Stores in memory have no external data files.
+  /// In-memory stores have no external data files.
   func externalData(_ file: ExternalFile) throws -> Data {
     throw NSError.store("The store has no external data file '\(file.name)'.")
   }

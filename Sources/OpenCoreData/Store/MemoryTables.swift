@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// The rows and links of a store in memory: a value, so that a copy is a snapshot.
+/// The rows and to-many keys of an in-memory store: a value type, so that a copy is a snapshot.
 struct MemoryTables: LinkTable, Sendable {
   /// By root entity, then by key.
   private(set) var rows: [[Int64: MemoryRow]]
@@ -18,10 +18,10 @@ struct MemoryTables: LinkTable, Sendable {
     rows[row.layout.rootIndex][row.primaryKey] = row
   }
 
-  /// Removes a row, with the pairs that it has in many-to-many relationships.
+  /// Removes a row and its pairs in many-to-many relationships.
   ///
-  /// The inverse of a to-one stays: rows that still refer to the removed one are found from it, as by
-  /// their foreign keys in SQL.
+  /// The inverse of a to-one is kept: rows that still refer to the removed one are found from it, as
+  /// by their foreign keys in SQL.
   mutating func remove(_ layout: EntityLayout, _ key: Int64) {
     rows[layout.rootIndex][key] = nil
     for relationship in layout.toMany
@@ -47,7 +47,7 @@ struct MemoryTables: LinkTable, Sendable {
     links[key] = list
   }
 
-  /// Nothing: reading leaves out what has no row.
+  /// Does nothing: reading excludes objects without a row.
   mutating func doubt(_ key: ToManyKey) {}
 
   mutating func removeEverywhere(_ rows: [String: Set<RowKey>], commit: UInt64) {
@@ -58,13 +58,13 @@ struct MemoryTables: LinkTable, Sendable {
   }
 }
 
-/// One row of a store in memory; it holds one count.
+/// A row of an in-memory store; it retains the row once.
 final class MemoryRow: Sendable {
   let layout: EntityLayout
   let primaryKey: Int64
   let row: Row
 
-  /// Takes over the count that comes with the row.
+  /// Creates a row and takes over its reference count.
   init(layout: EntityLayout, primaryKey: Int64, row: Row) {
     self.layout = layout
     self.primaryKey = primaryKey
@@ -75,7 +75,7 @@ final class MemoryRow: Sendable {
     row.release()
   }
 
-  /// The row with a count for the caller.
+  /// The row, retained for the caller.
   var fetched: FetchedRow {
     row.retain()
     return FetchedRow(layout: layout, primaryKey: primaryKey, row: row)
@@ -86,9 +86,9 @@ final class MemoryRow: Sendable {
   }
 }
 
-/// A row of a store in memory as predicates and sort descriptors see it.
+/// A row of an in-memory store as predicates and sort descriptors read it.
 ///
-/// Relationships lead to records; no object is made and no fault fires.
+/// Relationships are read as records; no object is created and no fault fires.
 final class MemoryRecord: PredicateRecord {
   let row: MemoryRow
   private let reader: MemoryReader
@@ -156,7 +156,7 @@ final class MemoryRecord: PredicateRecord {
     NSManagedObjectID(layout: row.layout, primaryKey: row.primaryKey, store: reader.store)
   }
 
-  /// Before the name of a to-one, it asks for the place in the list that leads here.
+  /// The prefix of a to-one's name that reads the order key in the inverse's list.
   static let placeKey = "Z_FOK_"
 
   private func place(inInverseOf name: String) -> Int? {

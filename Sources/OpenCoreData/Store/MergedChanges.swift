@@ -1,6 +1,6 @@
 import ManagedModel
 
-/// What somebody else has saved, as the contexts of one coordinator name it.
+/// Changes saved elsewhere, with the identities of one coordinator's contexts.
 struct MergedChanges: Sendable {
   var inserted: [FetchedIdentity] = []
   var updated: [FetchedIdentity] = []
@@ -14,7 +14,7 @@ struct MergedChanges: Sendable {
     inserted + updated + deleted
   }
 
-  /// The entity of which it has most objects; the first by name where several have.
+  /// The entity with the most objects; the first by name among several.
   var mostFrequentEntity: String? {
     let counts = all.reduce(into: [String: Int]()) { counts, identity in
       counts[identity.layout.entity.name ?? "", default: 0] += 1
@@ -22,7 +22,7 @@ struct MergedChanges: Sendable {
     return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
   }
 
-  /// What concerns the store at a place.
+  /// Returns the changes in the store at an index.
   func of(_ place: Int) -> MergedChanges {
     func here(_ identities: [FetchedIdentity]) -> [FetchedIdentity] {
       identities.filter { $0.layout.place == place }

@@ -4,59 +4,59 @@ import SQLiteDriver
 // Errors of stores, their files, and their rows.
 
 extension NSError {
-  /// A predicate or sort descriptor that SQL cannot say.
+  /// Returns the error for a predicate or sort descriptor that can't be translated to SQL.
   static func translation(_ error: TranslationError, entity: String) -> NSError {
     coreData(NSCoreDataError, error.message, ["entity": entity])
   }
 
-  /// A store that cannot do what it is asked for.
+  /// Returns the error for an operation that the store can't perform.
   static func store(_ message: String) -> NSError {
     coreData(NSPersistentStoreOperationError, message)
   }
 
-  /// A store that was removed: its objects can be neither read nor saved any more.
+  /// Returns the error for a removed store: its objects can no longer be read or saved.
   static func removedStore(_ removed: NSPersistentStore) -> NSError {
     store(
       "The store \(removed.url?.path ?? "in memory") was removed from its coordinator. Fetch the "
         + "objects again from the stores of the coordinator.")
   }
 
-  /// A file that does not say which keys of a root entity are taken.
+  /// Returns the error for a file without a primary-key counter for a root entity.
   static func noMaximumKey(of entity: String) -> NSError {
     store(
       "The entity '\(entity)' has no Z_MAX in Z_PRIMARYKEY: the file cannot take new objects. "
         + "`cdprof doctor` shows what it should be.")
   }
 
-  /// A counter of primary keys that leaves no room for more.
+  /// Returns the error for a primary-key counter that has reached its maximum.
   static func exhaustedKeys(of entity: String, _ last: Int64) -> NSError {
     store(
       "Z_MAX of '\(entity)' in Z_PRIMARYKEY is \(last): the file cannot take new objects. "
         + "`cdprof doctor` shows what it should be.")
   }
 
-  /// A coordinator without a store.
+  /// Returns the error for a coordinator without a store.
   static func noStore() -> NSError {
     coreData(
       NSPersistentStoreSaveError,
       "The coordinator has no store: add one before fetching or saving.")
   }
 
-  /// An object whose row does not exist.
+  /// Returns the error for an object whose row doesn't exist.
   static func missingObject(_ objectID: NSManagedObjectID) -> NSError {
     coreData(
       NSManagedObjectReferentialIntegrityError, "No row exists for \(objectID).",
       [NSAffectedObjectsErrorKey: [objectID]])
   }
 
-  /// A file that isn't a usable store, with the next step.
+  /// Returns the error for a file that isn't a usable store, with the next step.
   static func unusableStore(_ problem: StoreFileProblem, _ url: URL) -> NSError {
     coreData(
       NSPersistentStoreOpenError, "The store cannot be opened: \(problem).",
       [NSFilePathErrorKey: url.path])
   }
 
-  /// A row whose entity number the model does not have.
+  /// Returns the error for a row whose entity ID isn't in the model.
   static func damagedRow(
     entityNumber: Int, primaryKey: Int64, readAs entity: String? = nil
   ) -> NSError {
@@ -66,14 +66,14 @@ extension NSError {
         + "\(entityNumber), which isn't in the model.")
   }
 
-  /// A row whose key no object can have.
+  /// Returns the error for a row with an invalid primary key.
   static func damagedKey(_ key: Int64, entity: String) -> NSError {
     coreData(
       CocoaError.Code.fileReadCorruptFile.rawValue,
       "A row of '\(entity)' has the Z_PK \(key); keys start at 1.")
   }
 
-  /// An error of the driver, with SQLite's code and the statement.
+  /// Returns the error for one of the driver's, with SQLite's code and the statement.
   static func from(_ error: any Error, store: NSPersistentStore?) -> NSError {
     guard let error = error as? SQLiteError else { return error as NSError }
     var info: [String: Any] = [NSSQLiteErrorDomain: Int(error.code.rawValue)]
@@ -82,14 +82,14 @@ extension NSError {
       domain: NSSQLiteErrorDomain, code: Int(error.code.rawValue),
       userInfo: [NSLocalizedDescriptionKey: error.description])
     if error.code == .functionFailed {
-      // Only predicates call functions that fail.
+      // Only functions in predicates fail.
       return coreData(
         NSCoreDataError, "The predicate can't be evaluated: \(error.message).", info)
     }
     return coreData(NSSQLiteError, error.description, info)
   }
 
-  /// Whether SQLite stopped a statement because it was asked to.
+  /// Whether SQLite stopped a statement because it was interrupted.
   package var isInterruptedStatement: Bool {
     userInfo[NSSQLiteErrorDomain] as? Int == Int(ResultCode.interrupt.rawValue)
   }

@@ -1,18 +1,19 @@
 import ManagedModel
 
-/// The identity of an object: its store, its entity's table and its primary key.
+/// The identity of an object: its store, its entity's table, and its primary key.
 ///
-/// May cross queues. Two IDs of the same row are equal, whichever of its entities they name.
+/// Can be used on any queue. Two IDs of the same row are equal, even if they name different entities of its
+/// hierarchy.
 public final class NSManagedObjectID: NSObject, @unchecked Sendable {
   // immutable; the layout is frozen
   let layout: EntityLayout
   let primaryKey: Int64
-  /// Nil for a temporary identity.
+  /// Nil for a temporary ID.
   let handle: StoreHandle?
-  /// The store whose row cache keeps the row for as long as this instance lives.
+  /// The store whose row cache retains the row as long as this instance lives.
   private let rowOwner: CachingStore?
 
-  /// Prefix of the temporary identities of this process.
+  /// The prefix of this process's temporary IDs.
   private static let process = UUID().uuidString
 
   convenience init(layout: EntityLayout, primaryKey: Int64, store: NSPersistentStore?) {
@@ -26,7 +27,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     self.rowOwner = nil
   }
 
-  /// An ID that owns the row that its fetch put into the row cache; the fetch added the owner.
+  /// Creates an ID that owns the row that its fetch added to the row cache; the fetch added the owner.
   init(owning layout: EntityLayout, primaryKey: Int64, store: CachingStore) {
     self.layout = layout
     self.primaryKey = primaryKey
@@ -38,7 +39,7 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     rowOwner?.disown(rootIndex: layout.rootIndex, keys: CollectionOfOne(primaryKey))
   }
 
-  /// Where the row is or will be.
+  /// The identity under which the row is or will be stored.
   var identity: FetchedIdentity {
     FetchedIdentity(layout: layout, primaryKey: primaryKey)
   }
@@ -48,17 +49,17 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     layout.entity
   }
 
-  /// The store that holds the row; nil for a temporary identity, and after the store was removed.
+  /// The store that contains the row; nil for a temporary ID, and after the store was removed.
   public var persistentStore: NSPersistentStore? {
     handle?.store
   }
 
-  /// Whether the object has not been saved yet; saving gives it another, permanent ID.
+  /// Whether the object hasn't been saved yet; saving assigns it a permanent ID.
   public var isTemporaryID: Bool {
     primaryKey <= 0
   }
 
-  /// `x-coredata://STORE/Entity/p4`, or `x-coredata:///Entity/t…` for a temporary identity.
+  /// Returns `x-coredata://STORE/Entity/p4`, or `x-coredata:///Entity/t…` for a temporary ID.
   public func uriRepresentation() -> URL {
     let name = layout.entity.name ?? ""
     let text: String
@@ -70,20 +71,20 @@ public final class NSManagedObjectID: NSObject, @unchecked Sendable {
     return URL(string: text) ?? URL(fileURLWithPath: "/")
   }
 
-  /// Whether both name the same row of the same store.
+  /// Returns whether both identify the same row of the same store.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
     return primaryKey == other.primaryKey && layout.rootIndex == other.layout.rootIndex
       && handle === other.handle
   }
 
-  /// Follows `isEqual`.
+  /// A hash consistent with `isEqual`.
   public override var hash: Int {
-    // Sets and dictionaries hash it once more.
+    // Sets and dictionaries hash it again.
     Int(truncatingIfNeeded: primaryKey) ^ layout.rootIndex << 48
   }
 
-  /// The entity and the URI, as Apple's framework prints them.
+  /// The entity and the URI, as Core Data prints them.
   public override var description: String {
     "<\(uriRepresentation().absoluteString)>"
   }
@@ -93,6 +94,6 @@ extension NSManagedObjectID: ManagedObjectReference {
   /// The ID itself.
   package var referenceIdentity: AnyHashable { AnyHashable(self) }
 
-  /// False for a temporary ID.
+  /// `false` for a temporary ID.
   package var hasStableIdentity: Bool { !isTemporaryID }
 }

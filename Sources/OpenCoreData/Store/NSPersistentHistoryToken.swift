@@ -1,8 +1,8 @@
 import ManagedModel
 
-/// A place in the history of stores: everything up to a transaction of each.
+/// A position in the history of stores: everything up to a transaction of each.
 ///
-/// It can be archived and kept. Apple counterpart: the same.
+/// It can be archived. Apple counterpart: the same.
 public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Sendable {
   /// The number of the last transaction, by the store's identifier.
   let transactions: [String: Int64]
@@ -11,12 +11,12 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
     self.transactions = transactions
   }
 
-  /// True: it holds a dictionary of texts and numbers alone.
+  /// `true`: it contains only a dictionary of strings and numbers.
   public static var supportsSecureCoding: Bool { true }
 
   private static let key = "NSPersistentHistoryTokenTransactions"
 
-  /// Reads an archived token; nil when it is none.
+  /// Creates a token from an archive; nil if it contains none.
   public init?(coder: NSCoder) {
     guard
       let text = coder.decodeObject(of: NSString.self, forKey: NSPersistentHistoryToken.key),
@@ -28,21 +28,21 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
 
   /// Writes the token into an archive.
   public func encode(with coder: NSCoder) {
-    // A dictionary of texts and numbers always has a form in JSON.
+    // A dictionary of strings and numbers can always be encoded as JSON.
     let data = (try? JSONEncoder().encode(transactions)) ?? Data("{}".utf8)
     coder.encode(
       NSString(string: String(decoding: data, as: UTF8.self)), forKey: NSPersistentHistoryToken.key)
   }
 
-  /// Itself: a token never changes.
+  /// Returns itself: a token is immutable.
   public func copy(with zone: NSZone?) -> Any { self }
 
-  /// Equal tokens name the same place.
+  /// Returns whether both tokens represent the same position.
   public override func isEqual(_ object: Any?) -> Bool {
     (object as? NSPersistentHistoryToken)?.transactions == transactions
   }
 
-  /// Follows `isEqual`.
+  /// A hash consistent with `isEqual`.
   public override var hash: Int { transactions.hashValue }
 
   /// The store's identifiers with their transactions.
@@ -52,10 +52,10 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
 }
 
 extension NSPersistentHistoryToken: PredicateOrdered {
-  /// A token is after another if it has seen more of any store, and less of none.
+  /// Compares two tokens: one is after another if it's further in any store, and not behind in any.
   package func order(besides other: Any) -> ComparisonResult? {
     guard let other = other as? NSPersistentHistoryToken else { return nil }
-    // The other may know of more stores: those that it doesn't share say nothing.
+    // The other may have more stores: those that this one doesn't have are ignored.
     let orders = transactions.map { store, number -> ComparisonResult in
       let seen = other.transactions[store] ?? 0
       return number < seen ? .orderedAscending : number > seen ? .orderedDescending : .orderedSame
@@ -67,7 +67,7 @@ extension NSPersistentHistoryToken: PredicateOrdered {
   }
 }
 
-/// What happened to a row.
+/// The kind of change to a row.
 ///
 /// Apple counterpart: the same.
 public enum NSPersistentHistoryChangeType: Int, Sendable {

@@ -1,18 +1,18 @@
 import ManagedModel
 import Synchronization
 
-/// One store of a coordinator.
+/// A store of a coordinator.
 ///
 /// Apple counterpart: `NSPersistentStore`.
 ///
-/// Made by the coordinator; any thread may use its properties.
+/// Created by the coordinator; any thread may use its properties.
 public class NSPersistentStore: NSObject, @unchecked Sendable {
   // `lock` guards what can be set; `url` changes under the coordinator's lock alone
-  /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType` or `NSInMemoryStoreType`.
+  /// `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, or `NSInMemoryStoreType`.
   public let type: String
-  /// The file; of a store in memory what it was added with, or nil.
+  /// The file; for an in-memory store, the URL it was added with, or nil.
   public internal(set) var url: URL?
-  /// The model's configuration whose entities it holds; `PF_DEFAULT_CONFIGURATION_NAME` for all.
+  /// The model's configuration whose entities it contains; `PF_DEFAULT_CONFIGURATION_NAME` for all.
   public var configurationName: String { configuration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
   /// Nil for all entities.
   let configuration: String?
@@ -21,7 +21,7 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The coordinator it was added to; nil after it was removed.
   public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
 
-  /// What IDs know the store by.
+  /// The handle through which object IDs refer to the store.
   let handle: StoreHandle
   /// Whether it was opened read-only.
   let opensReadOnly: Bool
@@ -45,11 +45,11 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
     self.handle = StoreHandle(identifier: identifier)
   }
 
-  /// The store's own identifier, part of each object's URI: `Z_UUID` of a SQLite file, the UUID of a
-  /// document, a new one for each store in memory.
+  /// The store's identifier, part of each object's URI: `Z_UUID` of a SQLite file, the UUID of a
+  /// document, a new one for each in-memory store.
   ///
-  /// Setting it changes the URIs of all object IDs at once; the next save writes it. URIs that were
-  /// stored before no longer name an object.
+  /// Setting it changes the URIs of all object IDs immediately; the next save writes it. URIs that
+  /// were stored before no longer refer to an object.
   public final var identifier: String {
     get { handle.identifier }
     set {
@@ -61,10 +61,10 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Whether saving to the store is the error 134030.
+  /// Whether saving to the store throws error 134030.
   ///
-  /// A store that was opened with `NSReadOnlyPersistentStoreOption` stays read-only: its file is never
-  /// changed by a single byte. Any other store can be set to read-only, and back.
+  /// A store that was opened with `NSReadOnlyPersistentStoreOption` stays read-only: its files are
+  /// never modified. Any other store can be set to read-only, and back.
   public final var isReadOnly: Bool {
     get { opensReadOnly || lock.withLock { forbidsSaves } }
     set { lock.withLock { forbidsSaves = newValue } }
@@ -72,8 +72,8 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
 
   /// The store's metadata: type, UUID, version hashes, and the app's own keys.
   ///
-  /// Setting it is the same as `setMetadata(_:for:)` of the coordinator: the framework's own keys stay,
-  /// and the next save writes it.
+  /// Setting it is the same as `setMetadata(_:for:)` of the coordinator: the framework's own keys are
+  /// kept, and the next save writes it.
   public final var metadata: [String: Any] {
     get { lock.withLock { knownMetadata } }
     set {
@@ -84,13 +84,13 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Whether `metadata` differs from what the file has; the next save writes it.
+  /// Whether `metadata` differs from the file; the next save writes it.
   final var hasUnsavedMetadata: Bool {
     get { lock.withLock { isMetadataUnsaved } }
     set { lock.withLock { isMetadataUnsaved = newValue } }
   }
 
-  /// Puts the version hashes of a model in place of the store's; the next save writes them.
+  /// Replaces the store's version hashes with those of a model; the next save writes them.
   final func updateVersionHashes(_ hashes: [String: Data]) {
     lock.withLock {
       knownMetadata[NSStoreModelVersionHashesKey] = hashes
@@ -100,11 +100,11 @@ public class NSPersistentStore: NSObject, @unchecked Sendable {
   }
 }
 
-/// What object IDs hold of their store: one for all of them, so that an ID needs no weak reference of
-/// its own.
+/// The reference from object IDs to their store: one for all of them, so that an ID needs no weak
+/// reference of its own.
 ///
-/// Outlives the store, whose IDs go on being equal to each other. It finds the store through the
-/// coordinator: an object with a weak reference to it is slower to count, and every fault counts the
+/// Outlives the store, whose IDs remain equal to each other. It finds the store through the
+/// coordinator: retaining an object that has weak references is slower, and every fault retains the
 /// store.
 final class StoreHandle: @unchecked Sendable {  // `coordinator` is set before there is an ID
   private let name: Mutex<String>
@@ -117,17 +117,17 @@ final class StoreHandle: @unchecked Sendable {  // `coordinator` is set before t
   /// `Z_UUID`.
   var identifier: String { name.withLock { $0 } }
 
-  /// Sets another identifier.
+  /// Sets a new identifier.
   func rename(_ identifier: String) {
     name.withLock { $0 = identifier }
   }
 
-  /// Says where the store is found from now on.
+  /// Sets the coordinator through which the store is found.
   func join(_ coordinator: NSPersistentStoreCoordinator) {
     self.coordinator = coordinator
   }
 
-  /// Nil after the store was removed.
+  /// The store; nil after it was removed.
   var store: NSPersistentStore? {
     coordinator?.persistentStores.first { $0.handle === self }
   }

@@ -2,12 +2,12 @@ import ManagedModel
 import ProfileEvents
 import SQLiteDriver
 
-/// A reading connection on loan to one context, with a read transaction open: a burst of reads.
+/// A reading connection checked out by one context, with an open read transaction that its reads share.
 ///
-/// A lookup inside a transaction costs a fifth of one that opens and closes its own, so the faults of a
-/// block share one. It ends when a commit has made its snapshot old, at fetch, save and refresh, at the
-/// end of the block, and after 50 ms, so that it never holds up a checkpoint for long. Neither an event
-/// nor a transaction in the counts.
+/// A lookup inside a transaction costs a fifth of one that opens and closes its own, so the faults of a block
+/// share one. It ends when a commit has made its snapshot outdated, at fetch, save, and refresh, at the end
+/// of the block, and after 50 ms, so that it never delays a checkpoint for long. Not reported as an event or
+/// counted as a transaction.
 final class SQLiteReader: StoreReader {
   let sqlite: SQLiteStore
   let connection: Connection
@@ -18,7 +18,7 @@ final class SQLiteReader: StoreReader {
   ///
   /// Not in memory: there, an open read transaction would block every save.
   private let isTransaction: Bool
-  /// Whether the connection is this reader's own, and not the pool's.
+  /// Whether the connection is this reader's own rather than the pool's.
   private let isPrivate: Bool
   private var isOpen = true
 
@@ -27,10 +27,10 @@ final class SQLiteReader: StoreReader {
   var store: CachingStore { sqlite }
   var generation: StoreGeneration? { nil }
 
-  /// Leases a connection and begins a read transaction.
+  /// Checks out a connection and begins a read transaction.
   init(store: SQLiteStore) throws {
     sqlite = store
-    // Somebody else may have written to a store that is looked at: what was read is old then.
+    // A store opened read-only may have been written elsewhere, which makes previous reads outdated.
     if store.opensReadOnly, try store.pool.reopenIfChanged() { _ = store.countCommit() }
     commit = store.commitNumber
     begun = MonotonicClock.now()
@@ -46,9 +46,9 @@ final class SQLiteReader: StoreReader {
     faultPlans = store.leaseFaultPlans()
   }
 
-  /// Reads a copy of the store that doesn't change.
+  /// Creates a reader of a copy of the store that doesn't change.
   ///
-  /// - Parameter copy: Is closed at the end.
+  /// - Parameter copy: The connection, which is closed at the end.
   init(store: SQLiteStore, copy: Connection) {
     sqlite = store
     commit = store.commitNumber
@@ -68,7 +68,7 @@ final class SQLiteReader: StoreReader {
     guard isOpen else { return }
     isOpen = false
     sqlite.returnToPool(faultPlans)
-    // A read transaction has nothing to lose: if COMMIT fails the connection is still given back.
+    // A read transaction has no changes to lose: if COMMIT fails, the connection is still returned.
     if isTransaction { try? connection.execute("COMMIT") }
     if isPrivate { connection.close() } else { sqlite.pool.returnToPool(connection) }
   }
@@ -134,9 +134,9 @@ extension SQLiteReader {
     return try rows(query, for: entity.name, in: scope)
   }
 
-  /// Runs a SELECT of rows; the caller owns one count of each.
+  /// Runs a SELECT of rows; each is retained for the caller.
   ///
-  /// `visit` sees the statement of each row that was read.
+  /// `visit` receives the statement for each row that was read.
   func rows(
     _ query: SelectQuery, for entity: String, in scope: ProfileScope,
     _ visit: (Statement) -> Void = { _ in }
@@ -175,12 +175,12 @@ extension SQLiteReader {
     return keys
   }
 
-  /// Goes on behind a row that no object can be of, where somebody only looks and takes note.
+  /// Skips an unmappable row, if the store was opened with a list for such rows.
   private func skipUnmappableRow(_ error: any Error) throws {
     guard sqlite.damagedRows?.note(error) == true else { throw error }
   }
 
-  /// The SELECT of a fetch.
+  /// Returns the SELECT of a fetch.
   private func query(_ plan: FetchPlan, _ result: SQLTranslator.Result) throws -> SelectQuery {
     do {
       return try sqlite.translator.fetch(
@@ -198,7 +198,7 @@ extension SQLiteReader {
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity] {
     guard let mapped = sqlite.entity(owner.layout).toMany[relationship.name] else {
-      // There are none, or in a store of another configuration, where nothing of this one leads.
+      // There are none, or they're in a store of another configuration, which this one can't refer to.
       guard let destination = relationship.destinationEntity,
         sqlite.mapping.held(destination) != nil
       else { return [] }
@@ -240,7 +240,7 @@ extension SQLiteReader {
     return rows
   }
 
-  /// Runs a many-to-many prefetch in two statements: the pairs, then the rows of the destinations.
+  /// Runs a many-to-many prefetch in two statements: the join rows, then the rows of the destinations.
   private func joinedRows(
     _ relationship: SQLToMany, _ keys: ContiguousArray<Int64>, in scope: ProfileScope,
     links: inout [Int64: [FetchedIdentity]]
@@ -284,7 +284,7 @@ extension SQLiteReader {
     return dictionaries
   }
 
-  /// The SELECT of a fetch of dictionaries, or of their number.
+  /// Returns the SELECT of a fetch of dictionaries, or of their number.
   func query(
     _ plan: FetchPlan, _ dictionary: DictionaryPlan, isCounted: Bool = false
   ) throws -> DictionaryQuery {
@@ -298,7 +298,7 @@ extension SQLiteReader {
     }
   }
 
-  /// An entry of the current row's dictionary, nil for nil.
+  /// Returns an entry of the current row's dictionary; nil for nil.
   private func value(
     _ column: DictionaryQuery.Column, _ statement: Statement
   ) throws -> Any? {
@@ -310,7 +310,7 @@ extension SQLiteReader {
       if statement.isNull(keyColumn) { return nil }
       let key = statement.int64(keyColumn)
       var layout = EntityLayout.of(entity.description).at(sqlite.place)
-      // A link to a row that is no more has no number; its entity is the relationship's then.
+      // A dangling reference has no entity ID; the relationship's entity is used then.
       if let numberColumn, !statement.isNull(numberColumn) {
         let number = Int(statement.int64(numberColumn))
         guard let found = sqlite.layouts.layout(entityNumber: number) else {

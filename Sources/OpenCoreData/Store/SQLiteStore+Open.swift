@@ -5,9 +5,9 @@ import SQLiteDriver
 extension SQLiteStore {
   /// Opens the store in a file, or creates it; see `NSPersistentStoreCoordinator.addPersistentStore`.
   ///
-  /// At `/dev/null`, creates a store in memory.
-  /// - Parameter contents: The database that a store in memory starts out as a copy of; nil for an
-  ///   empty store.
+  /// At `/dev/null`, creates an in-memory store.
+  /// - Parameter contents: The database that a new in-memory store is a copy of; nil for an empty
+  ///   store.
   static func open(
     at url: URL, configuration: String?, place: Int, options: [AnyHashable: Any]?,
     model: NSManagedObjectModel, hub: EventHub, contents: Connection? = nil
@@ -70,14 +70,14 @@ extension SQLiteStore {
     }
   }
 
-  /// A file that can be read.
+  /// A readable file.
   private struct OpenedStore {
     let pool: ConnectionPool
     let url: URL
     let isReadOnly: Bool
-    /// Whether it was there before.
+    /// Whether it existed before.
     let exists: Bool
-    /// Hears of the statements, if somebody asks.
+    /// Logs the statements, if a sink requires them.
     let teller: StoreOpeningLogger?
   }
 
@@ -118,15 +118,15 @@ extension SQLiteStore {
     return store
   }
 
-  /// What options ask to be done when a file is opened.
+  /// Performs the maintenance that options specify when a file is opened.
   private static func maintain(_ connection: Connection, _ options: [AnyHashable: Any]?) throws {
     if options?[NSSQLiteManualVacuumOption] as? Bool == true { try connection.execute("VACUUM") }
     if options?[NSSQLiteAnalyzeOption] as? Bool == true { try connection.execute("ANALYZE") }
   }
 
-  /// How many readers the options have the store keep.
+  /// Returns the number of readers that the options specify.
   ///
-  /// - Throws: 134080 for anything but an integer above 0.
+  /// - Throws: 134080 for anything but a positive integer.
   private static func readerCount(_ options: [AnyHashable: Any]?) throws -> Int {
     guard let given = options?[NSPersistentStoreConnectionPoolMaxSizeKey] else {
       return ConnectionPool.usualReaders
@@ -148,7 +148,7 @@ extension SQLiteStore {
       let seconds = given as? Double ?? (given as? NSNumber)?.doubleValue
         ?? (given as? Int).map(Double.init), !seconds.isNaN
     {
-      // A million seconds are as good as forever.
+      // A million seconds are practically unlimited.
       result.busyTimeoutMilliseconds = Int32(max(0, min(seconds, 1_000_000)) * 1000)
     }
     if isNew { result.pragmas = SchemaBuilder.newFilePragmas }

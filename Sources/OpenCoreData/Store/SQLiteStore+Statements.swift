@@ -3,9 +3,9 @@ import ProfileEvents
 import SQLiteDriver
 
 extension SQLiteStore {
-  /// Runs a SELECT on rows of an entity: binds, steps, counts, tells.
+  /// Runs a SELECT on rows of an entity: binds, steps, counts, and reports it.
   ///
-  /// `body` is called once for each row. The statement's time is measured only while somebody listens.
+  /// `body` is called once for each row. The statement's time is measured only if there's an observer.
   /// - Returns: The number of rows.
   @discardableResult
   func select(
@@ -25,7 +25,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Runs a SELECT whose one bind is a primary key: a fault's, without an array for the bind.
+  /// Runs a SELECT whose only bound value is a primary key: a fault's, without an array.
   @discardableResult
   func select(
     _ query: SelectQuery, key: Int64, on connection: Connection, for entity: NSEntityDescription,
@@ -40,7 +40,7 @@ extension SQLiteStore {
     }
   }
 
-  /// What is told (`entity`, `binds`) is made only when somebody listens.
+  /// Reported values (`entity`, `binds`) are only created if there's an observer.
   @inline(__always)
   private func run(
     _ query: SelectQuery, on connection: Connection, in scope: ProfileScope,
@@ -91,7 +91,7 @@ extension SQLiteStore {
 
   /// Runs a statement that changes rows, or that begins or ends a transaction.
   ///
-  /// - Parameter body: Reads each row that the statement gives back; its event tells their number.
+  /// - Parameter body: Reads each row that the statement returns; its event reports their number.
   /// - Returns: The number of rows changed.
   @discardableResult
   func change(
@@ -143,7 +143,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// The object of a SELECT's current row, for a log that lists objects.
+  /// Returns the object of a SELECT's current row, for a log that lists objects.
   func foundObject(
     _ statement: Statement, _ projection: Projection
   ) -> StatementRecord.FoundObject {
@@ -158,7 +158,8 @@ extension SQLiteStore {
       className: layout.map { String(describing: $0.objectClass) } ?? "NSManagedObject")
   }
 
-  /// How SQLite runs a text, when a sink asked for plans; nil otherwise, and where SQLite does not say.
+  /// Returns the query plan of a statement, if a sink requires plans; nil otherwise, and if SQLite returns
+  /// none.
   func plan(
     of sql: String, _ binds: @autoclosure () -> [SQLiteValue], on connection: Connection,
     in scope: ProfileScope
@@ -176,14 +177,14 @@ extension SelectQuery {
   }
 }
 
-/// How the faults of each entity are read: its SELECT, and a decoder with buffers of its own.
+/// The statements that read the faults of each entity: a SELECT, and a decoder with its own buffers.
 ///
-/// Made at first need. One reader has it on loan from the store, because a decoder serves one thread.
+/// Created at first need. Checked out from the store by one reader, because a decoder serves one thread.
 final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
   /// By layout index.
   private var plans: [Int: FaultPlan] = [:]
 
-  /// The statement and the decoder of an entity's faults.
+  /// Returns the statement and the decoder of an entity's faults.
   func plan(_ layout: EntityLayout, in store: SQLiteStore) -> FaultPlan {
     if let plan = plans[layout.index] { return plan }
     let query = store.translator.fault(entity: store.entity(layout))
@@ -194,7 +195,7 @@ final class FaultPlans: @unchecked Sendable {  // one reader has it at a time
   }
 }
 
-/// How the faults of one entity are read.
+/// The statement and the decoder for the faults of one entity.
 final class FaultPlan {
   let query: SelectQuery
   let decoder: RowDecoder
@@ -205,9 +206,9 @@ final class FaultPlan {
   }
 }
 
-/// The texts of a store's INSERTs, UPDATEs and DELETEs, written once for each shape.
+/// The texts of a store's INSERTs, UPDATEs, and DELETEs, created once for each statement.
 ///
-/// Used inside `ConnectionPool.withWriter` alone, which lets one thread in at a time.
+/// Used only inside of `ConnectionPool.withWriter`, which admits one thread at a time.
 final class WriteStatements: @unchecked Sendable {  // used by whoever has the writer
   private struct UpdateShape: Hashable {
     let entity: Int
@@ -240,8 +241,7 @@ final class WriteStatements: @unchecked Sendable {  // used by whoever has the w
 
   /// - Parameters:
   ///   - slots: The slots to write, in ascending order.
-  ///   - moved: The slots whose value changes: a to-one that does has another place in its inverse's
-  ///     list, or none.
+  ///   - moved: The slots whose value changes: such a to-one gets another order key, or none.
   func update(_ entity: SQLEntity, slots: [Int], moved: [Int]) -> RowStatement {
     let moved = moved.filter { entity.columns[$0].orderColumn != nil }
     let shape = UpdateShape(entity: entity.number, slots: slots, moved: moved)

@@ -3,26 +3,26 @@ import ProfileEvents
 import SQLiteDriver
 import Synchronization
 
-/// A store in a SQLite file of Apple's format: connections and mapping.
+/// A store in a SQLite file of Core Data's format: connections and mapping.
 final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
   let pool: ConnectionPool
   let mapping: SQLModel
   let translator: SQLTranslator
   let statements: WriteStatements
-  /// Takes the rows that reads pass over; nil where such a row fails the read.
+  /// Records the unmappable rows that reads skip; if nil, such a row fails the read.
   let damagedRows: SkippedRows?
-  /// The folder of large values.
+  /// The folder of external data files.
   let external: ExternalStorage
-  /// What triggers said in the transaction that is open.
+  /// The values that triggers reported in the open transaction.
   let derived: DerivedChanges
-  /// By the index of the entity in the model; nil for those that the store does not hold.
+  /// By the index of the entity in the model; nil for entities that the store can't contain.
   private let entities: [SQLEntity?]
   private let idleFaultPlans = Mutex<[FaultPlans]>([])
-  /// The tables of the history, looked for once; the inner nil says that there are none.
+  /// The tables of the history, looked up once; the inner nil means that there are none.
   let knownHistory = Mutex<HistoryTables??>(nil)
-  /// The last transaction that a save of this coordinator has written into the history.
+  /// The last history transaction that a save of this coordinator has written.
   let writtenTransaction = Mutex<Int64?>(nil)
-  /// Watches the file for other writers, where the store was asked to tell of them.
+  /// Watches the file for other writers, if the store was opened with remote change notifications.
   let watcher = Mutex<StoreWatcher?>(nil)
 
   init(
@@ -53,7 +53,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     pool.close()
   }
 
-  /// The table mapping of a layout's entity; traps for one that the store does not hold.
+  /// Returns the table mapping of a layout's entity; it's a programmer error if the store can't contain it.
   func entity(_ layout: EntityLayout) -> SQLEntity {
     guard let entity = entities[layout.modelIndex] else {
       preconditionFailure(
@@ -69,7 +69,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
   func openGeneration() throws -> StoreGeneration {
     guard !opensReadOnly else { return try makeGeneration() }
-    // Between two saves, so that the row cache is of the same state as the file.
+    // Between two saves, so that the row cache has the same state as the file.
     return try pool.withWriter { _ in try makeGeneration() }
   }
 
@@ -79,7 +79,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
       return StoreGeneration(store: self, commit: countCommit(), reader: reader, sharesCache: true)
     }
     let reader = try SQLiteReader(store: self)
-    // A transaction sees what is there at its first read.
+    // A transaction's snapshot is taken by its first read.
     _ = try reader.connection.values("SELECT count(*) FROM sqlite_master", [])
     return StoreGeneration(
       store: self, commit: countCommit(), reader: reader, sharesCache: true)
@@ -97,7 +97,7 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     }
   }
 
-  /// Counts a commit through this store, and has its watcher look where no file is written.
+  /// Counts a commit through this store, and notifies its watcher if there's no file.
   func finishCommit() -> UInt64 {
     if pool.isInMemory { watcher.withLock { $0 }?.storeCommitted() }
     return countCommit()
@@ -108,21 +108,21 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
     pool.close()
   }
 
-  /// Copies the file while nobody writes to it through this store.
+  /// Copies the file while it isn't being written through this store.
   ///
-  /// A store in memory is written to a new file, with all its values in rows.
+  /// An in-memory store is written to a new file, with all its values in rows.
   func copyFiles(from source: URL, to target: URL) throws {
     if pool.isInMemory { return try writeCopy(to: target) }
     guard !opensReadOnly else { return try StoreFile.copySettled(from: source, to: target) }
     try pool.withWriter { _ in try StoreFile.copySettled(from: source, to: target) }
   }
 
-  /// Lends the plans of an earlier reader, or new ones.
+  /// Checks out the plans of an earlier reader, or new ones.
   func leaseFaultPlans() -> FaultPlans {
     idleFaultPlans.withLock { $0.popLast() } ?? FaultPlans()
   }
 
-  /// Takes back what was lent.
+  /// Returns plans that were checked out.
   func returnToPool(_ plans: FaultPlans) {
     idleFaultPlans.withLock { $0.append(plans) }
   }
@@ -130,19 +130,19 @@ final class SQLiteStore: CachingStore, StoreBackend, @unchecked Sendable {
 
 // A SQLite store at `/dev/null`: a database in the memory of the process.
 //
-// All connections of the pool use it, and it goes with them. There's no write-ahead log, so a read
-// transaction would block saves: each SELECT reads on its own. Large values stay in their rows.
+// All connections of the pool use it, and it's discarded with them. There's no WAL, so a read
+// transaction would block saves: each SELECT reads by itself. Large values stay in their rows.
 
 extension URL {
-  /// Whether this is `/dev/null`, where a SQLite store is kept in memory.
+  /// Whether this is `/dev/null`, the URL of an in-memory SQLite store.
   var isNullDevice: Bool { isFileURL && standardizedFileURL.path == "/dev/null" }
 }
 
 extension SQLiteStore {
-  /// Opens a store in memory with the rows of this one.
+  /// Opens an in-memory store with the rows of this one.
   ///
-  /// Cost: as many bytes as the store has; a store in a file is copied into a temporary folder first.
-  /// External data files become values in rows; one that's missing stays a reference.
+  /// Cost: as many bytes as the store has; a store file is copied to a temporary folder first.
+  /// External data files become values in rows; a missing one stays a reference.
   func openCopyInMemory(
     at url: URL, place: Int, options: [AnyHashable: Any]?, model: NSManagedObjectModel,
     hub: EventHub
@@ -163,7 +163,7 @@ extension SQLiteStore {
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appendingPathComponent("Store.sqlite")
     try copyFiles(from: self.url ?? url, to: file)
-    // A database in memory can't be in WAL mode.
+    // An in-memory database can't be in WAL mode.
     let connection = try Connection(
       path: file.path, access: .writing,
       options: Connection.Options(pragmas: [("journal_mode", "DELETE")]))
@@ -173,7 +173,7 @@ extension SQLiteStore {
     return store
   }
 
-  /// Writes a store in memory to a file that doesn't exist.
+  /// Writes an in-memory store to a file that doesn't exist.
   func writeCopy(to file: URL) throws {
     let target = try Connection(
       path: file.path, access: .writing,
@@ -184,7 +184,7 @@ extension SQLiteStore {
     try reader.copy(into: target)
   }
 
-  /// Replaces references to external data files by the bytes of the files.
+  /// Replaces references to external data files with the contents of the files.
   private func moveIntoRows(_ files: ExternalStorage) throws {
     try pool.withWriter { connection in
       for entity in mapping.entities where entity.superentity == nil {

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Rows that no object can be of, for whoever looks at a store and wants to see the others.
+/// The unmappable rows of a store, for tools that inspect its other rows.
 ///
-/// Given as an option when a store is opened, it makes reads pass over rows of an unknown entity and
-/// rows with a key below 1, and notes them. Without it such a row fails the read: a program that got
-/// the others alone could take it for deleted. Any thread may ask.
+/// Passed as an option when a store is opened, it makes reads skip and record rows of an unknown
+/// entity and rows with a key below 1. Without it, such a row fails the read: a program that got only
+/// the other rows could assume that it was deleted. Any thread may use it.
 package final class SkippedRows: Sendable {
   /// The key of the option, whose value is an instance of this class.
   package static let option = "cdprof.SkippedRows"
 
-  /// More are not kept.
+  /// The maximum number of recorded rows.
   private static let most = 1_000
 
   private struct State {
@@ -19,10 +19,10 @@ package final class SkippedRows: Sendable {
 
   private let state = Mutex(State())
 
-  /// Makes an empty list.
+  /// Creates an empty list.
   package init() {}
 
-  /// What was passed over since the last call, each row once, in the order of reading.
+  /// Returns the rows skipped since the last call, each once, in the order of reading.
   package func take() -> [NSError] {
     state.withLock { state in
       defer { state = State() }
@@ -30,7 +30,7 @@ package final class SkippedRows: Sendable {
     }
   }
 
-  /// Notes a row; false for an error that is not about a row.
+  /// Records a row; returns `false` for an error that isn't about a row.
   func note(_ error: any Error) -> Bool {
     let error = error as NSError
     guard error.domain == NSCocoaErrorDomain,

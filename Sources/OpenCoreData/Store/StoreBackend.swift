@@ -1,11 +1,11 @@
 import ManagedModel
 
-/// Where the rows of a store are: how they are read and written.
+/// The part of a store that reads and writes its rows.
 ///
-/// `SQLiteStore` stores them in a database, `MemoryStore` in memory and, for an XML or binary store, in
-/// a document.
+/// `SQLiteStore` stores them in a database, `MemoryStore` in memory and, for an XML or binary store,
+/// in a document.
 protocol StoreBackend: AnyObject {
-  /// Begins to read: everything that one reader returns is of one snapshot.
+  /// Begins a read: everything that one reader returns is of one snapshot.
   func beginReading() throws -> any StoreReader
 
   /// Creates a query generation of the current state, while no save is writing.
@@ -16,17 +16,17 @@ protocol StoreBackend: AnyObject {
 
   /// Writes a save, all of it or nothing, and updates the row cache.
   ///
-  /// Each row is written only if it still has the version that its object was read at.
-  /// - Parameter beforeCommit: What has to succeed before this store commits: the writes of the save's
-  ///   other stores.
-  /// - Throws: `SaveConflicts` when a row has another version, `ConstraintViolations` when a stored row
-  ///   has values that must be unique; nothing is written then.
-  /// - Returns: The new row of each written object, with a count for the caller.
+  /// Each row is written only if it still has the version that its object was read with.
+  /// - Parameter beforeCommit: The work that must succeed before this store commits: the writes of
+  ///   the save's other stores.
+  /// - Throws: `SaveConflicts` if a row has another version, `ConstraintViolations` if a stored row
+  ///   has the same constrained values; nothing is written then.
+  /// - Returns: The new row of each written object, retained for the caller.
   func write(
     _ plan: SavePlan, in scope: ProfileScope, beforeCommit: () throws -> Void
   ) throws -> [Row]
 
-  /// The bytes of an externally stored value.
+  /// Returns the bytes of an externally stored value.
   func externalData(_ file: ExternalFile) throws -> Data
 
   /// Writes metadata that was set and isn't saved yet.
@@ -36,11 +36,12 @@ protocol StoreBackend: AnyObject {
   func close()
 }
 
-/// A store of rows: the shared row cache and where the rows are.
+/// A store of rows: the shared row cache and its backend.
 typealias RowStore = any CachingStore & StoreBackend
 
 extension StoreBackend where Self: CachingStore {
-  /// The generation of the present state: the last one when nothing was saved since, or a new one.
+  /// Returns the query generation of the current state: the last one if nothing was saved since, or a new
+  /// one.
   func currentGeneration() throws -> StoreGeneration {
     let last = withShared { $0.generations.last?.generation }
     if let last, last.commit == commitNumber { return last }
@@ -52,9 +53,9 @@ extension StoreBackend where Self: CachingStore {
     return generation
   }
 
-  /// The store, when it may be written.
+  /// Returns the store, if it can be written.
   ///
-  /// - Throws: 134030 for one that is looked at, 134070 for one that was removed.
+  /// - Throws: 134030 if it's read-only, 134070 if it was removed.
   func writable() throws -> Self {
     guard !isRemoved else { throw NSError.removedStore(self) }
     guard !isReadOnly else {

@@ -1,16 +1,16 @@
 import ManagedModel
 package import SQLiteDriver
 
-/// A store as files: the database, what SQLite keeps beside it, and large values kept outside.
+/// A store as files: the database, SQLite's auxiliary files, and external storage.
 package enum StoreFile {
   private static let companions = ["-wal", "-journal"]
 
-  /// Copies a store that nobody has open for writing.
+  /// Copies a store that isn't open for writing.
   ///
-  /// Committed rows that are still in a write-ahead log are copied with it, and a hot journal is rolled
-  /// back in the copy; a store at the destination is replaced. Nothing in the original's folder changes.
+  /// Committed rows that are still in a WAL are copied with it, and a hot journal is rolled back in
+  /// the copy; a store at the destination is replaced. No file in the original's folder is modified.
   /// Only regular files are copied: no link is followed.
-  /// - Throws: an `NSError`: 640 when the disk is full, 134080 when the file can't be copied.
+  /// - Throws: An `NSError`: 640 if the disk is full, 134080 if the file can't be copied.
   package static func copy(from source: URL, to destination: URL) throws {
     try remove(at: destination)
     do {
@@ -36,9 +36,9 @@ package enum StoreFile {
       "\(source.path) can't be copied: \(reason).", [NSFilePathErrorKey: source.path])
   }
 
-  /// Copies a store that others may have open, once nobody wrote to it in between.
+  /// Copies a store that may be in use, after an attempt during which it wasn't written.
   ///
-  /// - Throws: 134070 when somebody writes to it all the time; as `copy(from:to:)`.
+  /// - Throws: 134070 if it's being written continuously; as `copy(from:to:)`.
   static func copySettled(from source: URL, to destination: URL) throws {
     for _ in 0..<maximumTries {
       let inspection = try StoreFileInspection(path: source.path)
@@ -54,11 +54,11 @@ package enum StoreFile {
 
   private static let maximumTries = 6
 
-  /// Moves a store to a place on the same volume, in place of one that was there.
+  /// Moves a store to a URL on the same volume, replacing any store there.
   ///
-  /// The database is replaced in one go, with the rows that were in its log. What lies beside the one that
-  /// was there goes with it, and is put back when the move fails.
-  /// - Throws: the file system's `NSError`; 134070 when the log cannot be brought into the database.
+  /// The database is replaced atomically, with the rows that were in its WAL. The replaced store's
+  /// other files are removed with it, and restored if the move fails.
+  /// - Throws: The file system's `NSError`; 134070 if the WAL can't be checkpointed.
   package static func move(from source: URL, to destination: URL) throws {
     try carryOutLog(of: source)
     let files = FileManager.default
@@ -82,13 +82,13 @@ package enum StoreFile {
     for (_, kept) in aside { try files.removeItem(atPath: kept) }
   }
 
-  /// Brings what lies in a write-ahead log or a journal into the database, which is the whole store then.
+  /// Checkpoints a WAL or rolls back a journal, so that the database is the whole store.
   private static func carryOutLog(of store: URL) throws {
     guard companions.contains(where: { FileManager.default.fileExists(atPath: store.path + $0) })
     else { return }
     do {
       let connection = try Connection(path: store.path, access: .writing)
-      // A journal is carried out by the first read, a log goes when the connection is closed.
+      // The first read rolls back a journal; closing the connection removes a WAL.
       _ = try connection.values("SELECT count(*) FROM sqlite_master")
       _ = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
     } catch {
@@ -96,10 +96,10 @@ package enum StoreFile {
     }
   }
 
-  /// Removes the files of a store; those that don't exist are removed already.
+  /// Removes the files of a store; ignores those that don't exist.
   ///
-  /// A folder of one of the names stays.
-  /// - Throws: an `NSError` of the POSIX domain.
+  /// A folder of one of the names is kept.
+  /// - Throws: An `NSError` of the POSIX domain.
   package static func remove(at url: URL) throws {
     for path in [url.path] + (companions + ["-shm"]).map({ url.path + $0 })
     where unlink(path) != 0 && errno != ENOENT {
@@ -114,25 +114,25 @@ package enum StoreFile {
     try ExternalStorage(storeURL: url).removeFolder()
   }
 
-  /// The hidden folder beside a store in which the framework keeps large values.
+  /// Returns the hidden folder next to a store that contains its external storage.
   private static func supportFolder(of url: URL) -> URL {
     ExternalStorage(storeURL: url).folder.deletingLastPathComponent()
   }
 }
 
-/// Opens a store's file for those who ask SQLite itself, with what Core Data's SQL takes for granted.
+/// Opens a store's file for SQL, with the functions that Core Data's SQL requires.
 package enum StoreConnection {
-  /// A connection with the SQL functions and collations that captured statements, triggers and
-  /// indexes name; without them they neither run nor explain.
+  /// Opens a connection with the SQL functions and collations that captured statements, triggers, and
+  /// indexes use; without them, they can't be run or explained.
   ///
-  /// Its statements can't reach outside of the store: see `Connection.confine()`. Each takes at most
-  /// 1,000,000,000 VM steps, about ten seconds; one that goes beyond it throws.
+  /// Its statements can't access anything outside of the store: see `Connection.confine()`. Each takes at
+  /// most 1,000,000,000 VM steps, about ten seconds; one that exceeds it throws.
   ///
-  /// The caller closes it. Cost: no statement; nothing is reported as an event.
+  /// The caller closes it. Cost: no statements; nothing is reported as an event.
   /// - Parameters:
-  ///   - access: `looking` for a store nobody writes now, `reading` beside one who does.
-  ///   - pragmas: run on the connection; a writing one turns to WAL unless `journal_mode` is among them.
-  /// - Throws: when the file cannot be opened.
+  ///   - access: `looking` for a store that isn't being written, `reading` for one that is.
+  ///   - pragmas: Run on the connection; a writing one switches to WAL unless `journal_mode` is among them.
+  /// - Throws: An error if the file can't be opened.
   package static func open(
     path: String, access: Connection.Access, pragmas: [(String, String)] = []
   ) throws(SQLiteError) -> Connection {
@@ -149,6 +149,6 @@ package enum StoreConnection {
     return connection
   }
 
-  /// VM steps that a statement may take.
+  /// The maximum number of VM steps of a statement.
   private static let steps = 1_000_000_000
 }

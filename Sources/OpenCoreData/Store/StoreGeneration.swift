@@ -1,17 +1,17 @@
 import ManagedModel
 
-/// One state of a store, kept for the contexts that are pinned to it: a query generation.
+/// A state of a store, kept for the contexts that are pinned to it: a query generation.
 ///
-/// A snapshot that stays open, and the rows of then that the row cache has lost since. The row cache
-/// serves as well what it has from before. Goes with the last token.
+/// An open snapshot, and the rows of that state that the row cache has since lost. Older entries of
+/// the row cache are used too. Released with the last token.
 final class StoreGeneration: @unchecked Sendable {
   // `reader` is used under `lock`, `rows` under the store's
   let store: CachingStore
-  /// The number of a commit that never was: commits below are in the snapshot, those above are not.
+  /// A number between commits: lower commits are in the snapshot, higher ones aren't.
   let commit: UInt64
-  /// Whether rows of the row cache from before may be used.
+  /// Whether older rows of the row cache may be used.
   let sharesCache: Bool
-  /// What the row cache has lost, or never had; under the store's lock.
+  /// Rows that the row cache has lost, or never had; under the store's lock.
   @exclusivity(unchecked) var rows = PinnedRows()
   private let reader: any StoreReader
   private let lock = NSLock()
@@ -38,7 +38,7 @@ final class StoreGeneration: @unchecked Sendable {
 
 /// Reads a query generation for one context.
 ///
-/// Others may read the same generation at the same time: each call waits for its turn.
+/// Other contexts may read the same generation at the same time: each call waits for its turn.
 final class GenerationReader: StoreReader {
   private let pinned: StoreGeneration
 
@@ -97,23 +97,23 @@ final class GenerationReader: StoreReader {
   }
 }
 
-/// Rows and to-many keys of one query generation that the row cache does not have.
+/// Rows and to-many keys of one query generation that the row cache doesn't have.
 struct PinnedRows {
-  /// Each with one count.
+  /// Each retained once.
   private(set) var rows: [RowKey: Row] = [:]
   private(set) var links: [RowKey: [String: [FetchedIdentity]]] = [:]
 
-  /// The row of a key, without a count.
+  /// Returns the row of a key, not retained.
   func row(rootIndex: Int, key: Int64) -> Row? {
     rows[RowKey(rootIndex: rootIndex, primaryKey: key)]
   }
 
-  /// Where a to-many leads; nil when it is not known.
+  /// Returns the destinations of a to-many; nil if they aren't known.
   func destinations(_ key: ToManyKey) -> [FetchedIdentity]? {
     links[RowKey(rootIndex: key.rootIndex, primaryKey: key.primaryKey)]?[key.relationship]
   }
 
-  /// Keeps a row, taking a count of its own, unless one is there.
+  /// Adds a row and retains it, unless there is one.
   mutating func keep(_ row: Row, rootIndex: Int, key: Int64) {
     let key = RowKey(rootIndex: rootIndex, primaryKey: key)
     guard rows[key] == nil else { return }
@@ -126,7 +126,7 @@ struct PinnedRows {
       key.relationship] = destinations
   }
 
-  /// Drops the row and the to-many keys of an object that nobody owns any more.
+  /// Discards the row and the to-many keys of an object without owners.
   mutating func forget(rootIndex: Int, key: Int64) {
     let key = RowKey(rootIndex: rootIndex, primaryKey: key)
     rows.removeValue(forKey: key)?.release()
@@ -140,26 +140,26 @@ struct PinnedRows {
   }
 }
 
-/// Names a state of the stores that contexts may go on reading while others save.
+/// Identifies a state of the stores that contexts can continue to read while others save.
 ///
-/// The state is kept, and the store's write-ahead log with it, as long as a token of it lives. Of several stores each
-/// has a state of its own, taken at the first read after pinning. Any thread
-/// may use it. Apple counterpart: `NSQueryGenerationToken`; the book's chapter 11.
+/// The state, and with it the store's WAL, is kept as long as one of its tokens lives. Each of
+/// several stores has its own state, created by the first read after pinning. Any thread may use it.
+/// Apple counterpart: `NSQueryGenerationToken`; the book's chapter 11.
 public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
   // immutable
-  /// A state of each store; empty for the two that name no particular one.
+  /// A state of each store; empty for the two tokens without a particular state.
   let generations: [StoreGeneration]
 
-  /// The newest state there is at the next read.
+  /// The newest state at the time of the next read.
   public static let current = NSQueryGenerationToken([])
-  /// Whatever is newest at each read.
+  /// The newest state at the time of each read.
   public static let unpinned = NSQueryGenerationToken([])
 
   init(_ generations: [StoreGeneration]) {
     self.generations = generations
   }
 
-  /// Whether both name the same state.
+  /// Returns whether both identify the same state.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSQueryGenerationToken else { return false }
     if self === other { return true }
@@ -167,7 +167,7 @@ public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
       && zip(generations, other.generations).allSatisfy { $0 === $1 }
   }
 
-  /// Follows `isEqual`.
+  /// A hash consistent with `isEqual`.
   public override var hash: Int {
     generations.first.map { ObjectIdentifier($0).hashValue } ?? ObjectIdentifier(self).hashValue
   }
@@ -175,10 +175,10 @@ public final class NSQueryGenerationToken: NSObject, @unchecked Sendable {
 
 extension CachingStore {
 
-  /// Puts rows of a generation where its contexts find them: into the row cache where that has
-  /// nothing newer, else beside it.
+  /// Adds rows of a generation to the row cache if it has nothing newer, and otherwise to the
+  /// generation's own rows.
   ///
-  /// - Returns: The rows themselves, each with a count for the caller.
+  /// - Returns: The rows themselves, each retained for the caller.
   final func install(
     _ rows: [FetchedRow], owning: [Bool], for generation: StoreGeneration
   ) -> [Row] {
@@ -192,7 +192,7 @@ extension CachingStore {
           fetched.row.release()
           return known
         }
-        // Nothing was saved since: the row is the newest that is known.
+        // No save since: the row is the newest known.
         if generation.sharesCache, commitNumber == generation.commit {
           return shared.rows.install(
             fetched.row, rootIndex: rootIndex, key: key, commit: generation.commit - 1,
@@ -208,7 +208,7 @@ extension CachingStore {
 }
 
 extension CachingStore {
-  /// Keeps where a to-many leads in a generation, as long as somebody owns its object.
+  /// Caches the destinations of a to-many in a generation, as long as its object has an owner.
   final func remember(
     _ found: [FetchedIdentity], for key: ToManyKey, of generation: StoreGeneration
   ) {
@@ -219,14 +219,14 @@ extension CachingStore {
   }
 }
 
-/// A generation that is not held.
+/// A weak reference to a generation.
 struct WeakGeneration {
   weak var generation: StoreGeneration?
 }
 
 extension CachingStore.SharedRows {
-  /// The row of a key in a generation, or in the newest state, without a count; nil when it has to be
-  /// read.
+  /// Returns the row of a key in a generation, or in the newest state, not retained; nil if it must
+  /// be read.
   func row(rootIndex: Int, key: Int64, of generation: StoreGeneration?) -> Row? {
     guard let generation else { return rows.peek(rootIndex: rootIndex, key: key) { $0 } }
     if let row = generation.rows.row(rootIndex: rootIndex, key: key) { return row }
@@ -234,14 +234,14 @@ extension CachingStore.SharedRows {
     return rows.row(rootIndex: rootIndex, key: key, before: generation.commit)
   }
 
-  /// The destinations of a to-many in a generation; nil when they have to be read.
+  /// Returns the destinations of a to-many in a generation; nil if they must be read.
   func destinations(_ key: ToManyKey, of generation: StoreGeneration) -> [FetchedIdentity]? {
     if let known = generation.rows.destinations(key) { return known }
     guard generation.sharesCache else { return nil }
     return toMany.destinations(key, before: generation.commit)
   }
 
-  /// Keeps a row that is about to be replaced or forgotten for the generations that still need it.
+  /// Preserves a row that is about to be replaced or removed for the generations that still need it.
   func preserve(rootIndex: Int, key: Int64) {
     for generation in generations.lazy.compactMap(\.generation) where generation.sharesCache {
       if let row = rows.row(rootIndex: rootIndex, key: key, before: generation.commit) {
@@ -250,7 +250,7 @@ extension CachingStore.SharedRows {
     }
   }
 
-  /// Drops what generations have of a key that nobody owns any more.
+  /// Discards the generations' rows of a key without owners.
   func dropPinned(rootIndex: Int, key: Int64) {
     for generation in generations.lazy.compactMap(\.generation) {
       generation.rows.forget(rootIndex: rootIndex, key: key)

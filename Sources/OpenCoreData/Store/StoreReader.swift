@@ -1,10 +1,10 @@
 import ManagedModel
 
-/// What a context reads from a store: everything in one snapshot of it.
+/// Reads from a store for a context, everything in one snapshot.
 ///
-/// `SQLiteReader` runs statements in a read transaction, `MemoryReader` looks at a copy of the tables.
-/// One context uses it, on its queue. Whatever goes wrong is an error of the store's own kind; the
-/// context makes an `NSError` of it.
+/// `SQLiteReader` runs statements in a read transaction, `MemoryReader` reads a copy of the tables.
+/// Used by one context, on its queue. Errors are of the store's own type; the context converts them
+/// to an `NSError`.
 protocol StoreReader: AnyObject {
   /// The store that is read.
   var store: CachingStore { get }
@@ -14,62 +14,62 @@ protocol StoreReader: AnyObject {
   var generation: StoreGeneration? { get }
   /// Whether another read may use the same snapshot.
   var isFresh: Bool { get }
-  /// Gives the snapshot up; a second call does nothing.
+  /// Releases the snapshot; a second call does nothing.
   func end()
 
-  /// The rows that a fetch asks for, in its order; the caller owns one count of each.
+  /// Returns the rows that match a fetch, in its order; each is retained for the caller.
   func rows(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedRow]
-  /// The entities and keys of the rows that a fetch asks for, in its order.
+  /// Returns the entities and keys of the rows that match a fetch, in its order.
   func identities(_ plan: FetchPlan, in scope: ProfileScope) throws -> [FetchedIdentity]
-  /// The dictionaries that a fetch asks for, in its order.
+  /// Returns the dictionaries of a fetch, in its order.
   func dictionaries(
     _ plan: FetchPlan, _ dictionary: DictionaryPlan, in scope: ProfileScope
   ) throws -> [[String: Any]]
-  /// The number of rows that a fetch asks for, or of dictionaries.
+  /// Returns the number of rows that match a fetch, or of its dictionaries.
   func count(_ plan: FetchPlan, in scope: ProfileScope) throws -> Int
 
-  /// One row by its key, of whatever entity of the hierarchy it is; nil when it does not exist.
+  /// Returns a row by its key, of any entity of the hierarchy; nil if it doesn't exist.
   func row(_ layout: EntityLayout, _ key: Int64, in scope: ProfileScope) throws -> FetchedRow?
-  /// The rows of that entity and its subentities with these keys, in the order of the keys' values.
+  /// Returns the rows of an entity and its subentities with the given keys, in the order of the keys' values.
   ///
-  /// - Parameter pageSize: The batch size when the keys are a page of a fetch, nil for a prefetch.
+  /// - Parameter pageSize: The batch size if the keys are a batch of a fetch; nil for a prefetch.
   func rows(
     _ keys: ContiguousArray<Int64>, of layout: EntityLayout, pageSize: Int?, in scope: ProfileScope
   ) throws -> [FetchedRow]
 
-  /// What one to-many of one object leads to; an ordered one in its order.
+  /// Returns the destinations of one object's to-many, in order if it's ordered.
   func destinations(
     of relationship: NSRelationshipDescription, _ owner: FetchedIdentity, in scope: ProfileScope
   ) throws -> [FetchedIdentity]
-  /// What one to-many of several objects leads to: `links` by the owner's key, and the rows.
+  /// Returns the destinations of several objects' to-many: `links` by the owner's key, and the rows.
   func linkedRows(
     of relationship: NSRelationshipDescription, _ owners: [FetchedIdentity],
     in scope: ProfileScope, links: inout [Int64: [FetchedIdentity]]
   ) throws -> [FetchedRow]
 }
 
-// What was read goes where the contexts that read the same state find it: into the row cache, or
-// beside it for a query generation that the row cache has left behind.
+// Caches what was read for the contexts that read the same state: in the row cache, or with the query
+// generation if the row cache is newer.
 
 extension StoreReader {
-  /// Keeps rows, with a new owner where `owning` says so; gives the rows to use, each with a count.
+  /// Caches rows, with a new owner if `owning` is true; returns the rows to use, each retained.
   func install(_ rows: [FetchedRow], owning: [Bool]) -> [Row] {
     guard let generation else { return store.install(rows, owning: owning, commit: commit) }
     return store.install(rows, owning: owning, for: generation)
   }
 
-  /// Keeps one row that has its owners; gives the row to use, with a count.
+  /// Caches a row that has owners; returns the row to use, retained.
   func install(_ fetched: FetchedRow) -> Row {
     guard let generation else { return store.install(fetched, commit: commit) }
     return store.install([fetched], owning: [false], for: generation)[0]
   }
 
-  /// Keeps rows for a new owner each.
+  /// Caches rows with a new owner each.
   func cache(_ rows: [FetchedRow]) {
     for row in install(rows, owning: [Bool](repeating: true, count: rows.count)) { row.release() }
   }
 
-  /// Keeps where a to-many of each owner leads.
+  /// Caches the destinations of each owner's to-many.
   func remember(
     _ links: [Int64: [FetchedIdentity]], of relationship: String, owners: [FetchedIdentity]
   ) {
@@ -84,13 +84,13 @@ extension StoreReader {
     }
   }
 
-  /// Keeps where a to-many of one owner leads.
+  /// Caches the destinations of one owner's to-many.
   func remember(_ found: [FetchedIdentity], for key: ToManyKey) {
     guard let generation else { return store.remember(found, for: key, commit: commit) }
     store.remember(found, for: key, of: generation)
   }
 
-  /// The distinct keys that a to-one of the sources leads to.
+  /// Returns the distinct destination keys of a to-one of the sources.
   func destinationKeys(
     of name: String, from sources: [FetchedIdentity]
   ) -> ContiguousArray<Int64> {

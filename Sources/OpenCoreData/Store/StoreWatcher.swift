@@ -5,16 +5,16 @@ import Glibc
 import ManagedModel
 import SQLiteDriver
 
-/// Watches a store's file and posts `NSPersistentStoreRemoteChange` when anybody has committed to it.
+/// Watches a store's file and posts `NSPersistentStoreRemoteChange` after any commit to it.
 ///
-/// The kernel tells of writes to the log (`inotify`); a commit is seen by `PRAGMA data_version` of a
-/// connection of its own. The log's index, which makes a commit visible, is written after the log and
-/// without a word from the kernel, so each word is followed by a few looks. A store in memory has no
+/// The kernel reports writes to the WAL (`inotify`); `PRAGMA data_version` of a separate connection
+/// detects a commit. The WAL index, which makes a commit visible, is written after the WAL and
+/// without a kernel event, so each event is followed by several checks. An in-memory store has no
 /// file: it reports its own commits, and there are no others.
 final class StoreWatcher: @unchecked Sendable {  // what changes is used on `queue` alone
   private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
   private let connection: Connection
-  /// Nil for a store in memory.
+  /// Nil for an in-memory store.
   private let source: (any DispatchSourceRead)?
   private let descriptor: Int32
   private let fileName: String
@@ -23,10 +23,10 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
   private var looks = 0
   private var isStopped = false
 
-  /// Milliseconds after a write at which it is looked whether a commit can be seen.
+  /// The delays in milliseconds after a write at which to check for a commit.
   private static let delays = [0, 5, 25, 100, 500]
 
-  /// Begins to watch; nil when the system cannot watch files.
+  /// Begins to watch; nil if the system can't watch files.
   init?(_ store: SQLiteStore) {
     if store.pool.isInMemory {
       guard let connection = try? store.pool.lease() else { return nil }
@@ -61,12 +61,12 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
     source.activate()
   }
 
-  /// Looks for the commit that a store in memory has just made.
+  /// Checks for the commit that an in-memory store has just made.
   func storeCommitted() {
     queue.async { [weak self] in self?.look() }
   }
 
-  /// Ends the watching; nothing is posted afterwards.
+  /// Stops watching; nothing is posted afterward.
   func stop() {
     queue.async { [self] in
       isStopped = true
@@ -81,14 +81,14 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
     let round = looks
     for delay in StoreWatcher.delays {
       queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
-        // A newer word has looks of its own.
+        // A newer event has its own checks.
         guard let self, round == looks || delay == 0 else { return }
         look()
       }
     }
   }
 
-  /// Reads what the kernel has to say; true when it is about this store.
+  /// Reads the kernel's events; returns whether any is about this store.
   private func drain() -> Bool {
     var isOurs = false
     let header = MemoryLayout<inotify_event>.size
@@ -98,7 +98,7 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
         guard count > 0 else { return }
         var offset = 0
         while offset + header <= count {
-          // The struct's last field, `len`, is the length of the name behind it.
+          // The struct's last field, `len`, is the length of the name that follows it.
           let length = Int(buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
           let end = min(offset + header + length, count)
           let name = buffer[(offset + header)..<end].prefix { $0 != 0 }
@@ -117,7 +117,7 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
     lastVersion = version
     var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier]
     userInfo[NSPersistentStoreURLKey] = store.url
-    // A store without a history has no place to tell.
+    // A store without a history has no position to report.
     if let last = try? store.lastTransaction(on: connection) {
       userInfo[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([store.identifier: last])
     }
@@ -126,7 +126,7 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
       userInfo: userInfo)
   }
 
-  /// A number that changes with each commit of another connection; nil when it cannot be read.
+  /// Returns a number that changes with each commit of another connection; nil if it can't be read.
   private static func version(_ connection: Connection) -> Int64? {
     guard case .integer(let version)? = try? connection.values("PRAGMA data_version").first?.first
     else { return nil }
@@ -134,13 +134,13 @@ final class StoreWatcher: @unchecked Sendable {  // what changes is used on `que
   }
 }
 
-// Apple's names of the notification of other writers, of its keys, and of the options of the history.
+// Core Data's names of the remote change notification, of its keys, and of the history options.
 
 extension Notification.Name {
-  /// Somebody has committed to a store: this process or another.
+  /// Posted after a commit to a store by this process or another.
   ///
-  /// Posted on a queue of the store's own with the coordinator as the object, for stores opened with
-  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. Several commits may come as one.
+  /// Posted on the store's own queue with the coordinator as the object, for stores opened with
+  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. Several commits may be combined.
   public static let NSPersistentStoreRemoteChange = Notification.Name(
     "NSPersistentStoreRemoteChangeNotification")
 }
@@ -152,5 +152,5 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
   "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Key of the store's URL in a remote change notification.
 public let NSPersistentStoreURLKey = "storeURL"
-/// Key of the place in the history in a remote change notification.
+/// Key of the history token in a remote change notification.
 public let NSPersistentHistoryTokenKey = "historyToken"

@@ -94,7 +94,6 @@ open class UndoManager: NSObject {
   ///
   /// The target isn't retained: after it was released, the handler isn't called. A registration that isn't
   /// made while undoing or redoing empties the redo stack.
-  /// made while undoing nor while redoing empties the redo stack.
   open func registerUndo<Target: AnyObject>(
     withTarget target: Target, handler: @escaping (Target) -> Void
   ) {

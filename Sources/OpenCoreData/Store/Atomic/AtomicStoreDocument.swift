@@ -2,25 +2,25 @@ import ManagedModel
 import SQLiteDriver
 import Synchronization
 
-/// The document of an XML or binary store: read whole when the store is added, written whole by each
-/// save.
+/// The document of an XML or binary store: read as a whole when the store is added, written as a
+/// whole by each save.
 ///
-/// Its rows are those of a `MemoryStore`: fetches and faults run no statement and read nothing from the
-/// file. Apple counterpart: the stores of type `NSXMLStoreType` and `NSBinaryStoreType`.
+/// Its rows are those of a `MemoryStore`: fetches and faults run no statements and read nothing from
+/// the file. Apple counterpart: the stores of type `NSXMLStoreType` and `NSBinaryStoreType`.
 final class AtomicStoreDocument: Sendable {
   private let form: AtomicStoreForm
   private let known: Mutex<State>
 
-  /// What this store last knew of its file.
+  /// The last known state of the file.
   private struct State {
     let url: URL
     let stamp: FileStamp?
   }
 
-  /// Opens the store in a file, or makes the file.
+  /// Opens the store in a file, or creates the file.
   ///
-  /// - Throws: 134080 when the file is no such store, cannot be made, or is to be looked at and not
-  ///   there; 134100 when it was made with another model, 134020 when its objects do not fit the model.
+  /// - Throws: 134080 if the file isn't such a store, can't be created, or is to be opened read-only and
+  ///   doesn't exist; 134100 if it was created with another model, 134020 if its objects don't fit the model.
   static func open(
     _ form: AtomicStoreForm, at url: URL, model: NSManagedObjectModel, configuration: String?,
     place: Int, options: [AnyHashable: Any]?
@@ -39,7 +39,7 @@ final class AtomicStoreDocument: Sendable {
     }
     let (document, stamp) = try file.read()
     let metadata = StoreMetadata(uuid: document.uuid, values: document.metadata)
-    // A document contains no model: where hashes can't be compared, its objects decide.
+    // A document contains no model: if hashes can't be compared, its objects are checked.
     if options?[NSIgnorePersistentStoreVersioningOption] as? Bool != true {
       try metadata.check(model, configuration, at: url) { nil }
     }
@@ -74,7 +74,7 @@ final class AtomicStoreDocument: Sendable {
 
   /// Replaces the file with the store's new tables; re-creates one that was removed.
   ///
-  /// - Throws: 134030 when somebody else has written to it since it was read: his objects would be
+  /// - Throws: 134030 if the file was changed elsewhere since it was read: those changes would be
   ///   lost. The file system's errors.
   func write(
     _ tables: MemoryTables, of store: MemoryStore, lastKey: Int64,
@@ -99,18 +99,18 @@ final class AtomicStoreDocument: Sendable {
   }
 }
 
-/// A file that is read whole and replaced whole.
+/// A file that is read and replaced as a whole.
 struct AtomicStoreFile {
   let url: URL
   let form: AtomicStoreForm
 
   var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
 
-  /// Reads the file, once.
+  /// Reads the file once.
   ///
-  /// - Throws: 134080 with a sentence when it cannot be read or isn't a store of its form.
+  /// - Throws: 134080 with a message if it can't be read or isn't a store of its form.
   func read() throws -> (document: StoreDocument, stamp: FileStamp?) {
-    // The stamp comes first: who writes in between is noticed by the next save.
+    // The stamp comes first: the next save detects a write in between.
     let stamp = FileStamp(path: url.path)
     if let stamp, stamp.size == 0 { throw StoreDocument.Problem("it is empty.").error(at: url) }
     if stamp == nil, let problem = StoreFileProblem.ofPath(url.path) {
@@ -129,9 +129,9 @@ struct AtomicStoreFile {
     }
   }
 
-  /// Writes a document that its store begins with, or that somebody outside of it wrote.
+  /// Writes a new store's document, or one changed outside of a store.
   ///
-  /// - Throws: 134080 when it cannot be written.
+  /// - Throws: 134080 if it can't be written.
   func create(_ document: StoreDocument) throws -> FileStamp? {
     do {
       return try replace(by: document)
@@ -143,11 +143,11 @@ struct AtomicStoreFile {
     }
   }
 
-  /// Replaces the file: whatever happens meanwhile, it is the old one or the new one, whole.
+  /// Replaces the file atomically: after a failure, it's the complete old one or the complete new one.
   ///
-  /// The bytes are on the disk before the new file takes the place of the old one.
-  /// - Parameter beforeCommit: Called when nothing but taking the place is left.
-  /// - Throws: the file system's errors and those of `beforeCommit`; the old file is there then.
+  /// The bytes are synced to disk before the new file replaces the old one.
+  /// - Parameter beforeCommit: Called when only the replacement is left.
+  /// - Throws: The file system's errors and those of `beforeCommit`; the old file is kept then.
   func replace(
     by document: StoreDocument, beforeCommit: () throws -> Void = {}
   ) throws -> FileStamp? {
@@ -169,14 +169,14 @@ struct AtomicStoreFile {
     return FileStamp(path: url.path)
   }
 
-  /// Removes the file; one that doesn't exist is removed already.
+  /// Removes the file; ignores one that doesn't exist.
   ///
-  /// - Throws: the file system's errors.
+  /// - Throws: The file system's errors.
   func remove() throws {
     if exists { try FileManager.default.removeItem(at: url) }
   }
 
-  /// Refuses to replace a folder, a device, or another file that holds no bytes of its own.
+  /// Rejects replacing a folder, a device, or another file without contents of its own.
   private func refuseSpecialFile() throws {
     let type = try? FileManager.default.attributesOfItem(atPath: url.path)[.type]
     let isReplaceable = [FileAttributeType.typeRegular, .typeSymbolicLink]
@@ -188,7 +188,7 @@ struct AtomicStoreFile {
       [NSFilePathErrorKey: url.path])
   }
 
-  /// Writes a new file down to the disk; who could not read the old one reads none of its bytes.
+  /// Writes a new file and syncs it to disk, with the old one's access permissions.
   private func write(_ data: Data, to new: URL) throws {
     let old = try exists ? FileManager.default.attributesOfItem(atPath: url.path) : [:]
     let permissions = (old[.posixPermissions] as? NSNumber).map { mode_t($0.uint32Value) }
@@ -206,7 +206,7 @@ struct AtomicStoreFile {
       domain: NSPOSIXErrorDomain, code: Int(errno), userInfo: [NSFilePathErrorKey: url.path])
   }
 
-  /// Brings the new name to the disk; where a folder cannot be synchronized, the system does it later.
+  /// Syncs the new name to disk; if a folder can't be synchronized, the system does it later.
   private func settle(_ folder: URL) {
     let descriptor = open(folder.path, O_RDONLY)
     guard descriptor >= 0 else { return }
@@ -215,12 +215,12 @@ struct AtomicStoreFile {
   }
 }
 
-/// How a store that is read and written whole is written down.
+/// The form in which a document is written.
 enum AtomicStoreForm {
   case xml
   case binary
 
-  /// The form of a type of store; nil for other types.
+  /// Creates the form of a type of store; nil for other types.
   init?(_ type: NSPersistentStore.StoreType) {
     switch type {
     case .xml: self = .xml
@@ -229,7 +229,7 @@ enum AtomicStoreForm {
     }
   }
 
-  /// Apple's name of the type of store.
+  /// Core Data's name of the type of store.
   var storeType: String {
     switch self {
     case .xml: NSXMLStoreType
@@ -237,7 +237,7 @@ enum AtomicStoreForm {
     }
   }
 
-  /// - Throws: what writing the metadata as a property list throws.
+  /// - Throws: The errors of writing the metadata as a property list.
   func data(_ document: StoreDocument) throws -> Data {
     switch self {
     case .xml: try document.xml()
@@ -245,7 +245,7 @@ enum AtomicStoreForm {
     }
   }
 
-  /// - Throws: the first place where the bytes are no document; one whose keys have come to an end.
+  /// - Throws: The position of the first error; also for a document whose primary keys are exhausted.
   func document(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
     let document =
       switch self {

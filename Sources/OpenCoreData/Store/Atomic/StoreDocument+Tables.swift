@@ -1,9 +1,9 @@
 import ManagedModel
 
-// A document and the tables of a store in memory: each is made of the other.
+// Converts between a document and the tables of an in-memory store.
 
 extension StoreDocument {
-  /// Everything that the tables of a store hold.
+  /// Creates a document with the contents of a store's tables.
   init(
     uuid: String, metadata: [String: Any], lastKey: Int64, tables: MemoryTables
   ) {
@@ -12,14 +12,14 @@ extension StoreDocument {
       .map { Object($0, in: tables) }
   }
 
-  /// The tables for a store of a model.
+  /// Returns the tables for a store of a model.
   ///
-  /// - Parameter layouts: Those of the store.
-  /// - Throws: `Problem` for an object, a property or a value that the model has no place for, and for
-  ///   a key that is given twice or that no object can have.
+  /// - Parameter layouts: The layouts of the store.
+  /// - Throws: `Problem` for an object, a property, or a value that the model doesn't allow, and for
+  ///   a duplicate or invalid key.
   func tables(_ layouts: StoreLayouts) throws(Problem) -> MemoryTables {
     let entities = layouts.byName
-    // Apple's documents have the names of entities in capitals.
+    // Core Data's documents have entity names in uppercase.
     let capitals = Dictionary(
       entities.map { ($0.key.uppercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
     var owners: [Int64: EntityLayout] = [:]
@@ -41,7 +41,7 @@ extension StoreDocument {
 }
 
 extension StoreDocument.Object {
-  /// A row with what leads from it.
+  /// Creates an object from a row and its relationships.
   fileprivate init(_ stored: MemoryRow, in tables: MemoryTables) {
     let layout = stored.layout
     self.init(entity: layout.entity.name ?? "", key: stored.primaryKey)
@@ -80,7 +80,7 @@ extension StoreDocument.Object {
   ) throws(StoreDocument.Problem) {
     let slots = Dictionary(
       zip(layout.slotNames, layout.slots), uniquingKeysWith: { first, _ in first })
-    // Apple's documents have the names of attributes in lowercase.
+    // Core Data's documents have attribute names in lowercase.
     let anyCase = Dictionary(
       zip(layout.slotNames.map { $0.lowercased() }, layout.slots),
       uniquingKeysWith: { first, _ in first })
@@ -123,7 +123,7 @@ extension StoreDocument.Object {
     tables.put(MemoryRow(layout: layout, primaryKey: key, row: builder.finish(version: 1)))
   }
 
-  /// Refuses a relationship to an object of an entity that it cannot lead to.
+  /// Rejects a relationship to an object of an entity that can't be its destination.
   private func check(
     _ relationship: StoreDocument.Relationship, leadsTo entity: NSEntityDescription?,
     _ owners: [Int64: EntityLayout]
@@ -145,10 +145,10 @@ extension StoreDocument.Object {
   }
 }
 
-// Values of rows as documents have them.
+// Values of rows in the form of documents.
 
 extension RowSlot.Kind {
-  /// What a document calls the type of a value.
+  /// The type name of a value in a document.
   var documentType: String {
     switch self {
     case .int16: "int16"
@@ -168,9 +168,9 @@ extension RowSlot.Kind {
     }
   }
 
-  /// A document's value in the raw form of a row of this kind; nil where it is of another kind.
+  /// Returns a document's value in the raw form of a kind; nil if it's of another kind.
   ///
-  /// A text, which is all that XML has, is read as what it should be.
+  /// A string, which is XML's only type, is parsed as the kind.
   func stored(_ value: RowValue) -> RowValue? {
     switch (self, value) {
     case (.int16, .int64), (.int32, .int64), (.int64, .int64), (.bool, .int64),
@@ -200,7 +200,7 @@ extension RowSlot.Kind {
 }
 
 extension Row {
-  /// A value in raw form, without the mark of where it is kept.
+  /// Returns a value in raw form, without the external-storage marker.
   func contents(_ slot: RowSlot) -> RowValue {
     guard slot.kind == .external, !isNull(slot) else { return rawValue(slot) }
     let bytes = Data(bytes(slot))

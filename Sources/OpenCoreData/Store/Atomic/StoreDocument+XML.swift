@@ -1,12 +1,12 @@
 internal import FoundationXML
 import ManagedModel
 
-// A store as XML, in the form that public examples of Apple's XML stores have.
+// A store as XML, in the form of public examples of Core Data's XML stores.
 
 extension StoreDocument {
-  /// The document as XML, in UTF-8.
+  /// Returns the document as XML, in UTF-8.
   ///
-  /// - Throws: what writing the metadata as a property list throws.
+  /// - Throws: The errors of writing the metadata as a property list.
   func xml() throws -> Data {
     var text = """
       <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
@@ -28,7 +28,7 @@ extension StoreDocument {
     return Data(text.utf8)
   }
 
-  /// The element `plist` of the metadata, without what stands before it in a file of its own.
+  /// Returns the `plist` element of the metadata, without the header of a separate file.
   private func metadataXML() throws -> String {
     let data = try PropertyListSerialization.data(
       fromPropertyList: metadata, format: .xml, options: 0)
@@ -58,7 +58,7 @@ extension StoreDocument.Object {
 }
 
 extension StoreDocument.Attribute {
-  /// What stands between the tags, and whether it is a text that XML cannot hold, in base 64.
+  /// The text between the tags, and whether it's encoded in base 64 because XML can't represent it.
   fileprivate var content: (text: String, isEncoded: Bool) {
     switch value {
     case .null, .toOne: ("", false)
@@ -78,9 +78,9 @@ extension StoreDocument.Attribute {
   }
 }
 
-/// Reads a store that is written as XML.
+/// Reads a store in XML form.
 ///
-/// Entities are not expanded and nothing outside the document is read.
+/// Entities aren't expanded and nothing outside of the document is read.
 final class StoreDocumentParser: NSObject, XMLParserDelegate {
   private var document = StoreDocument(uuid: "", metadata: [:], lastKey: 0)
   private var path: [String] = []
@@ -91,9 +91,9 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
 
   /// Reads a document.
   ///
-  /// - Throws: the first place where it isn't a store.
+  /// - Throws: The position of the first error.
   static func parse(_ data: Data) throws(StoreDocument.Problem) -> StoreDocument {
-    // Names and values that are no UTF-8 would trap in the parser.
+    // Names and values that aren't UTF-8 would stop the parser.
     guard String(validating: data, as: UTF8.self) != nil else {
       throw StoreDocument.Problem("it is not written in UTF-8.")
     }
@@ -112,14 +112,14 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     return document
   }
 
-  /// The property list inside the document, which is XML of its own.
+  /// Returns the property list inside of the document, which is separate XML.
   private static func metadata(
     in data: Data
   ) throws(StoreDocument.Problem) -> [String: Any] {
     let end = data.firstRange(of: Data("</databaseInfo>".utf8))?.lowerBound ?? data.endIndex
     let head = data[..<end]
     guard let first = head.firstRange(of: Data("<plist".utf8)) else { return [:] }
-    // Its closing tag is the last: a value cannot hold one that is not escaped.
+    // The last closing tag is its own: a value can only contain an escaped one.
     guard let last = head.lastRange(of: Data("</plist>".utf8)),
       let values = PropertyList.read(head[first.lowerBound..<last.upperBound]) as? [String: Any]
     else { throw StoreDocument.Problem("the property list in its metadata cannot be read.") }
@@ -206,7 +206,7 @@ final class StoreDocumentParser: NSObject, XMLParserDelegate {
     parser.abortParsing()
   }
 
-  /// The number of an ID such as `z102`.
+  /// Returns the number of an ID such as `z102`.
   private static func key(_ text: String?) -> Int64? {
     guard let text, text.hasPrefix("z"), let key = Int64(text.dropFirst()), key > 0 else {
       return nil

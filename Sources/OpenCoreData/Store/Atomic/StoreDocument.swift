@@ -1,21 +1,21 @@
 import ManagedModel
 
-/// A whole store as a value: what a file that is read and written whole says.
+/// The contents of a document as a value.
 ///
-/// It knows no model: entities, attributes and relationships are names.
+/// Independent of a model: entities, attributes, and relationships are names.
 struct StoreDocument: @unchecked Sendable {
-  // Unchecked: the metadata are those of a property list, which nobody changes in place.
+  // Unchecked: the metadata are those of a property list, which isn't changed in place.
 
-  /// The store's identity, part of every object's URI.
+  /// The store's UUID, part of every object's URI.
   var uuid: String
-  /// The property list, Apple's keys and the application's own.
+  /// The property list, with Core Data's keys and the application's own.
   var metadata: [String: Any]
-  /// The highest key given; keys are unique in the whole document.
+  /// The highest key assigned; keys are unique in the whole document.
   var lastKey: Int64
   /// By key.
   var objects: [Object] = []
 
-  /// An object with what it has; what is nil is left out.
+  /// An object with its values; nil values are omitted.
   struct Object {
     let entity: String
     let key: Int64
@@ -25,14 +25,14 @@ struct StoreDocument: @unchecked Sendable {
 
   /// A value as it was stored.
   ///
-  /// From XML it is a text, whatever the type.
+  /// From XML it's a string, regardless of the type.
   struct Attribute {
     let name: String
     let type: String
     let value: RowValue
   }
 
-  /// The keys of an object's destinations, in their order.
+  /// The keys of an object's destinations, in order.
   struct Relationship {
     let name: String
     let isToMany: Bool
@@ -42,10 +42,10 @@ struct StoreDocument: @unchecked Sendable {
 }
 
 extension StoreDocument {
-  /// Why a document could not be read.
+  /// The reason why a document can't be read.
   struct Problem: Error {
     let message: String
-    /// The line and the column of a text, both from 1.
+    /// The line and the column in a text, both from 1.
     let place: (line: Int, column: Int)?
 
     init(_ message: String, at place: (line: Int, column: Int)? = nil) {
@@ -53,7 +53,7 @@ extension StoreDocument {
       self.place = place
     }
 
-    /// The problem of a file, as an error of the public API.
+    /// Returns the problem of a file as an error of the public API.
     func error(at url: URL) -> NSError {
       let path = place.map { "\(url.path):\($0.line):\($0.column)" } ?? url.path
       return NSError.coreData(
@@ -63,7 +63,7 @@ extension StoreDocument {
   }
 }
 
-// A store as a binary property list: smaller than XML, and quicker to read and to write.
+// A store as a binary property list: smaller than XML, and faster to read and to write.
 
 extension StoreDocument {
   private typealias Value = BinaryPropertyList.Value
@@ -86,9 +86,9 @@ extension StoreDocument {
     static let keys = "keys"
   }
 
-  /// The document as a binary property list.
+  /// Returns the document as a binary property list.
   ///
-  /// - Throws: what writing the metadata throws.
+  /// - Throws: The errors of writing the metadata.
   func propertyList() throws -> Data {
     let metadata = try PropertyListSerialization.data(
       fromPropertyList: metadata, format: .binary, options: 0)
@@ -121,9 +121,9 @@ extension StoreDocument {
     ])
   }
 
-  /// Reads a document from a binary property list.
+  /// Creates a document from a binary property list.
   ///
-  /// - Throws: `Problem` for anything that `propertyList` does not write.
+  /// - Throws: `Problem` for anything that `propertyList` doesn't write.
   init(propertyList data: Data) throws(Problem) {
     let bytes = [UInt8](data)
     guard
@@ -153,7 +153,7 @@ extension StoreDocument {
 extension StoreDocument.Object {
   private typealias Key = StoreDocument.Key
 
-  /// Nil for anything that is not written for an object.
+  /// Nil for anything that isn't written for an object.
   fileprivate init?(_ value: BinaryPropertyList.Value) {
     guard case .dictionary(let fields) = value,
       case .string(let entity)? = fields[Key.entity], case .integer(let key)? = fields[Key.key],
@@ -186,7 +186,7 @@ extension StoreDocument.Object {
 }
 
 extension RowValue {
-  /// The value as it stands in a list.
+  /// The value in its property-list form.
   fileprivate var listed: BinaryPropertyList.Value {
     switch self {
     case .null, .toOne: .null
@@ -197,7 +197,7 @@ extension RowValue {
     }
   }
 
-  /// Nil for what no value is listed as.
+  /// Nil for anything that isn't written for a value.
   fileprivate init?(listed value: BinaryPropertyList.Value) {
     switch value {
     case .integer(let number): self = .int64(number)
