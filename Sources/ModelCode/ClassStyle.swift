@@ -2,6 +2,6 @@
 package enum ClassStyle: String, CaseIterable, Sendable {
   /// A class and its properties for every entity, as Xcode's "Class Definition".
   case `class`
-  /// The properties alone, for classes that are written by hand, as Xcode's "Category/Extension".
+  /// Only the properties, for classes that are written by hand, as Xcode's "Category/Extension".
   case `extension`
 }

@@ -9,7 +9,7 @@ package struct GeneratedFolder {
     case unchanged
   }
 
-  /// A file that was written by hand and stands where a generated one belongs.
+  /// A file that was written by hand and has the name of a generated one.
   package struct Occupied: Error, CustomStringConvertible {
     /// The files' paths.
     package let paths: [String]

@@ -85,7 +85,7 @@ struct SourceLines {
     guard indent.count + whole.count > SourceLines.width else { return line(whole) }
     line(head + "(")
     depth += 1
-    // What follows a declaration's parameters stands on a line of its own; a call's end does not.
+    // What follows a declaration's parameters is on its own line; a call's end isn't.
     let close = end.isEmpty ? ")" : ""
     var current = ""
     for (index, argument) in arguments.enumerated() {

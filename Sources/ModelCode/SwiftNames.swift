@@ -14,7 +14,7 @@ package enum SwiftNames {
     return result.isEmpty ? "_" : result
   }
 
-  /// Whether a text is an identifier as it stands.
+  /// Whether a string is an identifier as it is.
   static func isIdentifier(_ text: String) -> Bool {
     identifier(text) == text
   }

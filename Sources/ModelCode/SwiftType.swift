@@ -6,14 +6,14 @@ enum SwiftType {
   case scalar(String)
   /// A value that may be nil.
   case optional(String)
-  /// The object a to-one leads to.
+  /// The destination of a to-one relationship.
   case toOne(String)
   /// The objects of a to-many, whose class is given.
   case toMany(String, isOrdered: Bool)
   /// What only the application knows: a transformable, a composite.
   case any(String)
 
-  /// The type of an attribute: Xcode's choices, with Swift's types in the place of `NSNumber`.
+  /// The type of an attribute: Xcode's choices, with Swift's types instead of `NSNumber`.
   init(_ attribute: NSAttributeDescription) {
     func number(_ name: String) -> SwiftType {
       attribute.usesScalarValueType ? .scalar(name) : .optional(name)

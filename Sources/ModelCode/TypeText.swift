@@ -1,4 +1,4 @@
-/// Reads whether a text that a model gives is a type as Swift writes it: `Color`, `[String: Any]`.
+/// Checks whether a string in a model is a type in Swift's syntax: `Color`, `[String: Any]`.
 struct TypeText {
   private var rest: Substring
 

@@ -83,7 +83,7 @@ package struct Counters: Sendable, Equatable {
 }
 
 extension Counters {
-  /// Adds what an event stands for, so that events add up to what the scope's own counters say.
+  /// Adds what an event counts for, so that events add up to the scope's own counters.
   ///
   /// Kinds that no metric counts add nothing.
   package mutating func count(_ event: Event) {

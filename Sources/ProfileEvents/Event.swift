@@ -1,7 +1,7 @@
-/// One thing that happened, told once it is over.
+/// One thing that happened, emitted once it's over.
 ///
-/// Built only while a sink listens. Children are told before their parents, because an event is told
-/// at its end; `id` gives the order in which events began.
+/// Created only while a sink is attached. Children are emitted before their parents, because an event
+/// is emitted at its end; `id` gives the order in which events began.
 package struct Event: Sendable, Identifiable {
   /// Counted from 1 in the order of beginning, for each hub.
   package var id: Int
@@ -75,7 +75,7 @@ package struct StatementRecord: Sendable {
   package var intArrays: Int
   /// What SQLite did for it; nil unless a sink asked for the work.
   package var work: StatementWork?
-  /// The objects of its rows; nil unless a sink asked for rows, and for rows that are no objects.
+  /// The objects of its rows; nil unless a sink asked for rows, and for rows that aren't objects.
   package var found: [FoundObject]?
   /// The plan as the `sqlite3` shell draws it; nil unless a sink asked for plans.
   package var plan: [String]?
@@ -104,7 +104,7 @@ package struct StatementRecord: Sendable {
   }
 }
 
-/// What an event tells of.
+/// The kind of an event.
 package enum EventKind: String, CaseIterable, Sendable, Codable {
   case fetch
   case save
@@ -118,7 +118,7 @@ package enum EventKind: String, CaseIterable, Sendable, Codable {
   case statement
   case transaction
   case notification
-  /// A context took over what was saved elsewhere; `rows` are the objects it was told of.
+  /// A context merged changes from another; `rows` are the objects in the notification.
   case merge
   case migrationStep
   /// A store was connected to; `path` says which file.

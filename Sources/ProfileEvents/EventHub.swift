@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Hands events to whoever listens; one for each coordinator.
+/// Passes events to its sinks; one for each coordinator.
 ///
 /// With no sink, `isListening` is the only thing a hot path reads.
 package final class EventHub: Sendable {

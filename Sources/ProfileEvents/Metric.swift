@@ -28,7 +28,7 @@ package enum Metric: String, CaseIterable, Sendable, Codable {
   case freepages
   case time
 
-  /// The scopes that may stand in brackets behind the word, as in `misses(Country)`.
+  /// The scopes that can follow the word in parentheses, as in `misses(Country)`.
   package struct Scopes: OptionSet, Sendable {
     package let rawValue: Int
 

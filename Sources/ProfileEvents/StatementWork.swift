@@ -1,7 +1,7 @@
 /// What SQLite did for one run of a statement, by its own counters.
 ///
 /// The counts repeat: the same statement on the same file with the same values gives the same
-/// numbers, on any machine, as long as SQLite's version is the same. The pages depend beside that on
+/// numbers, on any machine, as long as SQLite's version is the same. The pages also depend on
 /// what the connection has cached.
 package struct StatementWork: Sendable, Hashable {
   /// Instructions of SQLite's virtual machine, the closest there is to exact work.

@@ -8,7 +8,7 @@ import CSQLite
 /// read-only connections and inside transactions, and expires no prepared statement.
 /// See <https://www.sqlite.org/vtab.html#epoonlyvtab>.
 enum IntArrayModule {
-  /// What the planner is told of an array that is empty when the statement is prepared.
+  /// The planner's estimate for an array that is empty when the statement is prepared.
   private static let rowsOfAnUnboundArray = 100
 
   /// Registers a table of that name; the module shares the array with the caller.

@@ -7,7 +7,7 @@ extension Connection {
   /// Turns off what no store needs and what a hostile schema could use.
   ///
   /// - Parameter isReadOnly: For a file that's opened read-only, which can come from anywhere. Views are
-  ///   off there too: a store has none, and one in place of a table can be endless.
+  ///   off there too: a store has none, and one instead of a table can be endless.
   static func harden(_ handle: OpaquePointer, isReadOnly: Bool) throws(SQLiteError) {
     var settings = [
       (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
@@ -43,7 +43,7 @@ extension Connection {
     self.confinement = confinement
   }
 
-  /// Has statements that read a view fail from now on: one in place of a table can be endless.
+  /// Makes statements that read a view fail from now on: one instead of a table can be endless.
   package func refuseViews() {
     _ = cdprof_db_config(use(), SQLITE_DBCONFIG_ENABLE_VIEW, 0)
   }
@@ -55,7 +55,7 @@ extension Connection {
     Confinement.allows(pragma: name)
   }
 
-  /// The names for which `allows(pragma:)` holds, in lowercase and in order.
+  /// The names for which `allows(pragma:)` is true, in lowercase and in order.
   package static var allowedPragmas: [String] { Confinement.pragmas.sorted() }
 
   /// Bounds the memory that SQLite takes for all connections of the process.
@@ -228,7 +228,7 @@ final class Interruption: @unchecked Sendable {
 
 /// Waits for other connections' locks as SQLite does by itself.
 ///
-/// The connection holds it as long as SQLite may call it, on the connection's thread.
+/// The connection retains it as long as SQLite may call it, on the connection's thread.
 final class LockWaits: Sendable {
   /// Milliseconds that one statement waits at most.
   let patience: Int

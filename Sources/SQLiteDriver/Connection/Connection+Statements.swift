@@ -3,10 +3,10 @@ import CSQLite
 extension Connection {
   /// A statement for the text, reset and with nothing bound.
   ///
-  /// The text is prepared once and kept; asking again gives the same statement. While somebody
+  /// The SQL is prepared once and cached; asking again returns the same statement. While a caller
   /// binds or steps it, the same text gives a second statement that is not kept.
   /// `reset()`, stepping to the end or dropping it makes a statement free again.
-  /// Throws for a text that SQLite cannot prepare, is empty or holds more than one statement.
+  /// Throws for SQL that SQLite can't prepare, is empty, or contains more than one statement.
   package func statement(_ sql: String) throws(SQLiteError) -> Statement {
     budget.begin()
     switch statements.find(sql) {
@@ -45,7 +45,7 @@ extension Connection {
     }
   }
 
-  /// Whether a text is one statement, short enough to be kept, beyond doubt: it begins with a word
+  /// Whether SQL is certainly one statement, short enough to be cached: it begins with a word
   /// and has no semicolon.
   private static func isShortStatement(_ sql: String) -> Bool {
     let bytes = sql.utf8
@@ -72,7 +72,7 @@ extension Connection {
     return rows
   }
 
-  /// A statement of its own, for a text that is run once.
+  /// An uncached statement, for SQL that is run once.
   func prepare(_ sql: String, flags: UInt32 = 0) throws(SQLiteError) -> Statement {
     let bytes = Array(sql.utf8)
     let (handle, end) = try prepare(bytes, from: 0, flags: flags)
@@ -123,7 +123,7 @@ extension Connection {
   /// A schema can call it, so it must not have side effects that matter.
   /// What it throws becomes the statement's error. `argumentCount` -1 takes any number.
   /// A `deterministic` function gives the same result for the same arguments; only such a one may
-  /// stand in an index or be computed once for a whole statement.
+  /// be used in an index or be computed once for a whole statement.
   package func createFunction(
     _ name: String, argumentCount: Int32, deterministic: Bool,
     _ body: @escaping @Sendable ([SQLiteValue]) throws -> SQLiteValue
@@ -182,7 +182,7 @@ extension Connection {
     return array
   }
 
-  /// Registers an empty table when that is what a text was refused for.
+  /// Registers an empty table if preparing failed for the lack of it.
   func provideIntArray(missedBy error: SQLiteError) throws(SQLiteError) -> Bool {
     let start = "no such table: \(Connection.intArrayPrefix)"
     guard error.message.hasPrefix(start), let index = Int(error.message.dropFirst(start.count)),
@@ -201,7 +201,7 @@ extension Connection {
   /// Nothing is run.
   ///
   /// Parameters need no values and `_Z_intarrayN` tables no arrays; but where there is a partial index,
-  /// the values decide whether it holds the rows. Functions and collations the text names must be
+  /// the values decide whether it contains the rows. Functions and collations in the SQL must be
   /// registered. One statement, not cached.
   /// - Parameter binds: values of the first parameters; those that do not fit are left out.
   package func explainQueryPlan(

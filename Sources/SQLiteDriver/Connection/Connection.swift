@@ -56,7 +56,7 @@ package final class Connection: @unchecked Sendable {
   /// The files as they were when this connection began to look; nil for other accesses.
   package let inspection: StoreFileInspection?
 
-  /// What is read in place of the file while looking; nil after `close()`.
+  /// What is read instead of the file in a read-only open; nil after `close()`.
   var copy: PrivateCopy?
   /// Nil after `close()`.
   var handle: OpaquePointer?
@@ -112,13 +112,13 @@ package final class Connection: @unchecked Sendable {
   ///
   /// Closing twice is harmless.
   ///
-  /// A statement somebody still holds keeps the handle in SQLite until it is dropped.
+  /// A statement that is still referenced keeps the handle in SQLite until it's released.
   package func close() {
     guard let handle else { return }
     statements.removeAll()
     interruption.end()
     self.handle = nil
-    // A statement that's still held keeps the handle open, and SQLite must not ask here any more.
+    // A statement that's still referenced keeps the handle open, and SQLite must not call back here any more.
     sqlite3_set_authorizer(handle, nil, nil)
     sqlite3_progress_handler(handle, 0, nil, nil)
     sqlite3_close_v2(handle)
@@ -194,8 +194,8 @@ extension Connection {
 
   /// Turns to WAL, waiting as long as for any other lock.
   ///
-  /// Of two connections that turn a new file at once each holds what the other waits for. SQLite
-  /// then does not wait but fails at once, so that one lets go.
+  /// Of two connections that convert a new file at once, each has the lock that the other waits for. SQLite
+  /// then doesn't wait but fails at once, so that one releases its lock.
   private func turnToLog(_ options: Options) throws(SQLiteError) {
     let patience = UInt64(max(0, options.busyTimeoutMilliseconds)) * 1_000_000
     let start = MonotonicClock.now()
@@ -216,7 +216,7 @@ extension Connection {
     "journal_size_limit", "locking_mode", "optimize", "page_size", "user_version", "wal_checkpoint",
   ]
 
-  /// Runs one statement and ignores its rows; a text with a second one is refused.
+  /// Runs one statement and ignores its rows; SQL with a second one is an error.
   private func run(_ sql: String) throws(SQLiteError) {
     let statement = try prepare(sql)
     while try statement.step() {}
@@ -252,7 +252,7 @@ extension Connection {
     return handle
   }
 
-  /// Runs a text on a handle that isn't a connection yet.
+  /// Runs SQL on a handle that isn't a connection yet.
   static func run(_ sql: String, on handle: OpaquePointer) throws(SQLiteError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     if code != SQLITE_OK { throw SQLiteError(handle: handle, code: code, sql: sql) }
@@ -276,12 +276,12 @@ extension Connection.Options {
   }
 }
 
-/// A handle that was opened, and what it looks at.
+/// A handle that was opened, and the file that it reads.
 struct OpenedFile {
   var handle: OpaquePointer
   /// The files as they were before the first read; nil unless looking.
   var inspection: StoreFileInspection?
-  /// The copy that is read in place of the file.
+  /// The copy that is read instead of the file.
   var copy: PrivateCopy?
 }
 

@@ -4,14 +4,14 @@ import ProfileEvents
 /// Connections over one file: one that writes, and readers that are leased one thread at a time.
 ///
 /// All methods may be called from any thread. No connection is ever with two threads at once.
-// Sendable unchecked: `lock` guards the mutable state, `writerLock` whoever uses the writer.
+// Sendable unchecked: `lock` guards the mutable state, `writerLock` the use of the writer.
 package final class ConnectionPool: @unchecked Sendable {
   /// What a new connection gets before anyone uses it.
   ///
   /// A closure of several lines must say `connection throws(SQLiteError) in`.
   package typealias Configure = @Sendable (Connection) throws(SQLiteError) -> Void
 
-  /// The readers that are kept where nobody says how many.
+  /// The number of readers that are kept by default.
   package static let usualReaders = 4
 
   package let path: String
@@ -31,7 +31,7 @@ package final class ConnectionPool: @unchecked Sendable {
   private var writingThread: UInt64?
 
   private let lock = NSLock()
-  /// Readers nobody has leased.
+  /// Readers that aren't checked out.
   ///
   /// Guarded by `lock`.
   private var idle: [Connection] = []
@@ -56,7 +56,7 @@ package final class ConnectionPool: @unchecked Sendable {
   /// `access` is that of the pool as a whole: with `.writing` readers are opened as `.reading`;
   /// with `.looking` or `.reading` there's no writer. `configure` runs once on each connection,
   /// before anyone gets it: functions, collations, timing. At most `maximumReaders` readers are
-  /// kept when nobody uses them; a burst opens more. `:memory:` isn't a path for a pool: each of its
+  /// kept when they aren't in use; more are opened as needed. `:memory:` isn't a path for a pool: each of its
   /// connections would have a database of its own.
   package init(
     path: String, access: Connection.Access, options: Connection.Options = .init(),
@@ -118,7 +118,7 @@ package final class ConnectionPool: @unchecked Sendable {
   /// Opening one costs some 100 µs; an idle one costs a lock. Throws `SQLITE_MISUSE` after
   /// `close()`, which another thread may have called.
   /// A looking reader opened later than the first may see a newer state; see `reopenIfChanged()`.
-  /// In memory, a reader can't read beside an open write transaction: on the thread inside
+  /// In memory, a reader can't read during an open write transaction: on the thread inside
   /// `withWriter`, the writer itself is leased.
   package func lease() throws(SQLiteError) -> Connection {
     if let writer = borrowedWriter { return writer }
@@ -226,7 +226,7 @@ package final class ConnectionPool: @unchecked Sendable {
     return try body(writer)
   }
 
-  /// Closes the writer, once nobody uses it, and the idle readers.
+  /// Closes the writer, once it isn't in use, and the idle readers.
   ///
   /// A leased reader is closed when it is given back. Closing twice is harmless.
   package func close() {

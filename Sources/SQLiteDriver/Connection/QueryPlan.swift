@@ -113,7 +113,7 @@ extension QueryPlan.Node {
     return nil
   }
 
-  /// Whether the rows themselves need not be read: the index holds all that is asked for.
+  /// Whether the rows themselves need not be read: the index contains every column that is read.
   package var isCovering: Bool { detail.contains(" COVERING INDEX") }
 
   /// Whether the index is made for this run alone.
@@ -149,7 +149,7 @@ extension QueryPlan {
   /// The plan with the condition of each partial index that is scanned behind its name.
   ///
   /// `SCAN t0 USING INDEX warm` becomes `SCAN t0 USING INDEX warm WHERE ZLATITUDE > 50`: SQLite's words do
-  /// not tell such a scan from one of all rows. What was printed so can be read back.
+  /// not distinguish such a scan from one of all rows. The printed form can be read back.
   /// - Parameter condition: The condition of the index of a name; nil when it is not partial.
   package func telling(
     conditionsOfPartialIndexes condition: (String) -> String?
@@ -170,8 +170,8 @@ extension QueryPlan {
 extension QueryPlan.Node {
   static let conditionMark = " WHERE "
 
-  /// The condition of the partial index that is scanned; nil for any other step, and as long as nobody
-  /// has told it.
+  /// The condition of the partial index that is scanned; nil for any other step, and as long as it
+  /// isn't set.
   package var partialCondition: String? {
     guard operation == .scan, let mark = detail.firstRange(of: QueryPlan.Node.conditionMark) else {
       return nil
@@ -191,7 +191,7 @@ extension Connection {
     return Connection.condition(ofIndex: sql)
   }
 
-  /// What stands behind WHERE in `CREATE INDEX`, outside of brackets and quotes.
+  /// The WHERE clause of `CREATE INDEX`, outside of parentheses and quotes.
   static func condition(ofIndex sql: String) -> String? {
     var depth = 0
     var quote: Character?
@@ -221,7 +221,7 @@ extension QueryPlan {
   ///
   /// Takes the tree of newer libraries (`` `--SEARCH t0 … ``) and the columns of older ones
   /// (`0|0|0|SEARCH TABLE …`), with or without the line `QUERY PLAN`. Other lines are left out, so
-  /// a text without a plan gives one without steps.
+  /// text without a plan gives one without steps.
   package init(lines: [String]) {
     var rows: [Row] = []
     /// The numbers of the steps that are open, from the outside in.
@@ -263,7 +263,7 @@ extension QueryPlan {
   ///
   /// `SCAN … USING COVERING INDEX` is one: it reads the whole index. Scans of integer arrays and
   /// other virtual tables, of constant rows and of subqueries are not; a subquery that is read
-  /// under another name than its own cannot be told from a table and counts.
+  /// under another name can't be distinguished from a table and counts.
   package var fullScans: [Node] {
     let nodes = nodes
     let inner = Set(nodes.compactMap(\.definedName))
@@ -280,13 +280,13 @@ extension QueryPlan {
     !fullScans.isEmpty
   }
 
-  /// What rows are sorted or told apart for outside an index: `ORDER BY`, `GROUP BY`, `DISTINCT`,
+  /// What the temp B-trees of the plan are for: `ORDER BY`, `GROUP BY`, `DISTINCT`,
   /// `UNION`, or `RIGHT PART OF ORDER BY` where an index gives the first part.
   package var tempBTrees: [String] {
     nodes.compactMap(\.tempBTreePurpose)
   }
 
-  /// Whether rows are sorted or told apart outside an index.
+  /// Whether the plan uses a temp B-tree.
   package var usesTempBTree: Bool {
     !tempBTrees.isEmpty
   }

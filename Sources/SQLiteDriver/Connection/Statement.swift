@@ -9,7 +9,7 @@ package import ProfileEvents
 /// earlier: a statement left in the middle of its rows keeps a read transaction open.
 /// Do not keep one longer than the lease of its connection; drop it on the connection's thread.
 package final class Statement {
-  /// Where a statement stands between being handed out and being free for others.
+  /// The state of a statement: checked out, or free for others.
   enum State: UInt8 {
     /// Reset, nothing bound.
     case clean
@@ -47,7 +47,7 @@ package final class Statement {
   /// True: there is one, read it by the column accessors. False: the end.
   ///
   /// After the end, and after an error, the next `step()` runs the statement again with the same
-  /// values. After an error the statement is reset: it holds no lock.
+  /// values. After an error the statement is reset: it has no lock.
   package func step() throws(SQLiteError) -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW {
@@ -61,7 +61,7 @@ package final class Statement {
     throw failure(code)
   }
 
-  /// Ends the run, lets go of locks and rows and clears all values.
+  /// Ends the run, releases locks and rows, and clears all values.
   package func reset() {
     guard state != .clean else { return }
     rewind()
@@ -69,7 +69,7 @@ package final class Statement {
     state = .clean
   }
 
-  /// Ends the run and lets go of locks and rows; what is bound stays bound, for a run that binds every
+  /// Ends the run and releases locks and rows; bound values stay, for a run that binds every
   /// value again.
   package func rewind() {
     sqlite3_reset(handle)
@@ -95,8 +95,8 @@ package final class Statement {
 }
 
 // Texts and bytes are bound with their known length, so they may hold zero bytes. SQLite copies them,
-// unless they are bound in place, so they may go away at once. Indexes count from 1. Binding fails for an index the text does not have,
-// and while the statement stands in the middle of its rows.
+// unless they are bound in place, so they may go away at once. Indexes count from 1. Binding fails for
+// an index that the SQL doesn't have, and while the statement is between two of its rows.
 extension Statement {
   /// Binds a value of any kind.
   package func bind(_ value: SQLiteValue, at index: Int32) throws(SQLiteError) {
@@ -126,14 +126,14 @@ extension Statement {
     try check(sqlite3_bind_double(handle, index, value))
   }
 
-  /// Binds a text.
+  /// Binds a string.
   package func bind(_ value: String, at index: Int32) throws(SQLiteError) {
     var text = value
     try check(
       text.withUTF8 { cdprof_bind_text(handle, index, $0.baseAddress, UInt64($0.count)) })
   }
 
-  /// Binds a text by its UTF-8, which must stay where it is until another value is bound there or the
+  /// Binds a string by its UTF-8, which must stay where it is until another value is bound there or the
   /// statement is reset.
   package func bindTextInPlace(
     _ bytes: UnsafeRawBufferPointer, at index: Int32
@@ -190,14 +190,14 @@ extension Statement {
     sqlite3_column_name(handle, column).map { String(cString: $0) } ?? ""
   }
 
-  /// What the row holds there.
+  /// The storage class of the row's value.
   ///
   /// Ask before any accessor that converts.
   package func type(_ column: Int32) -> ColumnType {
     ColumnType(code: sqlite3_column_type(handle, column))
   }
 
-  /// Whether the row holds NULL there.
+  /// Whether the row's value is NULL.
   package func isNull(_ column: Int32) -> Bool {
     sqlite3_column_type(handle, column) == SQLITE_NULL
   }
@@ -212,7 +212,7 @@ extension Statement {
     sqlite3_column_double(handle, column)
   }
 
-  /// SQLite's own memory of a text, as UTF-8 without an end mark.
+  /// SQLite's own memory of a string, as UTF-8 without a terminator.
   ///
   /// Valid until the next `step()`, `reset()` or conversion of the same column. Empty for NULL.
   package func text(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
@@ -220,23 +220,23 @@ extension Statement {
     return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// SQLite's own memory of a blob, or of a text's bytes.
+  /// SQLite's own memory of a blob, or of a string's bytes.
   ///
   /// Valid until the next `step()`, `reset()` or conversion of the same column. Empty for NULL and
-  /// for a value of no bytes; `type(_:)` tells them apart.
+  /// for a value of no bytes; `type(_:)` distinguishes them.
   package func blob(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// A copy of a text.
+  /// A copy of a string.
   ///
-  /// Bytes that are no UTF-8 become U+FFFD.
+  /// Invalid UTF-8 becomes U+FFFD.
   package func string(_ column: Int32) -> String {
     String(decoding: text(column), as: UTF8.self)
   }
 
-  /// A copy of whatever the row holds there.
+  /// A copy of the row's value.
   package func value(_ column: Int32) -> SQLiteValue {
     switch type(column) {
     case .null: .null
@@ -268,7 +268,7 @@ extension Statement {
   ///
   /// Read it before and after a run; the difference is the run's. The pages and the calls of functions
   /// and collations are those of the whole connection, which runs one statement at a time, apart from
-  /// statements that stand in the middle of their rows. About 300 ns.
+  /// statements that are between two of their rows. About 300 ns.
   package var work: StatementWork {
     StatementWork(
       vmSteps: status(.vmSteps, reset: false),

@@ -1,10 +1,10 @@
 /// The prepared statements of one connection, by text.
 struct StatementCache {
-  /// What the cache has for a text.
+  /// The entry of the cache for SQL.
   enum Found {
-    /// A statement nobody uses.
+    /// A statement that isn't in use.
     case idle(Statement)
-    /// A statement somebody is binding or stepping.
+    /// A statement that is being bound or stepped.
     case taken
     case absent
   }
@@ -24,7 +24,7 @@ struct StatementCache {
     self.limit = limit
   }
 
-  /// Looks a text up.
+  /// Looks up SQL.
   ///
   /// Asking for the same text as the time before costs no hashing.
   mutating func find(_ sql: String) -> Found {
@@ -49,14 +49,14 @@ struct StatementCache {
 
   /// Lets all statements go.
   ///
-  /// Those still held elsewhere live until they are dropped.
+  /// Those that are still referenced live until they're released.
   mutating func removeAll() {
     slots.removeAll()
     places.removeAll()
     latest = 0
   }
 
-  /// A statement that was dropped while in use is idle again: nobody but the cache holds it.
+  /// A statement that was released while in use is idle again: only the cache references it.
   private mutating func isIdle(_ place: Int) -> Bool {
     slots[place].statement.state != .inUse
       || isKnownUniquelyReferenced(&slots[place].statement)

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A rollback journal can name a super-journal: a file anywhere, which SQLite reads and then deletes
 /// once the journal is rolled back. Core Data never writes such a journal, and a journal may come from
-/// anywhere, so SQLite gets an empty stand-in instead of the file, and the file isn't deleted. Whether
+/// anywhere, so SQLite gets an empty placeholder instead of the file, and the file isn't deleted. Whether
 /// the file exists still decides whether the journal is rolled back, as SQLite documents it.
 ///
 /// A database, journal, or WAL that exists and isn't a regular file isn't opened: a FIFO would block.

@@ -12,7 +12,7 @@ extension Connection {
   /// Opens a file so that nothing in its folder changes, and reads its first page.
   ///
   /// Waits until the last write is 20 ms ago, so that the next one shows, and starts again when
-  /// somebody writes in between. A store that is written to all the time is busy: after 0.3 s of
+  /// a writer intervenes. A store that is written to all the time is busy: after 0.3 s of
   /// waiting, or after six openings.
   static func look(
     at path: String, sharing copy: PrivateCopy?

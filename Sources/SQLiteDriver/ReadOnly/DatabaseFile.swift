@@ -3,7 +3,7 @@ import Foundation
 
 /// The bytes of a database file, read through SQLite's own file system.
 ///
-/// Closing any descriptor of a file drops every POSIX lock this process holds on it, also those of
+/// Closing any descriptor of a file drops every POSIX lock that this process has on it, also those of
 /// SQLite's connections. SQLite knows and closes late; our own `close` would not.
 /// See <https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
 final class DatabaseFile {
@@ -98,7 +98,7 @@ struct DatabaseHeader {
     bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) }
   }
 
-  /// What the header says against the file, which lies beside the inspected neighbors.
+  /// Compares the header with the file, next to the inspected WAL and journal.
   ///
   /// With a log or a journal to be applied, the size is not yet what it should be.
   func problem(path: String, _ inspection: StoreFileInspection) -> StoreFileProblem? {
@@ -122,10 +122,10 @@ struct DatabaseHeader {
   }
 }
 
-/// What tells whether a file was touched: its identity, size and time of last writing.
+/// Identifies a version of a file: its identity, size, and modification time.
 ///
 /// The time has the file system's resolution, often some milliseconds: two writes within that look
-/// like one when the size stays. `StoreFileInspection.isSettled` tells when that is over.
+/// like one when the size stays. `StoreFileInspection.isSettled` is true when that is over.
 package struct FileStamp: Sendable, Hashable {
   package let device: UInt64
   package let inode: UInt64
@@ -136,7 +136,7 @@ package struct FileStamp: Sendable, Hashable {
 
   /// The stamp of a regular file; nil when there is none of that name.
   ///
-  /// - Parameter followsLinks: Whether a link stands for the file that it names.
+  /// - Parameter followsLinks: Whether links are followed.
   package init?(path: String, followsLinks: Bool = true) {
     var info = stat()
     let result = followsLinks ? stat(path, &info) : lstat(path, &info)

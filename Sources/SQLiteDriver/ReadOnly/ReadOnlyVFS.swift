@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Without locks and shared memory SQLite reads a write-ahead log in exclusive mode, with the
 /// log's index in its own memory. `vfs=unix-none` does nearly the same; it would create a log that
-/// disappeared, delete one beside an empty database, change a log's owner when root looks, and drop
+/// disappeared, delete one next to an empty database, change the WAL's owner if root reads it, and drop
 /// the locks of this process's other connections when it closes (see `DatabaseFile`).
 enum ReadOnlyVFS {
   static let name = "cdprof-looking"

@@ -15,7 +15,7 @@ package enum StoreFileProblem: Error, Sendable, Hashable {
   case notADatabase(path: String)
   /// The whole graph as one XML document, as Apple's framework writes it on macOS.
   case documentStore(path: String)
-  /// The header tells of more bytes than there are, as after a copy that was cut off.
+  /// The header gives more bytes than the file has, as in a truncated copy.
   case truncated(path: String, expectedBytes: Int64, foundBytes: Int64)
   /// A SQLite file whose content contradicts itself.
   case corrupt(path: String, reason: String)
@@ -60,7 +60,7 @@ extension StoreFileProblem: CustomStringConvertible {
 extension StoreFileProblem {
   /// Looks at a file and says what is wrong with it; nil when it opens and its schema can be read.
   ///
-  /// Changes nothing in the folder and waits for nobody. Reads the header and the schema, not every
+  /// Changes nothing in the folder and doesn't wait. Reads the header and the schema, not every
   /// page: damage further in shows when it is read. A file with a transaction to roll back is not
   /// opened, and one that is written to meanwhile gets the benefit of the doubt.
   package static func examine(path: String) -> StoreFileProblem? {
@@ -88,7 +88,7 @@ extension StoreFileProblem {
 
   private static let maximumTries = 6
 
-  /// What header and schema tell.
+  /// What the header and the schema contain.
   private static func ofFiles(
     _ inspection: StoreFileInspection, path: String
   ) -> StoreFileProblem? {
@@ -117,7 +117,7 @@ extension StoreFileProblem {
     }
   }
 
-  /// What the file system alone can tell.
+  /// What the file system provides.
   package static func ofPath(_ path: String) -> StoreFileProblem? {
     if path.isEmpty || path.utf8.contains(0) { return .missing(path: path) }
     var info = stat()
@@ -144,22 +144,22 @@ extension StoreFileProblem {
 package struct StoreFileInspection: Sendable, Hashable {
   /// How to look at the file.
   package enum Method: Sendable, Hashable {
-    /// Everything is in the database file: SQLite is told that nobody changes it.
+    /// Everything is in the database file, which is opened as immutable.
     case immutable
     /// Committed rows are in the `-wal` file: it is read with its index in memory.
     case writeAheadLog
-    /// A transaction was cut off and must be rolled back, which writes: a copy is read instead.
+    /// A hot journal must be rolled back, which writes: a copy is read instead.
     case privateCopy
   }
 
-  /// The path with links resolved; the neighbors are beside it.
+  /// The path with links resolved; the WAL and the journal are next to it.
   package let path: String
   package let database: FileStamp
   /// The write-ahead log.
   package let log: FileStamp?
   /// The rollback journal.
   package let journal: FileStamp?
-  /// Whether the journal holds pages to roll back.
+  /// Whether the journal contains pages to roll back.
   ///
   /// True also while another process is in the middle of a transaction with a rollback journal.
   package let journalIsHot: Bool
@@ -186,7 +186,7 @@ package struct StoreFileInspection: Sendable, Hashable {
     journalIsHot = StoreFileInspection.isHot(journal, path: resolved + "-journal")
   }
 
-  /// An empty database file is always read as it is: with a log or a journal beside it SQLite would
+  /// An empty database file is always read as it is: with a WAL or a journal next to it, SQLite would
   /// delete those.
   package var method: Method {
     if database.size == 0 { return .immutable }

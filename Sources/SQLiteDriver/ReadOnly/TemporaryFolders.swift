@@ -3,7 +3,7 @@ import Synchronization
 
 /// The temporary folders of this process: private copies, scratch stores.
 ///
-/// A process keeps a lock on each of its folders for as long as it lives. A folder that nobody has
+/// A process keeps a lock on each of its folders for as long as it lives. A folder that no process has
 /// locked was left behind by a process that was killed, and `removeLeftBehind()` removes it.
 package enum TemporaryFolders {
   /// The descriptors that keep the locks, by path.

@@ -42,7 +42,7 @@ extension SQLiteError: CustomStringConvertible {
     return "\(code.name): \(message)\n\(excerpt ?? sql)"
   }
 
-  /// The line of the text that holds the fault and a caret under it; nil without a place.
+  /// The line of the SQL with the error and a caret under it; nil without a position.
   package var excerpt: String? {
     guard let sql, let offset, offset <= sql.utf8.count else { return nil }
     let newline = UInt8(ascii: "\n")
@@ -96,7 +96,7 @@ extension ResultCode {
   package static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
   /// The authorizer refused the statement.
   package static let authorization = ResultCode(rawValue: SQLITE_AUTH)
-  /// The file is no SQLite database.
+  /// The file isn't a SQLite database.
   ///
   /// An encrypted one looks the same.
   package static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)

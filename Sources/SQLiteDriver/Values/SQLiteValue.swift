@@ -39,7 +39,7 @@ extension SQLiteValue: CustomStringConvertible {
   }
 }
 
-/// The storage class of one value of a row: what the file holds, whatever the column declares.
+/// The storage class of one value of a row, whatever the column declares.
 package enum ColumnType: Sendable {
   case integer
   case real
