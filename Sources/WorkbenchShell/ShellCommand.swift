@@ -1,4 +1,4 @@
-/// What the shell understands beside the verbs of the language.
+/// The shell's commands, in addition to the verbs of the language.
 package enum ShellCommand: String, CaseIterable, Sendable {
   case open
   case use

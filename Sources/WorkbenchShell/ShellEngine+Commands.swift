@@ -39,7 +39,7 @@ extension ShellEngine {
     }
   }
 
-  /// What the last step did, alike events together, numbered over the whole try.
+  /// What the last step did, alike events together, numbered over the whole run.
   private func last() throws -> ShellAnswer {
     _ = try openSession()
     let current = current
@@ -89,7 +89,7 @@ extension ShellEngine {
       return ShellAnswer("  no plan: the statement reads no table")
     }
     guard lines.first?.hasPrefix("no plan") == false else {
-      // The reason stands on the first line; the statement is on `last` already.
+      // The reason is on the first line; the statement is on `last` already.
       let reason = lines.first?.split(separator: "\n").first.map(String.init)
       throw CommandFailure(
         reason ?? "no plan", nextStep: "SQLite can't explain this statement")
@@ -104,7 +104,7 @@ extension ShellEngine {
     return ShellAnswer((explainedPredicate(of: group, in: session) + plan).map { "  " + $0 })
   }
 
-  /// What a number of `last` stands for.
+  /// The events with a number of `last`.
   ///
   /// - Throws: a problem at the word when nothing has it.
   func group(_ word: Word) throws -> EventGroup {
@@ -198,7 +198,7 @@ extension ShellEngine {
 extension ShellEngine {
   /// Tries indexes for what was done on this store, or for one statement of it, on a copy of the store.
   ///
-  /// Cost: nothing for the try; copying the file, and running the statements again for each idea. Ctrl-C
+  /// Cost: nothing for the run; copying the file, and running the statements again for each idea. Ctrl-C
   /// stops it.
   func advise(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
@@ -221,7 +221,7 @@ extension ShellEngine {
     }
   }
 
-  /// The statements of all tries on what is worked on, or that of a number of `last`.
+  /// The statements of all runs on the current store, or that of a number of `last`.
   private func advisedStatements(_ word: Word?) throws -> [AdvisedStatement] {
     guard let desk else { return [] }
     let current = desk.session.recording.statementShapes

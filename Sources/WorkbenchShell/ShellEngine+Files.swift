@@ -45,7 +45,7 @@ extension ShellEngine {
   /// In bytes.
   private static let longestSource = 16 << 20
 
-  /// Writes the tries as a report.
+  /// Writes the runs as a report.
   func report(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .report)
     // `.trace.json` ends with `.json` too: the longest ending is meant.
@@ -124,7 +124,7 @@ extension ReportFormat {
 }
 
 extension ShellWorkspace {
-  /// The tries as the variants of a run.
+  /// The runs as the variants of a result.
   fileprivate func result(of tries: [VariantResult]) -> RunResult {
     var seed: UInt64 = 0
     var chapter: Int?

@@ -4,10 +4,10 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension ShellEngine {
-  /// Writes the tries as a scenario whose expectations are what was measured.
+  /// Writes the runs as a scenario whose expectations are the measured counts.
   ///
   /// The text is read back and run before the file is written.
-  /// Cost: that of a run, with a copy of the data for each try.
+  /// Cost: that of running the scenario, with a copy of the data for each run.
   func saveScenario(_ arguments: ShellArguments) throws -> ShellAnswer {
     let word = try arguments.file(for: .saveScenario)
     let tries = try triesSoFar().filter { !$0.wasInterrupted }
@@ -56,7 +56,7 @@ extension ShellEngine {
 }
 
 extension ShellWorkspace {
-  /// The tries as a scenario on the same data.
+  /// The runs as a scenario on the same data.
   fileprivate func draft(named name: String, of tries: [ShellRun]) -> ScenarioDraft {
     let saved = tries.map { one in
       RecordedRun(

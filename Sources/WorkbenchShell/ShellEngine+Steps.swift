@@ -6,7 +6,7 @@ import StatementAnalysis
 import WorkbenchText
 
 extension ShellEngine {
-  /// Runs a line of the language and tells what it cost, and what it found.
+  /// Runs a step and returns its cost and findings.
   func runStep(_ line: String, at place: CallSite) throws -> ShellAnswer {
     try checkFirstWord(of: line)
     let written = try ShellLine.parse(line, number: place.line, file: place.file)
@@ -47,7 +47,7 @@ extension ShellEngine {
 
   /// The step with its numbers worked out from the rows of what is open.
   private func numbered(_ step: Step, on desk: ShellTarget) throws -> Step {
-    // What is wrong with its names is told first.
+    // Unknown names are reported first.
     for name in step.options.compactMap(\.number).flatMap(\.expression.names) {
       try ModelNames(desk.workspace.model).checkRows(of: name)
     }
@@ -115,7 +115,7 @@ extension ShellEngine {
 }
 
 extension ShellTarget {
-  /// Adds to the try what a step did.
+  /// Adds a step's events to the run.
   fileprivate func note(_ step: Step, summary: String, _ recorded: RecordedStep) {
     current.add(step, summary: summary, session.recording(of: recorded), recorded)
     if current.results.last?.costs.counters.transactions ?? 0 > 0 { workspace.noteChange() }
@@ -133,7 +133,7 @@ extension Verb {
 }
 
 extension ShellEngine {
-  /// Begins a new try on the same data, cold.
+  /// Starts a new run on the same data, cold.
   func reset() throws -> ShellAnswer {
     guard let desk else {
       _ = try openSession()
@@ -155,7 +155,7 @@ extension ShellEngine {
         + undone)
   }
 
-  /// Two tries side by side: the last two that ran something, or the two that are named.
+  /// Compares two runs: the last two that ran something, or the two that are named.
   func diff(_ arguments: ShellArguments) throws -> ShellAnswer {
     let all = try triesSoFar()
     guard let last = all.last, all.count > 1 else {
@@ -190,7 +190,7 @@ extension ShellEngine {
       table: ShellTable(["metric", pair[0].name, pair[1].name, "difference"], rows))
   }
 
-  /// The tries that ran something, the present one among them.
+  /// The runs that ran something, including the current one.
   ///
   /// Their numbers are their places, counted from 1.
   func triesSoFar() throws -> [ShellRun] {
@@ -201,7 +201,7 @@ extension ShellEngine {
 }
 
 extension ShellTarget {
-  /// What the rules find in the present try; those that try indexes are `advise`'s.
+  /// The findings of the current run, except missing indexes, which are `advise`'s.
   ///
   /// Cost: a pass over its events for each rule.
   var found: FindingSearch.Found {
@@ -210,7 +210,7 @@ extension ShellTarget {
     return FindingSearch.all(of: work, steps: current.findings, silence: workspace.silence)
   }
 
-  /// The present try with all that a report tells of it.
+  /// The current run with all that a report contains of it.
   ///
   /// Costs a copy and a sort of its events, and an EXPLAIN for each shape of statement.
   func finished() throws -> ShellRun {

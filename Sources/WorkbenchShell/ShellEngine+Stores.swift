@@ -7,7 +7,7 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension ShellEngine {
-  /// Opens another store or scenario beside what is open, and works on it.
+  /// Opens another store or scenario, keeps the others open, and makes it current.
   func open(_ arguments: ShellArguments) throws -> ShellAnswer {
     guard let file = arguments.words.first else {
       throw CommandFailure(
@@ -98,7 +98,7 @@ extension ShellEngine {
     return ShellAnswer("  \(chosen.name) is closed\(next)")
   }
 
-  /// What listens to every session beside its recorder.
+  /// The sinks of every session, in addition to its recorder.
   var sinks: [any EventSink] {
     [sqlLog?.sink, stackRequest].compactMap { $0 }
   }
@@ -133,7 +133,7 @@ extension ShellEngine {
 extension ShellEngine {
   /// The entities with their saved rows as a tree, or the properties of one of them.
   ///
-  /// One COUNT an entity, beside the session: the try's counters do not see it.
+  /// One COUNT per entity, outside of the session: the run's counters don't include it.
   func entities(_ arguments: ShellArguments) throws -> ShellAnswer {
     let session = try openSession()
     if let word = arguments.words.first {
@@ -212,7 +212,7 @@ extension ShellEngine {
 
   /// Asks SQLite itself, on a connection of its own that reads only.
   ///
-  /// Cost: nothing for the try. Ctrl-C stops it.
+  /// Cost: nothing for the run. Ctrl-C stops it.
   /// - Parameter start: where the query begins in the line, in characters.
   func ask(_ query: String, at start: Int, in line: String) throws -> ShellAnswer {
     let session = try openSession()

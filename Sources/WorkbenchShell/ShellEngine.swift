@@ -55,7 +55,7 @@ package final class ShellEngine {
     return "\(desk.line) · \(hint)"
   }
 
-  /// What stands before the cursor: with several open, which one is worked on.
+  /// The prompt: with several stores open, the current one.
   package var prompt: String {
     guard desks.count > 1, let desk else { return "cdprof> " }
     return "cdprof \(desk.name)> "
@@ -72,7 +72,7 @@ package final class ShellEngine {
 
   /// Runs one line.
   ///
-  /// Cost: the step's own, however long the try is; a line that is wrong runs nothing. An empty line or a
+  /// Cost: the step's own, however long the run is; an invalid line runs nothing. An empty line or a
   /// comment has an empty answer. Where `output` named a file, what is printed goes there and the answer
   /// has no lines.
   /// - Parameter line: without its end.
@@ -93,7 +93,7 @@ package final class ShellEngine {
     return answer
   }
 
-  /// Runs one line that stands somewhere, and says which rows it could not show.
+  /// Runs one line from a source location, and reports rows that couldn't be shown.
   func answer(to line: String, at place: CallSite) -> ShellAnswer {
     let damagedRows = session?.damagedRows
     var answer = plainAnswer(to: line, at: place)
@@ -127,7 +127,7 @@ package final class ShellEngine {
   var workspace: ShellWorkspace? { desk?.workspace }
   var session: Session? { desk?.session }
 
-  /// The try that goes on.
+  /// The current run.
   var current: ShellRun { desk?.current ?? ShellRun(number: 1) }
 }
 
@@ -139,7 +139,7 @@ extension LineWords.Token {
 }
 
 extension ShellEngine {
-  /// Sets or tells how much SQL is logged.
+  /// Sets or prints how much SQL is logged.
   func setSQLLevel(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       let level = try ShellArguments.number(
@@ -160,7 +160,7 @@ extension ShellEngine {
         + (level >= 2 && !showsBinds ? ", bound values kept back (start with --show-binds)" : ""))
   }
 
-  /// Sets or tells what events keep beside the counts.
+  /// Sets or prints what events record in addition to the counts.
   func setRecording(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       let wanted = try ShellArguments.choice(word, of: ["stacks", "off"], command: .record)
@@ -178,7 +178,7 @@ extension ShellEngine {
         : "  recorded: every event with its call stack; times are longer for it")
   }
 
-  /// Sets or tells how rows are printed.
+  /// Sets or prints how rows are printed.
   func setMode(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       let chosen = try ShellArguments.choice(
@@ -188,7 +188,7 @@ extension ShellEngine {
     return ShellAnswer("  mode: \(mode.rawValue)")
   }
 
-  /// Sets or tells whether long answers stop at the end of the screen.
+  /// Sets or prints whether long answers are paged.
   func setPager(_ arguments: ShellArguments) throws -> ShellAnswer {
     if let word = arguments.words.first {
       pages = try ShellArguments.choice(word, of: ["on", "off"], command: .pager) == "on"
@@ -247,7 +247,7 @@ extension ShellEngine {
       didYouMean: NearestName.of(word.text, among: known), nextStep: "`help` lists them all")
   }
 
-  /// The verbs that can be typed: those that run and are no command of the same name.
+  /// The verbs that can be typed: those that run and aren't the name of a command.
   static let verbs = Verb.allCases.filter { verb in
     ShellCommand(rawValue: verb.rawValue) == nil
   }

@@ -4,7 +4,7 @@ import ScenarioLanguage
 
 /// Everything typed between two resets: what ran, and what it cost.
 ///
-/// Each step adds its own part, so that the next one costs the same however long the try is.
+/// Each step adds its own part, so that the next one costs the same however long the run is.
 struct ShellRun {
   /// Counted from 1.
   let number: Int
@@ -18,13 +18,13 @@ struct ShellRun {
   private(set) var costs = Costs()
   /// Sums of the metrics that no counter has, such as `scanned`.
   private(set) var uncounted: [Metric: Int] = [:]
-  /// What the steps did, numbered over the whole try.
+  /// What the steps did, numbered over the whole run.
   private(set) var groups: [EventGroup] = []
   /// Which of the groups are those of the last step.
   private(set) var lastGroups = 0..<0
   /// The steps as they ran, one that was stopped included.
   private(set) var results: [StepResult] = []
-  /// All that a report tells of it; made when the try is over or a report is asked for.
+  /// All that a report contains of it; made when the run is over or a report is written.
   var result: VariantResult?
   private var begin: UInt64?
 

@@ -143,7 +143,7 @@ extension ShellTable.Cell {
 package struct ShellAnswer: Sendable {
   /// Lines for standard output, without ends of line.
   package var lines: [String]
-  /// The same as rows, for modes other than `table`, or in place of lines; nil for running text.
+  /// The same as rows, for modes other than `table`, or instead of lines; nil for running text.
   package var table: ShellTable?
   /// Why the line was not done; nil when it was.
   package var failure: CommandFailure?

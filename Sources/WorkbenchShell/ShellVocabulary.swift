@@ -3,18 +3,18 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// The words that may stand at the end of an unfinished line of the shell.
+/// The words that can complete an unfinished line of the shell.
 ///
-/// A plain value of one moment: what is open, and which results are held.
+/// A value at one moment: the open store and the named results.
 package struct ShellVocabulary: Sendable {
-  /// What may stand there.
+  /// What can follow.
   package enum Candidates: Sendable, Equatable {
     case words([String])
     case files
   }
 
   let names: ModelNames?
-  /// Results that are held, and contexts.
+  /// Named results and contexts.
   let known: KnownNames
   /// The names of what is open.
   private let desks: [String]
@@ -25,7 +25,7 @@ package struct ShellVocabulary: Sendable {
     self.desks = desks
   }
 
-  /// What may take the place of the line's last word, which may be empty.
+  /// The words that can replace the line's last word, which may be empty.
   ///
   /// - Parameter line: up to where the word ends.
   package func candidates(for line: String) -> Candidates {
@@ -106,7 +106,7 @@ extension ShellVocabulary {
     }
   }
 
-  /// What may stand inside of a quoted text: in a predicate the entity's key paths.
+  /// What can be in quotes: in a predicate, the entity's key paths.
   func textChoices(after words: [String], last: String) -> [String] {
     guard let verb = words.first.flatMap(Verb.init(rawValue:)),
       words.contains(OptionWord.predicate.rawValue)
@@ -115,7 +115,7 @@ extension ShellVocabulary {
       .filter { $0.hasPrefix(last) }.sorted()
   }
 
-  /// What may stand behind a verb and its subject: key paths, options, an option's value.
+  /// What can follow a verb and its subject: key paths, options, an option's value.
   func optionChoices(of verb: Verb, after words: [String], last: String) -> [String] {
     let others = (verb.named == nil ? [] : ["as"]) + ["fails"]
     let all = verb.allOptions.map(\.rawValue) + others

@@ -5,7 +5,7 @@ import SQLiteDriver
 package import ScenarioLanguage
 package import WorkbenchText
 
-/// What the shell is on: a store that is looked at, or a scenario's data in a scratch store.
+/// What the shell is on: a store that is open read-only, or a scenario's data in a scratch store.
 ///
 /// Opening a store changes no byte. A scratch store lies in a temporary folder until `close()`.
 package final class ShellWorkspace {
@@ -17,7 +17,7 @@ package final class ShellWorkspace {
 
   /// What may be changed.
   package enum Writing: String, Sendable {
-    /// Nothing: a store is only looked at.
+    /// Nothing: the store is open read-only.
     case never
     /// A copy of the store, which goes with the shell.
     case copy = "write"
@@ -47,12 +47,12 @@ package final class ShellWorkspace {
   /// Whether the store has a transaction to roll back and a private copy is read instead.
   package let isPrivateCopy: Bool
 
-  /// The data as it was made, which no try changes.
+  /// The data as it was generated, which no run changes.
   private let data: URL
   private let scratch: URL?
   private var copies = 0
   private let writing: Writing
-  /// Whether a try has written to the store itself.
+  /// Whether a run has written to the store itself.
   private(set) var wasChanged = false
 
   /// Opens a file: a scenario when its name ends in `.yml` or `.yaml`, a store otherwise.
@@ -76,7 +76,7 @@ package final class ShellWorkspace {
   ///
   /// Cost: for a copy, copying the file; for a guess, some SELECTs a table.
   ///
-  /// - Parameter guesses: whether a store without a model is looked at with one read off its tables.
+  /// - Parameter guesses: whether the model of a store without one is inferred from its tables.
   /// - Throws: `InvalidInputError`, the framework's `NSError`.
   package init(
     store: URL, path: String, writing: Writing = .never, guesses: Bool = false
@@ -146,7 +146,7 @@ package final class ShellWorkspace {
     close()
   }
 
-  /// Removes the scratch store; a store that is looked at stays as it is.
+  /// Removes the scratch store; a store that is open read-only isn't changed.
   package func close() {
     if let scratch { ScratchFolders.remove(scratch) }
   }
@@ -154,7 +154,7 @@ package final class ShellWorkspace {
   /// Whether nothing can be changed.
   package var isReadOnly: Bool { writing == .never }
 
-  /// Whether what a try saves is there for the next one.
+  /// Whether the next run has what a run saved.
   var keepsChanges: Bool { writing == .inPlace }
 
   /// The findings that the scenario suppresses; none for a store.
@@ -162,7 +162,7 @@ package final class ShellWorkspace {
     if case .scenario(let scenario) = subject { scenario.silence } else { [] }
   }
 
-  /// Notes that a try has saved something.
+  /// Notes that a run has saved something.
   func noteChange() {
     if keepsChanges { wasChanged = true }
   }
@@ -230,7 +230,7 @@ final class ShellTarget {
   let name: String
   let workspace: ShellWorkspace
   var session: Session
-  /// The tries that are over; each ran at least one step.
+  /// The finished runs; each ran at least one step.
   var tries: [ShellRun] = []
   var current = ShellRun(number: 1)
 

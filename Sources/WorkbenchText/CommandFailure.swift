@@ -23,7 +23,7 @@ package struct CommandFailure: Error, Sendable {
     nextStep = problem.nextStep
   }
 
-  /// The failure of a line that stands in a file.
+  /// The failure of a line of a file.
   package func at(_ place: String) -> CommandFailure {
     CommandFailure(message: "\(place): \(message)", excerpt: excerpt, nextStep: nextStep)
   }
@@ -72,7 +72,7 @@ package enum ErrorText {
 
   /// The errors that an error sums up, a sentence each, those of the same words counted.
   ///
-  /// Empty for an error that stands for itself alone.
+  /// Empty for an error that needs no next step.
   package static func details(of error: NSError) -> [String] {
     let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
     var order: [String] = []

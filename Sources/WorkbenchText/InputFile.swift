@@ -88,9 +88,9 @@ extension InvalidInputError {
   }
 }
 
-/// What a path leads to.
+/// The kind of file at a path.
 package enum FileKind {
-  /// The mode of a file; nil if there's none, or none that can be looked at.
+  /// The mode of a file; nil if there's none, or none that can be inspected.
   package static func mode(of path: String, followingLinks: Bool) -> mode_t? {
     var status = stat()
     let result = followingLinks ? stat(path, &status) : lstat(path, &status)

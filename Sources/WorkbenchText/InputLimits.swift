@@ -30,7 +30,7 @@ package enum InputLimits {
   package static let terms = 200
   /// The value of an expression, and rows or a time that a log or a result reports.
   package static let value = 1_000_000_000_000_000
-  /// Values in a YAML file once its aliases are replaced by what they stand for.
+  /// Values in a YAML file once its aliases are expanded.
   package static let expandedValues = 100_000
   /// Uses of aliases in a YAML file.
   package static let aliases = 16

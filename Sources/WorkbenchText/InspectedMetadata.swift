@@ -22,7 +22,7 @@ package struct InspectedMetadata {
   /// Reads the table.
   ///
   /// One statement.
-  /// - Throws: `InvalidInputError` when it holds nothing that can be read; `SQLiteError`.
+  /// - Throws: `InvalidInputError` if nothing in it can be read; `SQLiteError`.
   package init(reading connection: Connection, path: String) throws {
     let row = try HousekeepingTables.row(
       "SELECT Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)

@@ -14,7 +14,7 @@ package enum JSONOutput {
     return Data(PrintableText.escaped(json: json) + [UInt8(ascii: "\n")])
   }
 
-  /// What holds no other object or list on one line, so that many small ones can be read.
+  /// Objects and lists without nested ones on one line, so that many small ones are readable.
   ///
   /// - Throws: as `lines`.
   package static func flat(_ value: some Encodable) throws -> Data {
@@ -29,11 +29,11 @@ package enum JSONOutput {
   }
 }
 
-/// Lays compact JSON out in lines: an object or list that holds no other stands on one.
+/// Lays compact JSON out in lines: an object or list without nested ones is on one line.
 struct JSONLayout {
   private var result: [UInt8] = []
   private var depth = 0
-  /// Whether the innermost container stands on one line.
+  /// Whether the innermost container is on one line.
   private var isFlat = false
 
   /// The same JSON, indented by two blanks, with a newline at its end.
@@ -86,7 +86,7 @@ struct JSONLayout {
     result.append(contentsOf: repeatElement(UInt8(ascii: " "), count: depth * 2))
   }
 
-  /// For the place of each opening bracket, whether nothing nested lies behind it.
+  /// For the index of each opening bracket, whether nothing nested follows it.
   private static func flatContainers(in json: [UInt8]) -> [Bool] {
     var flat = [Bool](repeating: false, count: json.count)
     var open: [Int] = []
@@ -110,7 +110,7 @@ struct JSONLayout {
     private var isOpen = false
     private var isEscaped = false
 
-    /// Whether the next byte belongs to a text, its quotation marks included.
+    /// Whether the next byte is part of a string, including its quotation marks.
     mutating func isInText(_ byte: UInt8) -> Bool {
       guard isOpen else {
         isOpen = byte == UInt8(ascii: "\"")
@@ -138,7 +138,7 @@ package struct JSONFields {
   /// The whole object.
   package var object: String { text + "}" }
 
-  /// Adds a text; nothing for nil.
+  /// Adds a string; nothing for nil.
   package mutating func add(_ key: StaticString, _ value: String?) {
     if let value { add(raw: key, JSONText.quoted(value)) }
   }
@@ -173,7 +173,7 @@ package struct JSONFields {
 
 /// Texts as JSON writes them.
 package enum JSONText {
-  /// Returns a text in quotation marks.
+  /// Returns a string in quotation marks.
   ///
   /// Escaped are what JSON requires and what would act on a terminal.
   package static func quoted(_ text: String) -> String {

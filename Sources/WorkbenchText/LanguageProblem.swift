@@ -71,7 +71,7 @@ package struct Word: Sendable, Hashable {
     self.isQuoted = isQuoted
   }
 
-  /// The place of some characters of the text, past an opening quote.
+  /// The source range of some characters, after an opening quote.
   ///
   /// - Parameter offset: in characters of `text`, from 0. Escapes before it shift the place.
   package func place(at offset: Int, length: Int = 1) -> SourceRange {

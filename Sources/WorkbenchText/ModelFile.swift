@@ -11,7 +11,7 @@ package enum ModelFile {
       ? NSManagedObjectModel.inStore(at: url) : NSManagedObjectModel.read(contentsOf: url)
   }
 
-  /// Whether a path leads to what is to be a store: a file with neither the name nor the first
+  /// Whether a path is that of a store: a file with neither the name nor the first
   /// bytes of a model.
   package static func isStore(_ url: URL) -> Bool {
     var isFolder: ObjCBool = false

@@ -16,7 +16,7 @@ package struct ModelNames: Sendable {
 
   /// The entity of a name.
   ///
-  /// - Throws: a problem at the place of the name when there is none.
+  /// - Throws: a problem at the name if there's none.
   package func entity(
     _ name: String, at place: SourceRange
   ) throws(LanguageProblem) -> NSEntityDescription {
@@ -31,7 +31,7 @@ package struct ModelNames: Sendable {
   ///
   /// - Parameters:
   ///   - keyPath: `date`, `country.continent.updatedAt`.
-  ///   - place: the place of its first character.
+  ///   - place: the source range of its first character.
   /// - Throws: a problem at the first part that isn't a property, or that cannot be followed.
   package func resolve(
     _ keyPath: String, from entity: NSEntityDescription, at place: SourceRange
@@ -98,7 +98,7 @@ package struct ModelNames: Sendable {
 
   /// A property of an entity, inherited ones included.
   ///
-  /// - Throws: a problem at the place of the name when there is none.
+  /// - Throws: a problem at the name if there's none.
   package func property(
     _ name: String, of entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) -> NSPropertyDescription {

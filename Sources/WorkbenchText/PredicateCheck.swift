@@ -1,10 +1,10 @@
 package import OpenCoreData
 
-/// Reads a predicate and holds its key paths against an entity.
+/// Reads a predicate and checks its key paths against an entity.
 package struct PredicateCheck {
   let names: ModelNames
   let entity: NSEntityDescription
-  /// Names of values that are computed and that it may use beside the entity's keys.
+  /// Names of computed values that it can use in addition to the entity's keys.
   var computed: Set<String> = []
   /// Whether variables get their values later, as those of a model's fetch requests do.
   var givesVariables = false

@@ -22,7 +22,7 @@ struct Console: Sendable {
     Console.print(Array(text.utf8), to: STDOUT_FILENO)
   }
 
-  /// Shows a text that the next call takes away again; nil only takes it away.
+  /// Shows a text that the next call replaces; nil removes it.
   func show(passing text: String?) {
     Console.print(Console.passing(text ?? ""), to: STDOUT_FILENO)
   }

@@ -1,6 +1,6 @@
 /// How the program ends.
 enum ExitStatus: Int32 {
-  /// All went well and everything held.
+  /// Everything succeeded, and all expectations are met.
   case success = 0
   /// A run failed.
   case runFailed = 1

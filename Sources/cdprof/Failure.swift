@@ -5,7 +5,7 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// An error as the program tells it, with the status it ends with.
+/// An error as the program prints it, with its exit status.
 struct Failure {
   /// For standard error.
   let text: String

@@ -49,7 +49,7 @@ struct Pager {
     case page
     case line
     case enough
-    /// A character, or the first byte of one, that nobody presses to leave a pager.
+    /// A character, or the first byte of one, that doesn't leave a pager.
     case typed(UInt8)
 
     /// - Parameter bytes: What the key sent: one byte, or a sequence that begins with an escape.
@@ -68,14 +68,14 @@ struct Pager {
     }
   }
 
-  /// Lines of the screen that a text takes.
+  /// The number of screen lines that lines of text take.
   private static func height(
     of lines: ArraySlice<String>, on size: (rows: Int, columns: Int)
   ) -> Int {
     lines.reduce(0) { $0 + max(1, ($1.count + size.columns - 1) / size.columns) }
   }
 
-  /// The terminal's size; nil where there is none, or one that does not tell.
+  /// The terminal's size; nil if there's none, or if it's unknown.
   private static var screen: (rows: Int, columns: Int)? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 2, size.ws_col > 0

@@ -62,7 +62,7 @@ struct Predicate: Executable {
 
   private func explanation(_ console: Console) throws -> PredicateExplanation {
     guard let entity else { return try PredicateExplanation(format) }
-    // A mistake in the format is told before one in a file.
+    // An error in the format is reported before one in a file.
     _ = try PredicateExplanation(format)
     if let plan { try InvalidInputError.check(URL(fileURLWithPath: plan)) }
     let path = model ?? plan ?? ""

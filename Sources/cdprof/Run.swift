@@ -107,7 +107,7 @@ struct Run: Executable {
     }
     var paths: [String: String] = [:]
     for file in files {
-      // What is not there is told when it is read.
+      // A missing file is reported when it's read.
       for found in (try? ScenarioFinder.files(at: file)) ?? [ScenarioFinder.named(file)] {
         if let other = paths.updateValue(found.path, forKey: found.name) {
           throw ValidationError(Messages.sameName(found.name, other, found.path))
@@ -155,7 +155,7 @@ struct Run: Executable {
     return try ScenarioRuns.status(of: runs, self, console)
   }
 
-  /// Tells an error and gives the status it stands for.
+  /// Prints an error and returns its exit status.
   func tell(_ error: any Error, _ console: Console) -> ExitStatus {
     console.endProgress()
     let failure = Failure(error)

@@ -25,7 +25,7 @@ struct ScenarioRuns: Sendable {
     var error: (any Error)?
   }
 
-  /// - Parameter name: what reports are called, with the folders they stand in.
+  /// - Parameter name: the name of the reports, with their folders.
   init(_ scenario: Scenario, named name: String, _ command: Run) {
     self.scenario = scenario
     let url = URL(fileURLWithPath: command.out, isDirectory: true)
@@ -56,7 +56,7 @@ struct ScenarioRuns: Sendable {
       name: scale == scales[0] ? name : "\(name)-scale\(scale)", force: force, log: log)
   }
 
-  /// Runs all of them, tells what came of each in their order, and gives the worst status.
+  /// Runs all of them, prints the result of each in order, and returns the worst status.
   static func status(
     of runs: [ScenarioRuns], _ command: Run, _ console: Console
   ) throws -> ExitStatus {

@@ -13,7 +13,7 @@ extension TerminalInput {
     TerminalInput.vocabulary.withLock { $0 = vocabulary }
   }
 
-  /// Answers readline's question, which words may stand where the cursor is.
+  /// Returns the words that can be completed at the cursor, for readline.
   ///
   /// - Returns: an array that readline frees, or nil for no words, or for files to be completed.
   static func completions(upTo end: Int32) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {

@@ -30,7 +30,7 @@ final class TerminalInput: Sendable {
   /// The next line; nil at the end of the input.
   ///
   /// - Parameters:
-  ///   - prompt: what stands before the cursor.
+  ///   - prompt: the text before the cursor.
   ///   - vocabulary: what Tab chooses from.
   func nextLine(after prompt: String, offering vocabulary: ShellVocabulary) -> String? {
     offer(vocabulary)

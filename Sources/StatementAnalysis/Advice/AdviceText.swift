@@ -3,7 +3,7 @@ import WorkbenchText
 
 /// Advice on indexes as lines for people.
 package enum AdviceText {
-  /// The whole of it: what was looked at, then proposals, redundant and unused indexes.
+  /// All of it: the statements, then proposals, redundant and unused indexes.
   package static func lines(_ advice: IndexAdvice) -> [String] {
     var lines = [
       "\(NumberText.counted(advice.statements, "statement shape")) read, "

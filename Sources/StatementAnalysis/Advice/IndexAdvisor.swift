@@ -6,7 +6,7 @@ package import SQLiteDriver
 ///
 /// Ideas come from what the statements compare, sort by and read; an idea becomes a proposal only when
 /// SQLite used the index on the copy and needed notably fewer VM steps for the whole work, what writing
-/// the index costs included. Proposals do not stand in each other's way: each is measured with the ones
+/// the index costs included. Proposals don't overlap: each is measured with the ones
 /// before it, and one that the others make superfluous goes.
 ///
 /// The store is copied, not changed. Cost: each idea builds its index on the copy and runs the
@@ -47,7 +47,7 @@ package struct IndexAdvisor {
     advice(on: statements) {}
   }
 
-  /// Tries indexes for statements, as long as nobody objects, and says which helped.
+  /// Tries indexes for statements until interrupted, and returns those that helped.
   ///
   /// - Parameter goOn: asked before each index that is tried; what it throws ends the search.
   package func advice(
@@ -193,7 +193,7 @@ package struct IndexAdvice: Sendable {
   package var proposals: [IndexProposal]
   package var redundant: [Redundant]
   package var unused: [Unused]
-  /// Statements that were looked at.
+  /// The number of statements.
   package var statements: Int
   /// Statements that could not be run on the copy, and were left out.
   package var unmeasured: [String]

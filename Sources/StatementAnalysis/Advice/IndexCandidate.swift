@@ -144,9 +144,9 @@ package struct IndexProposal: Sendable {
   package var name: String
   /// `byCountryAndDate`: its name in the model, which no other index of the entity has.
   package var modelName: String
-  /// The entity whose model gets it; nil where the store's model does not tell.
+  /// The entity whose model gets it; nil if the store's model doesn't have it.
   package var entity: String?
-  /// The properties, in the order of the columns; empty where the model does not tell.
+  /// The properties, in the order of the columns; empty if the model doesn't have them.
   package var properties: [String]
   /// The statements that use it, the one that gains most first.
   package var gains: [Gain]
@@ -160,7 +160,7 @@ package struct IndexProposal: Sendable {
   /// VM steps of the same work with the index.
   package var stepsAfter: Int { gains.reduce(0) { $0 + $1.after * $1.count } }
 
-  /// `Mood (country, date descending)`; columns where the model does not tell.
+  /// `Mood (country, date descending)`; columns if the model doesn't have it.
   package var title: String {
     let names = properties.isEmpty ? candidate.parts.map(\.column) : properties
     let parts = zip(names, candidate.parts).map { $0 + ($1.isDescending ? " descending" : "") }
@@ -168,7 +168,7 @@ package struct IndexProposal: Sendable {
       + (condition.map { " where \($0)" } ?? "")
   }
 
-  /// The statement that makes it by hand.
+  /// The SQL statement that creates it.
   package var sql: String { candidate.sql(named: name) }
 
   /// A name for an index of properties: `byCountryAndDate`.
@@ -185,7 +185,7 @@ package struct IndexProposal: Sendable {
     return "\(properties.first ?? candidate.parts[0].column) != nil"
   }
 
-  /// The element of an entity in an `.xcdatamodel`, line by line; empty where the model does not tell.
+  /// The element of an entity in an `.xcdatamodel`, line by line; empty if the model doesn't have them.
   package var modelElement: [String] {
     guard !properties.isEmpty else { return [] }
     let partial = condition.map { " partialIndexPredicate=\"\($0)\"" } ?? ""
@@ -203,7 +203,7 @@ struct PropertyNames {
 
   init(_ connection: Connection) {
     let anatomy = try? StoreAnatomy(reading: connection)
-    // A guessed model's names are no names of the user's model.
+    // An inferred model's names aren't those of the user's model.
     self.anatomy = anatomy?.source.isGuessed == false ? anatomy : nil
   }
 
@@ -231,7 +231,7 @@ struct PropertyNames {
   /// Whether a fetch index of a model can be this one: each of its columns is a property of one entity.
   ///
   /// `Z_PK`, `Z_ENT`, `Z_OPT`, order keys, and the columns with a destination's entity ID are no
-  /// property's, and the tables of links and of the history are no entity's.
+  /// property's, and join tables and history tables aren't an entity's.
   func canDescribe(_ index: IndexCandidate) -> Bool {
     let columns = index.parts.map { $0.column.uppercased() }
     if anatomy != nil {

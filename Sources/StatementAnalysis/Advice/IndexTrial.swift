@@ -57,7 +57,7 @@ struct IndexTrial {
         guard let (gain, measures) = attempt(idea, named: name) else { continue }
         results.append((idea, gain, measures))
       }
-      // What did not help alone will not help beside others.
+      // An index that didn't help by itself won't help together with others.
       open = results.map(\.idea)
       guard let most = results.map(\.gain).max(),
         // Of nearly equal ones the narrowest costs least to keep.
@@ -208,7 +208,7 @@ final class ScratchStore {
     try? connection.execute("DROP INDEX IF EXISTS \(SQLNames.quoted(name))")
   }
 
-  /// VM steps of inserting a copy of the table's last row, which is taken back.
+  /// VM steps of inserting a copy of the table's last row, which is rolled back.
   ///
   /// Nil for an empty table, for one without primary key, and where a constraint refuses the copy.
   func insertSteps(into table: String) -> Int? {

@@ -17,7 +17,7 @@ package struct TableNeeds: Equatable {
   /// Every column that the statement names.
   var columns: [String] = []
 
-  /// The needs of a statement, table by table; a table that is read twice stands there twice.
+  /// The needs of a statement, table by table; a table that is read twice is listed twice.
   ///
   /// Integer arrays and housekeeping tables are left out.
   package static func all(of sql: String) -> [TableNeeds] {
@@ -30,7 +30,7 @@ package struct TableNeeds: Equatable {
         if word.hasPrefix("\(table.alias).") {
           return String(word.dropFirst(table.alias.count + 1))
         }
-        // Without an alias the columns of the only table stand alone.
+        // Without an alias, the columns of the only table have no prefix.
         let isBare = isAlone && word.hasPrefix("Z") && !word.contains(".") && word != table.table
         return isBare ? word : nil
       }

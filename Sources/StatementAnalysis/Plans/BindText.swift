@@ -3,9 +3,9 @@ package import SQLiteDriver
 
 /// Bound values as SQLDebug prints them, read back.
 package enum BindText {
-  /// The value behind a text: `18`, `1.5`, `"s"`, `(null)`, `<0aff>`.
+  /// The value that a text describes: `18`, `1.5`, `"s"`, `(null)`, `<0aff>`.
   ///
-  /// What fits none of these is taken as a text.
+  /// Anything else is taken as a string.
   package static func value(_ text: String) -> SQLiteValue {
     if text == "(null)" { return .null }
     if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {

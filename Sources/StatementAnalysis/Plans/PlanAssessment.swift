@@ -177,7 +177,7 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// The verdict as half a sentence, to stand behind a number.
+  /// The assessment as a clause, to follow a number.
   package var phrase: String {
     switch rating {
     case .keyLookup where deed == .insert: "the plan finds rows by primary key for its triggers"
@@ -198,7 +198,7 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// Whether what stands behind WHERE has calls of Core Data's functions and no column beside them.
+  /// Whether the condition consists of calls of Core Data's functions, without another column.
   private static func comparesFunctionsAlone(_ outline: SQLOutline) -> Bool {
     guard var rest = outline.condition else { return false }
     var hasCall = false
@@ -246,9 +246,9 @@ package enum PlanNote: Sendable, Hashable {
   ///
   /// `SCAN t0 USING COVERING INDEX x` is one too: the index is read from end to end.
   case fullScan(table: String, index: String?)
-  /// Rows are sorted, grouped or told apart in a temporary B-tree.
+  /// Rows are sorted, grouped, or made distinct in a temp B-tree.
   case tempBTree(purpose: String)
-  /// An index is made for this run alone, and thrown away after it.
+  /// An automatic index is built for this run and discarded after it.
   case automaticIndex(table: String)
   /// A subquery runs once for each row of the query around it.
   case correlatedSubquery
@@ -256,7 +256,7 @@ package enum PlanNote: Sendable, Hashable {
   case multiIndexOr
   /// Every entry of a partial index is read, which is every row that meets the index's own condition.
   ///
-  /// `isAll` says whether the statement asks for nothing beside that condition.
+  /// `isAll` is true if the statement has no other condition.
   case partialScan(index: String, condition: String, isAll: Bool)
   /// The index finds all rows of an entity, and the condition is then checked row by row.
   case entityIndex(String)
@@ -346,7 +346,7 @@ package enum PlanNote: Sendable, Hashable {
     node.constraint == "Z_ENT=?"
   }
 
-  /// Whether the condition compares something beside `Z_ENT`.
+  /// Whether the condition compares anything other than `Z_ENT`.
   private static func asksForMore(_ sql: String) -> Bool {
     SQLOutline(sql).condition?.contains { $0.contains(".Z") && !$0.hasSuffix(".Z_ENT") } ?? false
   }

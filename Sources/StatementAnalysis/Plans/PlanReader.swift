@@ -44,7 +44,7 @@ package final class PlanReader {
     }
   }
 
-  /// What one run visits, by the store's statistics; nil where they do not tell.
+  /// What one run visits, by the store's statistics; nil if they're missing.
   package func estimate(of sql: String, binds: [String]? = nil) -> PlanEstimate? {
     guard let plan = try? plan(of: sql, binds: binds) else { return nil }
     return PlanEstimate(plan, sql: sql, statistics: statistics)
@@ -105,7 +105,7 @@ package enum PlanText {
 
 /// Rows that one run of a statement visits, as `sqlite_stat1` lets one guess.
 ///
-/// Ours, not SQLite's: the library does not tell what it expected. A scan visits the rows the table
+/// Ours, not SQLite's: the library doesn't provide its estimate. A scan visits the rows the table
 /// had when it was analysed; a search the average number of entries for the columns compared with
 /// `=`, and a quarter of them for each bound of a range. A `LIMIT` is left out of account.
 package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {

@@ -2,7 +2,7 @@
 package struct SQLOutline: Sendable {
   /// Names, numbers, operators, placeholders, parentheses, commas, and semicolons, in their order.
   ///
-  /// Names are without quotes and joined by their dots, and a text is a single `'`.
+  /// Names are without quotes and joined by their dots, and a string is a single `'`.
   package let words: [String]
   /// Tables with their aliases, in the order of the text; a table without one is its own alias.
   package let tables: [(table: String, alias: String)]
@@ -28,7 +28,7 @@ package struct SQLOutline: Sendable {
   /// Whether the statement has a LIMIT.
   package var isLimited: Bool { words.contains { $0.uppercased() == "LIMIT" } }
 
-  /// The words of a text; see `words`.
+  /// The words of SQL; see `words`.
   static func words(of sql: String) -> [String] {
     var words: [String] = []
     // Where the last word ended, if another token can become a part of it.

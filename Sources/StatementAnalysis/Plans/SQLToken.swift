@@ -18,7 +18,7 @@ package struct SQLToken: Sendable {
   /// Quotes included.
   package let bytes: ArraySlice<UInt8>
 
-  /// The tokens of a text; comments aren't expected in captured SQL and read as signs and words.
+  /// The tokens of SQL; comments aren't expected in captured SQL and read as signs and words.
   ///
   /// Cost: linear; the bytes are shared with the text.
   package static func all(in bytes: ArraySlice<UInt8>) -> [SQLToken] {

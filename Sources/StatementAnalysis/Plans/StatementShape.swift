@@ -24,7 +24,7 @@ package struct StatementShape: Sendable, Equatable {
   package var verdict: String = ""
   /// What the plan hides; empty without a plan.
   package var remarks: [PlanNote] = []
-  /// What one run visits by the store's statistics; nil where they do not tell.
+  /// What one run visits by the store's statistics; nil if they're missing.
   package var estimate: PlanEstimate?
   /// What SQLite did for all runs; nil unless it was recorded.
   package var work: StatementWork?

@@ -7,7 +7,7 @@ import WorkbenchText
 package struct DoctorReport: Sendable {
   package var url: URL
   /// Whether the store carries no model that can be read: attributes and relationships are then
-  /// guessed from the tables, and what only a model tells is not looked at.
+  /// guessed from the tables, and checks that need a model are skipped.
   package var isGuessed: Bool
   /// In the order of the rules.
   package var findings: [DoctorFinding]
@@ -54,7 +54,7 @@ package struct DoctorFinding: Sendable, Equatable {
 
 /// One thing to look for.
 protocol DoctorRule: Sendable {
-  /// What is wrong in this respect; empty for a sound store.
+  /// The problems that this rule finds; empty for a valid store.
   ///
   /// - Throws: `SQLiteError` where the file cannot be read.
   func findings(in store: ExaminedStore) throws -> [DoctorFinding]

@@ -99,7 +99,7 @@ extension SQLiteError {
   }
 }
 
-/// A store on the doctor's table: its file, opened to be looked at, and how it is built.
+/// A store under examination: its file, opened read-only, and its structure.
 struct ExaminedStore: Sendable {
   let url: URL
   let connection: Connection

@@ -155,7 +155,7 @@ extension InspectionText {
 
   private static let spaceLimit = 20
 
-  /// What lies beside the file, the history, the app's own metadata.
+  /// The external data files, the history, the app's own metadata.
   static func storage(_ inspection: StoreInspection) -> [String] {
     var lines: [String] = []
     let external = inspection.externalFiles

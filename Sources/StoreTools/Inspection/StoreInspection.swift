@@ -33,7 +33,7 @@ package struct StoreInspection: Sendable {
   package var strayRows: [UnmappableRows]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
-  /// The room of tables and indexes, the largest first; nil where SQLite cannot tell.
+  /// The room of tables and indexes, the largest first; nil if SQLite was built without `dbstat`.
   package var spaces: [InspectedSpace]?
   package var externalFiles: InspectedExternalFiles
   /// Nil for a store that tracks no history.
@@ -92,7 +92,7 @@ package struct InspectedEntity: Sendable, Equatable {
   package var count: Int
   /// Rows of this very entity.
   package var ownCount: Int
-  /// False also when only the tables were read, which do not tell.
+  /// False also when only the tables were read.
   package var isAbstract: Bool
   package var superentity: String?
   /// The direct ones.
@@ -106,12 +106,12 @@ package struct InspectedEntity: Sendable, Equatable {
   package var relationships: [InspectedRelationship]
 }
 
-/// The large values that a store keeps in files beside it.
+/// The externally stored values of a store.
 package struct InspectedExternalFiles: Sendable, Equatable, Encodable {
   package var count: Int
   package var bytes: Int
 
-  /// Looks into the folder beside a store, which need not exist.
+  /// Reads the store's external data folder, which need not exist.
   init(of store: URL) {
     let files = ExternalStorage(storeURL: store).files()
     count = files.count
@@ -121,7 +121,7 @@ package struct InspectedExternalFiles: Sendable, Equatable, Encodable {
 
 /// How large a store is.
 package struct InspectedFiles: Sendable, Equatable {
-  /// How the file was read so that nothing beside it changed.
+  /// How the file was read so that no file next to it changed.
   package enum Reading: String, Sendable {
     case file
     case writeAheadLog
@@ -186,20 +186,20 @@ package struct InspectedIndex: Sendable, Equatable {
   /// In the order of the index; an expression is shown as `(expression)`.
   package var columns: [String]
   package var isUnique: Bool
-  /// Whether it holds some of the rows only.
+  /// Whether it contains only some of the rows.
   package var isPartial: Bool
 }
 
 /// One relationship of an entity.
 package struct InspectedRelationship: Sendable, Equatable {
   package var name: String
-  /// Nil when only the tables were read, which do not tell.
+  /// Nil when only the tables were read.
   package var destination: String?
   package var inverse: String?
   package var isToMany: Bool
   package var isOrdered: Bool
   package var isOptional: Bool
-  /// How many objects it leads to; nil when that cannot be told.
+  /// How many destinations it has; nil if that's unknown.
   package var spread: InspectedSpread?
   /// As Xcode calls it: `Nullify`.
   package var deleteRule: String?
@@ -214,7 +214,7 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
   /// Bytes of its pages that hold nothing.
   package var unused: Int
 
-  /// The room of everything in a file, the largest first; nil where SQLite cannot tell.
+  /// The room of everything in a file, the largest first; nil if SQLite was built without `dbstat`.
   ///
   /// Reads every page. The module `dbstat` may have been left out of the library.
   static func all(on connection: Connection) -> [InspectedSpace]? {
@@ -232,7 +232,7 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
   }
 }
 
-/// How many objects a relationship leads to, over all its owners.
+/// How many destinations a relationship has, over all its owners.
 package struct InspectedSpread: Sendable, Equatable, Encodable {
   /// Objects that have the relationship, those of subentities included.
   package var owners: Int

@@ -138,7 +138,7 @@ extension InspectedRelationship {
   }
 }
 
-/// Counts what relationships lead to.
+/// Counts the destinations of relationships.
 struct SpreadReader {
   let mapping: SQLModel
   let connection: Connection

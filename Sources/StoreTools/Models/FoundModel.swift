@@ -20,7 +20,7 @@ package struct FoundModel {
   package let origin: Origin
   /// The name of the version that was read; nil for a store.
   package let version: String?
-  /// The names of all versions beside it; empty for a store.
+  /// The names of all versions; empty for a store.
   package let versions: [String]
   /// What is wrong with the model, of which the rest was read all the same; errors only if asked for.
   package let problems: [ModelError]
@@ -31,7 +31,7 @@ package struct FoundModel {
   ///
   /// - Parameters:
   ///   - path: A `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`, a document's `contents`, or a
-  ///     store, which is only looked at.
+  ///     store, which is opened read-only.
   ///   - version: The version of a model that has several; nil for the current one.
   ///   - keepsGoing: Whether a document with mistakes is read as far as it goes.
   /// - Throws: `InvalidInputError` for what is missing or no store, `ModelErrors` of a model.
@@ -87,9 +87,9 @@ struct CheckedModel {
   let problems: [ModelError]
   /// The tables of the store; nil for a model alone.
   let schema: InspectedSchema?
-  /// Whether the model was read off the tables, which do not tell of inverses and delete rules.
+  /// Whether the model was inferred from the tables, which don't contain inverses and delete rules.
   let isGuessed: Bool
-  /// The store, opened to be looked at; nil for a model alone.
+  /// The store, opened read-only; nil for a model.
   let store: Connection?
 
   /// The roots of the model's hierarchies by name, each before what is below it.

@@ -76,7 +76,7 @@ package enum ModelWarningText {
   /// A line for each of the first warnings, and one for how many more there are.
   ///
   /// - Parameters:
-  ///   - problems: The warnings of the model; errors are told elsewhere.
+  ///   - problems: The warnings of the model; errors are reported elsewhere.
   ///   - path: What `cdprof model` reads the model from.
   package static func lines(_ problems: [ModelError], path: String) -> [String] {
     let warnings = problems.filter(\.isWarning)

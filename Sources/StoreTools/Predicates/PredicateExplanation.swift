@@ -63,7 +63,7 @@ package struct PredicateExplanation: Sendable {
     }
   }
 
-  /// Where a part stands in a text; all of the text when it was written otherwise.
+  /// The range of a part in a text; all of the text if it isn't found.
   private static func place(of part: String, in text: String) -> SourceRange {
     guard let range = text.range(of: part) else {
       return SourceRange(line: 1, column: 1, length: text.count)

@@ -130,7 +130,7 @@ package struct RowsJSON {
   /// Before the first row.
   package init() {}
 
-  /// One row, with what stands before it.
+  /// One row, with the separator before it.
   package mutating func row(_ row: StoreRow) -> Data {
     let values = row.values.map { "\(quoted($0.name)): \(text($0.value))" }
     let line =
@@ -140,7 +140,7 @@ package struct RowsJSON {
     return Data(((isFirst ? "[\n  " : ",\n  ") + line).utf8)
   }
 
-  /// What stands behind the last row.
+  /// What follows the last row.
   package func end() -> Data {
     Data((isFirst ? "[]\n" : "\n]\n").utf8)
   }

@@ -3,7 +3,7 @@ import WorkbenchText
 
 /// Every row of an entity, read through the framework.
 ///
-/// The store is only looked at: no byte in its folder changes.
+/// The store is opened read-only: no file in its folder changes.
 package struct StoreRows {
   /// Whether the store carries no model that can be read, so that names of properties are guesses.
   package let isGuessed: Bool

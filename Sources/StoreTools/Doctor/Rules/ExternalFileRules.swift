@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// Files outside of the store that are missing, or that nobody owns.
+/// External data files that are missing or unreferenced.
 struct ExternalFileRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let storage = ExternalStorage(storeURL: store.url)

@@ -63,7 +63,7 @@ struct MissingIndexRule: DoctorRule {
 
 /// Indexes that the model does not declare and that another index makes redundant.
 ///
-/// An index that the model asks for stays, even beside a longer one: its maker wanted it.
+/// An index of the model isn't reported, even if a longer one exists: it was added on purpose.
 struct RedundantIndexRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let present = try FileIndex.all(on: store.connection)
@@ -99,7 +99,7 @@ struct RedundantIndexRule: DoctorRule {
     store.mapping.entities.contains { index.name.hasPrefix("Z_\($0.name)_") }
   }
 
-  /// Whether a model's index stands behind it: by the name new files use, or alone by its columns.
+  /// Whether it's an index of the model: by the name in new files, or by its columns.
   private func isWanted(
     _ index: FileIndex, by wanted: [SchemaIndex], names: Set<String>
   ) -> Bool {

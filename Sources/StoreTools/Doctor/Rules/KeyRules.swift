@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// To-one keys without a row, of a row of another entity, or beside the wrong entity's number.
+/// To-one keys without a row, of a row of another entity, or with the wrong entity ID.
 struct DanglingKeyRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var findings: [DoctorFinding] = []

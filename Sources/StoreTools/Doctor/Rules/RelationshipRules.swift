@@ -12,7 +12,7 @@ struct OneSidedInverseRule: DoctorRule {
 
   /// Pairs without the pair that leads back.
   ///
-  /// Whether Apple's framework writes both is not known, so that its files are not looked at.
+  /// It isn't known whether Core Data writes both, so its files aren't checked.
   private func ownInverses(in store: ExaminedStore) throws -> [DoctorFinding] {
     guard store.isMadeHere else { return [] }
     return try store.toMany.compactMap { entity, toMany -> DoctorFinding? in

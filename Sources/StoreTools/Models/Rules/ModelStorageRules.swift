@@ -119,7 +119,7 @@ struct PrefixIndexRule: ModelRule {
 /// Finds attributes whose large values lie inside the rows.
 ///
 /// A row with a large value fills pages of its own, and every fetch of the entity reads them. With
-/// external storage a value of more than 100 kB or so is kept in a file beside the store.
+/// external storage a value of more than 100 kB or so is kept in an external data file.
 struct LargeInlineBinaryRule: ModelRule {
   static let name = "large-inline-binary"
 
