@@ -8,10 +8,10 @@ package struct Finding: Sendable, Equatable {
   package var rule: RuleName
   /// `Mood`, or `Mood.country` for what was reached through a relationship.
   package var subject: String
-  /// How many events it stands for.
+  /// How many events it represents.
   package var count: Int
   package var callSite: CallSite?
-  /// What was counted, to stand behind the number: `single-row SELECTs`.
+  /// What was counted, to follow the number: `single-row SELECTs`.
   package var what: String
   /// The text of the statement that repeats; nil when it was not recorded.
   package var sql: String?

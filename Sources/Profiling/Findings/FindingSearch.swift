@@ -145,7 +145,7 @@ package struct FinishedWork: Sendable {
 
   /// The parts that work on the result which the part at a place has named, or give it to others.
   ///
-  /// They end where the name is let go or given to something else.
+  /// They end where the name is released or reused.
   func users(ofResultAt place: Int) -> [Part] {
     guard let name = parts[place].step.name else { return [] }
     var users: [Part] = []

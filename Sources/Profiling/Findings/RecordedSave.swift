@@ -14,7 +14,7 @@ struct RecordedSave {
     var enclosing: [Int: Int] = [:]
     var order: [Event] = []
     var statements: [Int: [Event]] = [:]
-    // A parent stands before what happened inside of it.
+    // A parent precedes its children.
     for event in recording.events {
       if event.kind == .save {
         order.append(event)

@@ -3,12 +3,12 @@ package import ScenarioLanguage
 
 /// What a rule must know of the step whose events it judges.
 package struct StepContext: Sendable {
-  /// How the step comes from the objects it holds to those of another entity.
+  /// How the step gets from the objects of its result to those of another entity.
   package struct Path: Sendable, Equatable {
     /// The entity that has the relationship.
     package var owner: String
     package var relationship: String
-    /// The whole key path from the held objects, as a prefetch takes it: `country.continent`.
+    /// The whole key path from the objects of the result, as for a prefetch: `country.continent`.
     package var keyPath: String
 
     package init(owner: String, relationship: String, keyPath: String) {
@@ -50,7 +50,7 @@ package struct StepContext: Sendable {
   package var fetch: Step?
   /// The objects the step was given.
   ///
-  /// An entity can also be reached from itself (`manager`), so that its name alone does not tell;
+  /// An entity can also be reached from itself (`manager`), so that its name isn't enough;
   /// when this is empty, the name decides.
   package var held: Set<ObjectReference>
   /// By the name of an object's own entity (each concrete subentity of a destination has its own
@@ -58,7 +58,7 @@ package struct StepContext: Sendable {
   package var reachedThrough: [String: Path]
   /// Which way was gone when, of a step that reaches one entity in several ways.
   ///
-  /// In the order of time, not overlapping; what lies in none of them is told by the entity's name.
+  /// In chronological order, not overlapping; for other events, the entity's name decides.
   package var routes: [Route]
   /// How the step sorted its objects in memory; nil when it did not.
   package var sorting: Sorting?

@@ -7,7 +7,7 @@ struct Storm: Hashable {
   enum Way: Hashable {
     /// They were given to the step.
     case held
-    /// Through a relationship, under this key path from the held objects.
+    /// Through a relationship, with this key path from the objects of the result.
     case through(keyPath: String)
   }
 
@@ -31,7 +31,7 @@ struct Storm: Hashable {
     let texts = recording.statementTexts()
     var order: [Storm] = []
     var counts: [Storm: Int] = [:]
-    // A parent stands before what happened inside of it.
+    // A parent precedes its children.
     var forChild: Set<Int> = []
     for event in recording.events {
       let isForChild = forChild.contains(event.parent)
@@ -73,7 +73,7 @@ struct Storm: Hashable {
     isForChild = false
   }
 
-  /// The key path by which a prefetch would bring what was reached; nil for what was held.
+  /// The key path by which a prefetch would bring what was reached; nil for objects of the result itself.
   var keyPath: String? {
     if case .through(let keyPath) = way { keyPath } else { nil }
   }
@@ -91,7 +91,7 @@ struct Storm: Hashable {
     isRelationship && keyPath.map { context.counted.contains($0) } ?? false
   }
 
-  /// What was counted, to stand behind the number.
+  /// What was counted, to follow the number.
   var what: String {
     if sql == nil { return "faults that reached the database" }
     return isRelationship ? "SELECTs, one a relationship," : "single-row SELECTs"

@@ -13,7 +13,7 @@ package struct Costs: Sendable, Equatable {
   }
 
   /// `5,060 SELECTs   5,060 rows   5,060 faults: 0 hits, 5,060 misses   47 ms`, in columns that
-  /// stand under one another from line to line.
+  /// are aligned from line to line.
   package var line: String {
     var parts = [
       NumberText.right(counters.selects, 5) + " "
@@ -53,7 +53,7 @@ package struct Costs: Sendable, Equatable {
 
 /// Two pieces of work side by side: what the shell's `diff` prints.
 package struct CostComparison: Sendable {
-  /// One of the two, with the name that stands over its column.
+  /// One of the two, with the name above its column.
   package struct Side: Sendable {
     package var name: String
     package var costs: Costs

@@ -81,7 +81,7 @@ extension EventGroup {
 extension Recording {
   /// Everything that happened, alike events of a step together, numbered from 1.
   ///
-  /// A statement is told with the fetch, fault, prefetch or page that asked for it, and by itself
+  /// A statement is part of the fetch, fault, prefetch, or batch that ran it, and listed by itself
   /// where none did (a save's). Row-cache events repeat what faults say and are left out.
   package var groups: [EventGroup] {
     var collector = GroupCollector()

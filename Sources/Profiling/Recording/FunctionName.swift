@@ -94,7 +94,7 @@ struct FunctionName: Equatable {
       rest = rest[end...].dropFirst()
       if rest.first == ":" { rest = rest.dropFirst() }
     }
-    // What stands behind the name: the type of a property, what a function throws and returns.
+    // What follows the name: the type of a property, what a function throws and returns.
     for mark in [" : ", " -> ", " throws", " async"] {
       if let end = place(of: mark, in: rest) { rest = rest[..<end] }
     }
@@ -150,7 +150,7 @@ struct FunctionName: Equatable {
     return labels
   }
 
-  /// Where a text begins outside of all brackets; nil where it does not.
+  /// Where a text occurs outside of all brackets; nil if it doesn't.
   private static func place(of text: String, in symbol: Substring) -> Substring.Index? {
     var depth = 0
     var index = symbol.startIndex

@@ -2,7 +2,7 @@ package import ProfileEvents
 package import ScenarioLanguage
 import Synchronization
 
-/// Keeps every event it is told of, in memory.
+/// Keeps every event in memory.
 ///
 /// Adding one takes a lock and appends; nothing is sorted, counted or formatted while the measured
 /// work runs. Call it from any thread.

@@ -5,7 +5,7 @@ package import ScenarioLanguage
 ///
 /// A plain value: take it, slice it, count it on any thread.
 package struct Recording: Sendable {
-  /// Sorted by number, so a parent stands before what happened inside of it.
+  /// Sorted by number, so a parent precedes its children.
   package let events: [Event]
   package let steps: [RecordedStep]
   /// `registered` and `peak`, which no event carries; read from the context by whoever records.
@@ -65,7 +65,7 @@ package struct Recording: Sendable {
 }
 
 extension Recording {
-  /// The number of a metric within a scope; a gauge that nobody gave is 0.
+  /// The number of a metric within a scope; a gauge without a value is 0.
   ///
   /// One pass over the events. `time` is the sum of the steps' times, or without steps the time
   /// from the first event's beginning to the last one's end.
@@ -197,7 +197,7 @@ package struct EventSample: Sendable {
 /// Which events of a recording one step caused.
 ///
 /// Steps run one after the other, so a step is a range of event numbers. Two steps written on one
-/// line share their call site and are still told apart.
+/// line share their call site but remain distinct.
 package struct RecordedStep: Sendable, Equatable {
   /// The name given with `as`; nil when there is none.
   package var name: String?
@@ -212,7 +212,7 @@ package struct RecordedStep: Sendable, Equatable {
   package var begin: UInt64
   /// Nanoseconds of `MonotonicClock`.
   package var end: UInt64
-  /// Nanoseconds of processor time that the step's thread had; 0 where nobody looked.
+  /// Nanoseconds of processor time that the step's thread had; 0 if it wasn't measured.
   package var processor: UInt64
 
   package init(

@@ -20,7 +20,7 @@ package enum StackText {
       })
   }
 
-  /// What stands for a function without a symbol.
+  /// The text for a function without a symbol.
   package static func isUnnamed(_ frame: String) -> Bool { frame.hasPrefix("(no symbol) ") }
 
   private static func unnamed(_ address: UInt) -> String {
@@ -75,7 +75,7 @@ extension Recording {
   /// most frequent first.
   ///
   /// Reads symbols: for reports, not while the measured work runs. Empty when none were recorded.
-  /// - Parameter limit: how many stacks are told at most.
+  /// - Parameter limit: the maximum number of stacks.
   package func stackShapes(limit: Int = 20) -> [StackShape] {
     struct Key: Hashable {
       var kind: EventKind

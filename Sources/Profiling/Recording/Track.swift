@@ -10,13 +10,13 @@ package struct Track: Sendable, Equatable {
     case cacheMisses = "Cache Misses"
   }
 
-  /// Events too close to be told apart, drawn as one.
+  /// Events too close to be drawn separately, drawn as one.
   package struct Mark: Sendable, Equatable {
     /// Nanoseconds from the beginning of the recording.
     package var begin: UInt64
     /// Nanoseconds from the beginning of the recording.
     package var end: UInt64
-    /// How many events it stands for.
+    /// How many events it represents.
     package var count: Int
 
     package init(begin: UInt64, end: UInt64, count: Int) {

@@ -43,7 +43,7 @@ package struct RunResult: Sendable {
     self.command = command
   }
 
-  /// The run of a scenario at several scales: the first is told in full, the others in numbers.
+  /// The run of a scenario at several scales: the first in full, the others in numbers.
   ///
   /// - Parameter runs: at least one, of the same scenario.
   package init(joining runs: [RunResult]) {

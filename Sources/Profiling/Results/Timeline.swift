@@ -1,7 +1,7 @@
 package import ProfileEvents
 
 /// Every event of a variant on one time axis: alike ones in one lane, so that a hundred thousand of
-/// them stay small, and each can be told by itself.
+/// them stay small, and each can be described by itself.
 package struct Timeline: Sendable, Equatable {
   /// Events that differ in nothing but time, rows and object.
   package struct Lane: Sendable, Equatable {

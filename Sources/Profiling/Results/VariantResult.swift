@@ -24,7 +24,7 @@ package struct VariantResult: Sendable {
   /// Time of all steps, the median when it ran several times; never a gate.
   package var nanoseconds: UInt64
   /// Processor time of all steps on the thread that ran them, the median as with `nanoseconds`; 0 where
-  /// nobody looked.
+  /// it wasn't recorded.
   package var processorNanoseconds: UInt64 = 0
   /// Time of each repeat, in the order in which they ran; empty when it ran once.
   package var repeats: [UInt64]
@@ -64,7 +64,7 @@ package struct VariantResult: Sendable {
     self.begin = 0
   }
 
-  /// Takes over everything a recording tells: metrics, time, statements, tracks, events.
+  /// Sets everything that a recording provides: metrics, time, statements, tracks, events.
   ///
   /// Plans are not part of a recording; add them with `StatementShape.explained(by:)`.
   package mutating func take(_ recording: Recording) {
@@ -101,7 +101,7 @@ extension VariantResult {
   /// A metric that differed from run to run is a missed expectation. `nanoseconds` is the median.
   /// - Parameters:
   ///   - results: at least one.
-  ///   - path: the scenario file, for the place of what was missed.
+  ///   - path: the scenario file, for the locations of unmet expectations.
   ///   - line: the variant's.
   init(repeated results: [VariantResult], in path: String, line: Int) {
     self = results[0]

@@ -4,7 +4,7 @@ import ScenarioLanguage
 
 /// Coordinators with nothing cached over one store file, their contexts, and what listens to them.
 ///
-/// All coordinators tell one recorder, so that events keep one order.
+/// All coordinators emit to one recorder, so that events have one order.
 final class ColdStack {
   /// A context by its name.
   struct Named {
@@ -23,7 +23,7 @@ final class ColdStack {
   private let isReadOnly: Bool
   /// Whether the model is none of those that the store was made with.
   private let ignoresVersions: Bool
-  /// Takes the rows that are passed over where the store is only looked at.
+  /// Receives the rows that are skipped in a read-only store.
   private let damagedRows: SkippedRows
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
   /// What the file was opened with.
@@ -32,8 +32,8 @@ final class ColdStack {
   /// Opens a store, and makes the main context over it.
   ///
   /// - Parameters:
-  ///   - damagedRows: takes what is passed over in a store that is only looked at.
-  ///   - sinks: what listens beside the recorder, from the opening on.
+  ///   - damagedRows: receives the rows that are skipped in a read-only store.
+  ///   - sinks: additional sinks, from the opening on.
   /// - Throws: the coordinator's `NSError`.
   init(
     storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, ignoresVersions: Bool = false,
@@ -59,7 +59,7 @@ final class ColdStack {
 
   /// Makes a context of a shape, or changes one that is there.
   ///
-  /// A coordinator that nobody named before is made, which opens the file once more.
+  /// A coordinator with a new name is created, which opens the file again.
   /// - Throws: the coordinator's `NSError`.
   func set(_ shape: ContextShape, for name: String) throws {
     if !contexts.contains(where: { $0.name == name }) {
@@ -76,7 +76,7 @@ final class ColdStack {
     shapes[name] = nil
   }
 
-  /// Waits for what contexts do on each other's behalf: merges flow down, and parents let go.
+  /// Waits for what contexts do on each other's behalf: merges propagate to children, and parents release objects.
   func settle() {
     guard contexts.count > 1 else { return }
     for named in contexts + contexts.reversed() { named.context.performAndWait {} }

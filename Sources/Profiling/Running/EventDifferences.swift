@@ -9,7 +9,7 @@ struct EventDifferences {
   let metric: ScopedMetric
   let found: Int
 
-  /// More kinds of events than this are not told one by one.
+  /// More kinds of events than this aren't listed one by one.
   private static let limit = 8
 
   /// One sentence for each kind of event that was counted, the most first.
@@ -36,7 +36,7 @@ struct EventDifferences {
     return lines
   }
 
-  /// Whether groups of alike events do not tell: a COMMIT is in none, and none knows its context.
+  /// Whether groups of events aren't enough: a COMMIT is in none, and none has its context.
   private var isOfSteps: Bool {
     if case .context = metric.scope { return true }
     return metric.metric == .transactions || metric.metric == .pageouts

@@ -8,10 +8,10 @@ struct ExpectationEvaluator {
   /// The scenario file as it was given.
   let path: String
 
-  /// The result of a metric's law.
+  /// The result of an expectation of a metric.
   ///
   /// - Parameter findings: What fired in the recording; one of them may explain a surplus.
-  /// - Throws: `CountExpressionError` when the law has no value.
+  /// - Throws: `CountExpressionError` if the formula has no value.
   func result(
     of expectation: Expectation, in recording: Recording, firing findings: [Finding] = []
   ) throws(CountExpressionError) -> ExpectationResult {
@@ -81,7 +81,7 @@ struct ExpectationEvaluator {
 }
 
 extension Finding {
-  /// How it is told when it should not have fired.
+  /// Its description if it should not have fired.
   fileprivate var difference: String {
     let place = callSite.map { " from \($0)" } ?? ""
     return "\(name) fired: \(counted)\(place); fix: \(cure.text)"

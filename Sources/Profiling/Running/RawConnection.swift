@@ -62,7 +62,7 @@ final class RawConnection {
     return (rows, first)
   }
 
-  /// The number that a pragma gives; nothing is told of it.
+  /// The number that a pragma returns; no event is emitted.
   ///
   /// - Throws: as `run`.
   func number(ofPragma name: String) throws -> Int {

@@ -18,7 +18,7 @@ package struct ScenarioRunner {
   private let force: Bool
 
   /// - Parameters:
-  ///   - scale: what `scale` means in counts and laws; at least 1.
+  ///   - scale: the value of `scale` in counts and formulas; at least 1.
   ///   - seed: nil for the scenario's own.
   ///   - repeats: how often each variant runs; its counts must be the same each time. At least 1.
   ///   - outputDirectory: where the store is left; made when it does not exist.
@@ -50,7 +50,7 @@ package struct ScenarioRunner {
   ///
   /// Nothing appears in the output directory before the data is complete; the variants' copies live in
   /// a temporary folder that is removed, however the process ends.
-  /// - Throws: `ScenarioDiagnostics` for a law without a value at this scale, `StepFailure`, the
+  /// - Throws: `ScenarioDiagnostics` for a formula without a value at this scale, `StepFailure`, the
   ///   framework's or the file system's `NSError`.
   package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
     do {
@@ -101,7 +101,7 @@ package struct ScenarioRunner {
       environment: .current, command: command)
   }
 
-  /// Leaves the data beside the reports; a store that was copied from there stays as it is.
+  /// Leaves the data next to the reports; a store that was copied from there isn't changed.
   private func keep(_ data: URL) throws {
     guard !keepsItsSource else { return }
     try OutputFile.makeFolder(outputDirectory)

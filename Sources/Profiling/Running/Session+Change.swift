@@ -4,9 +4,9 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Inserts objects and holds them under the step's name.
+  /// Inserts objects and keeps them under the step's name.
   ///
-  /// The context holds them until they are saved.
+  /// The context retains them until they're saved.
   func insert(_ step: Step, _ input: StepInput) throws -> String {
     let count = step.number(of: .times) ?? 1
     var objects: [NSManagedObject] = []
@@ -49,7 +49,7 @@ extension Session {
     return "\(NumberText.counted(range.count, "object")) marked as deleted"
   }
 
-  /// Saves the context, and holds its notification under the step's name.
+  /// Saves the context, and keeps its notification under the step's name.
   func save(_ step: Step, _ input: StepInput) throws -> String {
     let context = input.context
     context.processPendingChanges()

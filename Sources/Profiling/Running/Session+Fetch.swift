@@ -4,7 +4,7 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Runs a fetch and holds its result under the step's name; without one the result is let go here.
+  /// Runs a fetch and keeps its result under the step's name; without one, the result is released here.
   func fetch(_ step: Step, _ input: StepInput) throws -> String {
     let context = input.context
     let (file, line) = (step.location.file, step.location.line)
@@ -51,7 +51,7 @@ extension Session {
       try interruption.check()
       for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
     }
-    // The last object's statement may be the one that was cut off.
+    // The last object's statement may be the one that was interrupted.
     try interruption.check()
     routes = trail?.routes ?? []
     return "read \(NumberText.counted(paths.count, "key path")) of "
@@ -60,7 +60,7 @@ extension Session {
 }
 
 extension NSManagedObject {
-  /// Reads what a key path leads to, through every object of a to-many, and keeps nothing of it.
+  /// Reads the values at a key path, through every object of a to-many, and keeps none of them.
   ///
   /// - Parameters:
   ///   - path: the rest of a whole key path, so that its start index is the way already gone.

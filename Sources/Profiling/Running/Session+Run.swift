@@ -61,7 +61,7 @@ extension Session {
       recorded: recorded, gauges: try gauges(for: step.expect), failureCode: failure?.code)
   }
 
-  /// What an expectation on a step needs beside its events.
+  /// What an expectation on a step needs in addition to its events.
   private func gauges(for expect: ExpectBlock?) throws -> [ScopedMetric: Int] {
     guard let expect else { return [:] }
     return expect.wantsPages ? gauges.merging(try pages()) { $1 } : gauges
@@ -130,7 +130,7 @@ extension Session {
     return context
   }
 
-  /// What notes how a step reaches objects; nil when their entity tells.
+  /// Records how a step reaches objects; nil if their entity is enough.
   func trail(of step: Step) -> AccessPathRecorder? {
     let ways = ways(of: step)
     var known: [String: StepContext.Path] = [:]

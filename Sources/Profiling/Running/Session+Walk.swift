@@ -3,7 +3,7 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Goes through a result, or through what relationships of its objects lead to, and reads nothing.
+  /// Iterates over a result, or over the destinations of relationships of its objects, and reads nothing.
   ///
   /// With `sort` the objects are put into that order in memory first, as by `sorted(using:)`.
   /// Cost: of a batched result, one SELECT a page; of a relationship, its faults; of sorting, the faults of
@@ -25,7 +25,7 @@ extension Session {
       walked += 1
       for path in paths { reached += object.count(through: path[...]) }
     }
-    // The last object's statement may be the one that was cut off.
+    // The last object's statement may be the one that was interrupted.
     try interruption.check()
     let head = "walked \(NumberText.counted(walked, "object"))"
     return paths.isEmpty
@@ -100,7 +100,7 @@ extension Session {
 }
 
 extension ResolvedPath {
-  /// Whether it leads to an attribute that has a column, or columns.
+  /// Whether it ends at an attribute with a column, or columns.
   fileprivate var isStoredAttribute: Bool {
     last is NSAttributeDescription && last?.isTransient == false
       && steps.allSatisfy { !$0.isTransient }
@@ -131,7 +131,7 @@ extension NSManagedObject {
       ? .list(mutableOrderedSetValue(forKey: key)) : .set(mutableSetValue(forKey: key))
   }
 
-  /// How many objects a path of relationships leads to; each is reached and none is read.
+  /// How many objects a path of relationships reaches; none of them is read.
   fileprivate func count(through path: ArraySlice<String>) -> Int {
     guard let key = path.first else { return 1 }
     let rest = path.dropFirst()

@@ -8,12 +8,12 @@ import WorkbenchText
 ///
 /// The runner makes one for each variant, the shell one for its life. Each step is one `performAndWait`
 /// block of its context, whose call site is the step's place; when it is over, every context has done
-/// what it had to do for the others. A named result is held until `drop`, `reset` or the end; nothing
-/// else holds objects. Use it from one thread at a time, not from the main queue's blocks.
+/// what it had to do for the others. A named result is retained until `drop`, `reset`, or the end; nothing
+/// else retains objects. Use it from one thread at a time, not from the main queue's blocks.
 package final class Session {
   package let storeURL: URL
   package let model: NSManagedObjectModel
-  /// Whether the store is only looked at: no byte in its folder changes, and saving fails.
+  /// Whether the store is open read-only: no file in its folder changes, and saving fails.
   package let isReadOnly: Bool
   /// Whether the model is none of those that the store was made with.
   package let ignoresVersions: Bool
@@ -76,7 +76,7 @@ package final class Session {
     stack.recorder.recording(steps: recordedSteps, gauges: gauges)
   }
 
-  /// The results held at present, by name.
+  /// The current results, by name.
   package var heldShapes: [String: HeldShape] {
     held.mapValues(\.shape)
   }
@@ -154,9 +154,9 @@ extension Session {
   /// The step that ran last, one that failed included.
   package var lastStep: RecordedStep? { recordedSteps.last }
 
-  /// Cuts off the statement that a step runs; nil where its failure could not be told.
+  /// Interrupts the statement that a step runs; nil if its failure couldn't be reported.
   ///
-  /// A fault has nobody to throw to. One that a reading step fires reads as empty, which harms nothing as
+  /// A fault can't throw. One that a reading step fires reads as empty, which harms nothing as
   /// the step fails; one that a changing step fires must not, so that of those the writing alone is cut
   /// off.
   package func cut(_ step: Step) -> (@Sendable () -> Void)? {
@@ -164,7 +164,7 @@ extension Session {
     let context = stack.context(name)
     let coordinator = context.persistentStoreCoordinator
     switch step.verb {
-    // What cannot be opened tells so when the step runs.
+    // An error in opening is reported when the step runs.
     case .sql, .index, .analyze: return (try? rawConnection())?.interruption
     case .save, .batchInsert, .batchUpdate, .batchDelete:
       return { coordinator?.interruptWriting() }
@@ -250,7 +250,7 @@ extension Session {
   import Darwin
 #endif
 
-/// The clock that runs while the processor works for the calling thread, and stands while it waits.
+/// The clock that runs while the processor works for the calling thread, and stops while it waits.
 enum ProcessorClock {
   /// Nanoseconds of processor time that the thread has had.
   static func now() -> UInt64 {

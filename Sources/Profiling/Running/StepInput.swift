@@ -1,7 +1,7 @@
 import OpenCoreData
 import ScenarioLanguage
 
-/// What a step is given beside its words: the context it runs in, and the results it names.
+/// What a step is given in addition to its words: the context it runs in, and the results it names.
 struct StepInput {
   let context: NSManagedObjectContext
   /// The context's name.
@@ -97,7 +97,7 @@ enum StepObjects {
 
   /// One of them.
   ///
-  /// Cost: of a batched result, one SELECT when its page is not held; otherwise nothing.
+  /// Cost: of a batched result, one SELECT if its batch isn't loaded; otherwise nothing.
   func object(at index: Int, in context: NSManagedObjectContext) -> NSManagedObject {
     switch self {
     case .objects(let objects): objects[index]
@@ -106,7 +106,7 @@ enum StepObjects {
     }
   }
 
-  /// Hands objects to a body, in the order of the indexes, and holds none of them longer.
+  /// Passes objects to a body, in the order of the indexes, and retains none of them.
   func forEach(
     at indexes: some Sequence<Int>, in context: NSManagedObjectContext,
     _ body: (NSManagedObject) throws -> Void
@@ -120,9 +120,9 @@ enum StepObjects {
   }
 }
 
-/// A named result, held strongly until it is dropped.
+/// A named result, retained until it's dropped.
 struct HeldResult {
-  /// What is held.
+  /// The content of the result.
   enum Content {
     case objects([NSManagedObject])
     case batched(BatchedFetchResult<NSManagedObject>)
@@ -167,8 +167,8 @@ struct HeldResult {
 
 /// Notes on which key path a step was reading while events happened.
 ///
-/// Needed only where a step reaches one entity in several ways, so that an event's entity does not tell
-/// on which; it costs two looks at the recorder for each value read.
+/// Needed only where a step reaches one entity in several ways, so that an event's entity isn't enough to know
+/// which; it costs two accesses of the recorder for each value read.
 final class AccessPathRecorder {
   private let recorder: Recorder
   private let paths: [[StepContext.Path]]

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Asks a running step to stop before its next object.
 ///
-/// Any thread may ask. A statement that runs is cut off where its failure can be told; that of a fault which
+/// Any thread may ask. A running statement is interrupted where its failure can be reported; that of a fault which
 /// a changing step fires runs to its end, as a fault whose SELECT failed has no value to give.
 package final class StepInterruption: Sendable {
   private let isAsked = Atomic(false)
@@ -22,7 +22,7 @@ package final class StepInterruption: Sendable {
     cut.withLock { $0?() }
   }
 
-  /// Runs work of which a statement may be cut off when somebody asks.
+  /// Runs work whose statements can be interrupted.
   ///
   /// - Parameter cut: cuts it off, from any thread; harmless when no statement runs.
   package func cutting<Result>(

@@ -22,7 +22,7 @@ struct VariantRun {
 
   /// - Parameters:
   ///   - storeURL: the copy, which the variant may change.
-  ///   - sink: hears of the work beside the recorder.
+  ///   - sink: receives the events in addition to the recorder.
   /// - Throws: `StepFailure`, `CountExpressionError`, the framework's `NSError`.
   func result(on storeURL: URL, telling sink: (any EventSink)? = nil) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
@@ -213,7 +213,7 @@ extension PlanRequirement {
 }
 
 extension QueryPlan {
-  /// How its tables are gone into: the indexes, and the primary key and automatic ones by these words.
+  /// How its tables are accessed: the indexes, and the primary key and automatic indexes by these words.
   fileprivate var ways: [String] {
     indexes + (searchesPrimaryKey ? ["primary key"] : [])
       + (usesAutomaticIndex ? ["automatic index"] : [])

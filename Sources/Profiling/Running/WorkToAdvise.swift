@@ -5,7 +5,7 @@ package import ScenarioLanguage
 package import StatementAnalysis
 import WorkbenchText
 
-/// Where the statements come from that `cdprof advise` looks at.
+/// The source of the statements that `cdprof advise` analyzes.
 package enum WorkToAdvise {
   /// Runs a scenario, all variants, and looks for indexes for what they all did together.
   ///
@@ -20,11 +20,11 @@ package enum WorkToAdvise {
     return try IndexAdvisor(storeURL: runner.storeURL).advice(on: statements)
   }
 
-  /// Runs steps on a store that is only looked at, and looks for indexes for what they did.
+  /// Runs steps on a read-only store, and tries indexes for their statements.
   ///
   /// - Parameters:
   ///   - lines: Steps as the shell takes them.
-  ///   - sql: SELECT statements to look at beside them, as captured from a log.
+  ///   - sql: additional SELECT statements, as captured from a log.
   /// - Throws: `InvalidInputError`; `CommandFailure` for a step that cannot be understood and for a statement that
   ///   isn't a SELECT; `StepFailure`, `SQLiteError`.
   package static func advice(

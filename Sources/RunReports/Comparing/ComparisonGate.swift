@@ -5,7 +5,7 @@ import WorkbenchText
 
 /// Which differences between two results are a failure; times never are.
 package struct ComparisonGate: Sendable, Equatable {
-  /// What `--fail-on` takes beside the words of metrics.
+  /// What `--fail-on` takes in addition to metrics.
   package enum Word: String, CaseIterable, Sendable {
     /// A count that is a cost has grown.
     case more

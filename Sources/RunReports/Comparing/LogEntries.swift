@@ -14,7 +14,7 @@ struct LogEntries {
   let after: [RunComparison.Entry]
 
   init(_ before: LogReport, _ after: LogReport) {
-    // A number that one log alone tells says nothing beside the other's 0.
+    // A number that only one log contains can't be compared with the other's 0.
     let hits = before.tellsHits && after.tellsHits
     let subjects = LogEntries.subjects(before.costs).union(LogEntries.subjects(after.costs))
     func entries(_ report: LogReport) -> [RunComparison.Entry] {
@@ -34,7 +34,7 @@ struct LogEntries {
     self.after = entries(after)
   }
 
-  /// What makes the numbers of one log mean less beside the other's.
+  /// What makes the numbers of the two logs less comparable.
   static func notes(_ before: LogReport, _ after: LogReport) -> [String] {
     var notes: [String] = []
     if before.tellsHits != after.tellsHits {
@@ -120,7 +120,7 @@ package struct ComparedStatement: Sendable {
   }
 }
 
-/// Files that are to be compared: results or logs, which their beginning tells.
+/// Files that are to be compared: results or logs, as their beginning shows.
 package enum ComparedInput {
   /// Reads two files of one kind and puts them side by side.
   ///
@@ -138,7 +138,7 @@ package enum ComparedInput {
       return RunComparison(try log(inputs.0, before), try log(inputs.1, after))
     default:
       let (result, other) = kinds.0 ? (before, after) : (after, before)
-      // An empty or foreign file is told as such, not as a log.
+      // An empty or foreign file is reported as such, not as a log.
       _ = try log(kinds.0 ? inputs.1 : inputs.0, other)
       throw InvalidInputError(
         kind: .unusable, message: "\(result) is a result and \(other) is a log",

@@ -131,7 +131,7 @@ package struct ComparedCount: Sendable, Equatable {
 extension Metric {
   /// Whether more of it is worse.
   ///
-  /// A hit in the place of a miss is better, and a prefetch is there to save faults: neither is a cost.
+  /// A hit instead of a miss is better, and a prefetch saves faults: neither is a cost.
   package var isCost: Bool {
     switch self {
     case .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses, .peak: true

@@ -52,7 +52,7 @@ struct HTMLEscaping: MustacheContentType {
 /// nothing for it. The policy has no `unsafe-inline`: positions and widths, which the template writes as
 /// `style` attributes, become rules of the style sheet.
 enum PagePolicy {
-  /// What the template has in the place of the policy.
+  /// The template's placeholder for the policy.
   static let placeholder = "<!-- policy -->"
 
   /// Returns a rendered page with its policy.
@@ -106,7 +106,7 @@ enum PagePolicy {
     return page[start.upperBound..<end.lowerBound]
   }
 
-  /// `'sha256-…'`, as a policy names a text.
+  /// `'sha256-…'`, as a policy refers to a text.
   private static func source(of text: Substring) -> String {
     "'sha256-\(Data(SHA256.hash(Array(text.utf8))).base64EncodedString())'"
   }

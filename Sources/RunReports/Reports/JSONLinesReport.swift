@@ -5,7 +5,7 @@ import WorkbenchText
 
 /// Every event of a result, a line of JSON each: for `jq`, databases and scripts.
 ///
-/// Variants stand in the file's order, their steps and events in the order of beginning. Bound values and
+/// Variants are in the file's order, their steps and events in the order of beginning. Bound values and
 /// paths of stores are not in it.
 package enum JSONLinesReport {
   /// UTF-8 text, a newline behind each line.

@@ -31,7 +31,7 @@ package enum JUnitReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// One case an expectation; one that holds for a variant that expects nothing.
+  /// One test case per expectation; one that passes for a variant without expectations.
   private static func cases(
     of variant: String, _ expectations: [ExpectationResult], in result: RunResult
   ) -> [String] {
@@ -60,7 +60,7 @@ package enum JUnitReport {
     return "\(microseconds / 1_000_000).\(places)"
   }
 
-  /// Text that may stand in XML, in an attribute too; what XML cannot hold is replaced.
+  /// Text escaped for XML, also in an attribute; characters that XML doesn't allow are replaced.
   private static func escaped(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

@@ -40,7 +40,7 @@ struct ReportChart {
   private static let right = 330
   private static let top = 12
   private static let bottom = 196
-  /// Characters that find room beside the end of a line.
+  /// Characters that fit next to the end of a line.
   private static let longest = 34
   /// Height of a line of text.
   private static let leading = 15
@@ -70,7 +70,7 @@ struct ReportChart {
       guard value > 0, let most = powers.last else { return Self.bottom }
       let height = Self.log(Double(value), base: 10) + Double(floor)
       let part = height / (Self.log(Double(most), base: 10) + Double(floor))
-      // Beyond the last power of ten that a number holds there is no more room.
+      // There's no larger power of ten in an integer.
       return Self.bottom - Int((Double(Self.bottom - Self.top) * min(part, 1)).rounded())
     }
     self.left = left
@@ -95,7 +95,7 @@ struct ReportChart {
     }
   }
 
-  /// 1, 10, 100 and so on, to the first that is no less than a number, and 10 at the least.
+  /// 1, 10, 100 and so on, to the first that isn't less than a number, and 10 at the least.
   private static func powers(upTo most: Int) -> [Int] {
     var powers = [1, 10]
     while let last = powers.last, last < most {
@@ -201,7 +201,7 @@ struct ReportCurves {
     else { return "" }
     if Set(values).count == 1 { return "constant" }
     guard first > 0, last > 0 else { return first < last ? "grows" : "shrinks" }
-    // A constant part beside a growing one bends the line: its end says what it comes to.
+    // A constant part next to a growing one bends the line: its end shows the result.
     let before = values[values.count - 2]
     let part = Double(scales[scales.count - 1]) / Double(scales[scales.count - 2])
     guard before > 0, part > 1 else { return "grows" }

@@ -21,7 +21,7 @@ struct ReportFinding {
   let tried: String
   let wasTried: Bool
 
-  /// What must be the same for the findings of several variants to be told as one.
+  /// What must be the same for the findings of several variants to be reported as one.
   private struct Key: Hashable {
     var name: String
     var what: String

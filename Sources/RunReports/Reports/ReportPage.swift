@@ -6,7 +6,7 @@ import WorkbenchText
 ///
 /// Texts are plain: the template escapes them. Only what is built of digits (bars, paths) goes in
 /// unescaped. A property that may be absent is named with a leading dot in the template, so that
-/// the outer object's property of the same name does not stand in for it.
+/// the outer object's property of the same name isn't used instead.
 struct ReportPage {
   /// One count of the scenario's data.
   struct DataCount {

@@ -3,7 +3,7 @@ import Profiling
 import ScenarioLanguage
 import WorkbenchText
 
-/// A scenario's story in two parts: what is told, and what the reader is asked to guess.
+/// A scenario's story in two parts: the description, and what the reader is asked to guess.
 struct ReportStory {
   let told: String
   let question: String
@@ -38,7 +38,7 @@ struct ReportStory {
   }
 }
 
-/// The sentence under the title, made from the table and never by hand.
+/// The sentence under the title, made from the table.
 struct ReportSummary {
   let before: String
   let least: String

@@ -74,7 +74,7 @@ struct ReportTable {
 
   /// The metric the sentence and the bars are about.
   ///
-  /// Statements come first, as they are what the work costs and faults only lead to them; among
+  /// Statements come first, because they're what the work costs and faults only cause them; among
   /// them the one that spreads most. When no statements spread, rows, faults, misses, objects.
   static func lead(of variants: [VariantResult]) -> Metric {
     for candidates: [Metric] in [
@@ -115,7 +115,7 @@ enum ReportColumn {
   case time
 
   /// The columns worth their place: the sum of the faults always, other statements where there are
-  /// any, the peak where it was measured, pages where a law asks for them.
+  /// any, the peak if it was measured, pages if an expectation uses them.
   static func all(for variants: [VariantResult], lead: Metric) -> [ReportColumn] {
     var columns: [ReportColumn] = []
     for metric in [.selects, .inserts, .updates, .deletes, .saves, .transactions] as [Metric]

@@ -134,7 +134,7 @@ struct ReportLane {
     return most.map { max(1, Int($0.rounded(.up))) }
   }
 
-  /// Nanoseconds that one bar of a density strip stands for.
+  /// Nanoseconds that one bar of the event density represents.
   static func barWidth(length: UInt64) -> UInt64 { length / UInt64(bins) }
 
   /// How many events lie in each bar; a mark that spans several is shared out evenly.

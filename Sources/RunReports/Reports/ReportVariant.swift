@@ -108,7 +108,7 @@ struct ReportVariant {
 }
 
 extension ExpectationResult {
-  /// The law as written; of a list of names, which stands beside it, only how it is meant.
+  /// The formula as written; of a list of names, only the relation.
   fileprivate var lawText: String {
     if case .names = expected { return "exactly" }
     return law

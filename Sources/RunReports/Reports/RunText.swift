@@ -17,7 +17,7 @@ package enum RunText {
     ] + missed(result) + [""] + table(result)
   }
 
-  /// What was missed: expected, found, and the events behind the difference; empty when all held.
+  /// Unmet expectations: expected, actual, and the events that account for the difference; empty if all are met.
   package static func missed(_ result: RunResult) -> [String] {
     ReportMiss.all(of: result).flatMap { miss in
       let lines = miss.lines.map { line in

@@ -43,10 +43,10 @@ package enum TraceReport {
 
 /// One variant of a trace: its events, the names of its tracks, its counters.
 struct TraceProcess {
-  /// An event a line, without what stands between them.
+  /// One event per line, without separators.
   private(set) var lines: [String] = []
   private let number: Int
-  /// For each track and each further one beside it: when the events that are open there end.
+  /// For each track and each additional one: when its open events end.
   private var open: [TraceTrack: [[UInt64]]] = [:]
   private var counted: [Metric: Int] = [:]
 
@@ -81,7 +81,7 @@ struct TraceProcess {
     }
   }
 
-  /// Draws an event on the first track of the name where it lies wholly inside what is open, or beside.
+  /// Draws an event on the first track of the name where it's nested completely in what is open, or follows it.
   private mutating func draw(
     _ mark: Timeline.Mark, _ name: String, _ category: String, _ arguments: JSONFields,
     on track: TraceTrack
@@ -148,7 +148,7 @@ struct TraceProcess {
     return fields
   }
 
-  /// Tracks in their order, with room for those beside them.
+  /// Tracks in order, with room for additional ones.
   private func id(of track: TraceTrack, row: Int) -> Int { track.rawValue * 100 + min(row, 99) }
 
   /// `fetch Mood`, `fault Country (miss)`, `SELECT Mood`.
@@ -215,7 +215,7 @@ enum TraceTrack: Int, CaseIterable {
   case transactions
   case others
 
-  /// What stands before the track; Instruments' names where it has one.
+  /// The title of the track: Instruments' name if it has one.
   var name: String {
     switch self {
     case .steps: "Steps"

@@ -26,7 +26,7 @@ enum BatchWalkedRule {
     for event in recording.events {
       if event.kind == .fetch { fetch = event }
       guard event.kind == .batchLoad else { continue }
-      // `fetch(_:)` loads them under its own call site; a list that is looked at has another.
+      // `fetch(_:)` loads them with its own call site; a list that is read later has another.
       let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite
       guard let owner = isOfFetch ? fetch?.id : context.makesArray ? 0 : nil else { continue }
       if pages[owner] == nil { order.append(owner) }

@@ -5,7 +5,7 @@ import WorkbenchText
 
 /// The rule that finds large saves and merges of a context on the main queue.
 ///
-/// It fires when such a context saves at least `threshold` objects at once, or is told of as many by a
+/// It fires if such a context saves at least `threshold` objects at once, or registers as many changes in a
 /// merge. A frame is 16 ms long and times differ from machine to machine, so that the size of the change
 /// decides.
 enum BusyMainQueueRule {
@@ -48,7 +48,7 @@ enum BusyMainQueueRule {
     }
   }
 
-  /// A merge may run by itself within another context's step, so that its event tells whose it is.
+  /// A merge can run automatically within another context's step, so its event names the context.
   private static func merges(in work: FinishedWork) -> [Finding] {
     let contexts = Set(
       work.parts.filter {

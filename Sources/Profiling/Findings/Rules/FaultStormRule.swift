@@ -7,7 +7,7 @@ import StatementAnalysis
 ///
 /// It fires when, within one step and from one call site, at least `threshold` faults of the same
 /// entity or the same relationship were filled from the database by statements of the same text. What
-/// a prefetch was to bring is told by `IneffectivePrefetchRule`, what was only counted by `CountPerRowRule`.
+/// `IneffectivePrefetchRule` reports what was prefetched, `CountPerRowRule` what was only counted.
 package enum FaultStormRule {
   static let rule = Rule(
     .faultStorm, chapter: 8,

@@ -19,7 +19,7 @@ enum IneffectivePrefetchRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Storm.all(in: recording, context: context).compactMap { storm, count in
-      // What a parent does for a child's faults is told with these.
+      // A parent context's faults for a child are reported with the child's.
       guard storm.isPrefetched(by: context.fetch), !storm.isForChild, let keyPath = storm.keyPath
       else { return nil }
       return storm.finding(

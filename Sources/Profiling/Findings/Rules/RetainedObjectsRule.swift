@@ -2,11 +2,11 @@ import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds objects which stay in memory though nobody can ask for them by name.
+/// Finds objects that stay registered although no result references them.
 ///
-/// It fires when every result was let go and nothing is left to save, and a context still has at least
+/// It fires if every result was released and nothing is left to save, but a context still has at least
 /// `threshold` objects registered: they hold each other through relationships that were read from both
-/// ends, or the context was told to keep them, or its undo manager does.
+/// ends, or the context or its undo manager retains them.
 enum RetainedObjectsRule {
   static let rule = Rule(
     .keptAlive, chapter: 6,

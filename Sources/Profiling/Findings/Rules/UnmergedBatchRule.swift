@@ -6,7 +6,7 @@ import ScenarioLanguage
 ///
 /// It fires when a batch update or delete changed rows, a result that was there before surely has some of
 /// them, and a later step read what was changed, from memory, with neither a merge nor a reset between.
-/// A refresh isn't a cure by itself: its faults fire from the row cache, which nobody told either.
+/// A refresh isn't a fix by itself: its faults fire from the row cache, which wasn't updated either.
 enum UnmergedBatchRule {
   static let rule = Rule(
     .unmergedBatch, chapter: 7,
@@ -44,7 +44,7 @@ enum UnmergedBatchRule {
     }
   }
 
-  /// The first step that reads objects held from before a place, as they were.
+  /// The first step that reads stale objects of a result from before a part.
   private static func reader(
     after place: Int, of entity: NSEntityDescription, in work: FinishedWork
   ) -> FinishedWork.Part? {
@@ -74,7 +74,7 @@ enum UnmergedBatchRule {
     return nil
   }
 
-  /// The fetches of the results that the context of a batch request holds when it begins, by name.
+  /// The fetches of the results that a batch request's context has when it begins, by name.
   private static func held(
     before place: Int, _ family: Set<String>, in work: FinishedWork
   ) -> [String: Step] {

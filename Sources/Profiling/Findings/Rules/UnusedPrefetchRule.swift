@@ -3,7 +3,7 @@ import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText
 
-/// The rule that finds prefetched rows which nobody read.
+/// Finds prefetched rows that were never read.
 ///
 /// It fires when the fetched objects were read later on, and neither a key path of theirs led through
 /// the prefetched relationship nor did any fault find its row there. Where nothing of a result was

@@ -6,7 +6,7 @@ import WorkbenchText
 
 /// The shape of the JSON file; its property names are the file's keys.
 ///
-/// It holds all that a result has, so that every report can be made of the file alone.
+/// It contains all of a result, so that every report can be made from the file.
 struct JSONDocument: Codable {
   /// Written to `version`; a file of another one is refused.
   static let version = 1
@@ -59,7 +59,7 @@ struct JSONDocument: Codable {
 /// The result of a run for machines: everything that a report is made of.
 ///
 /// Keys are sorted and times are the only numbers that differ between two runs, so two files can be
-/// compared line by line. An object or list that holds no other stands on one line.
+/// compared line by line. An object or list without nested ones is on one line.
 package enum JSONReport {
   /// The whole result as UTF-8 text that ends with a newline.
   ///
@@ -167,7 +167,7 @@ struct JSONKey: CodingKey {
 extension ScopedMetric {
   /// Reads what `description` writes; nil for another text.
   ///
-  /// A step's name and an entity's are written alike; the first letter tells them apart, as an entity's
+  /// A step's name and an entity's are written alike; the first letter distinguishes them, as an entity's
   /// is a capital one.
   init?(word: String) {
     guard let match = word.wholeMatch(of: /(\w+)(?:\((.+)\))?/),

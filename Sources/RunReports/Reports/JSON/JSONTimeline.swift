@@ -8,7 +8,7 @@ struct JSONTimeline: Codable {
   var lanes: [JSONLane]
   var leftOut: Int?
 
-  /// - Parameter statements: the variant's, whose numbers stand for their texts.
+  /// - Parameter statements: the variant's, whose numbers refer to their texts.
   init(_ timeline: Timeline, statements: [StatementShape]) {
     let numbers = Dictionary(
       statements.map { ($0.sql, $0.number) }, uniquingKeysWith: { first, _ in first })
@@ -256,7 +256,7 @@ struct JSONEvent: Codable {
     location = event.callSite.map(JSONLocation.init)
   }
 
-  /// What was written, as far as a report tells it.
+  /// What was written, as far as a report shows it.
   func event(of kind: EventKind) -> Event {
     var event = Event(
       id: id, parent: 0, kind: kind, begin: at, duration: nanoseconds, thread: thread)

@@ -15,7 +15,7 @@ struct JSONVariant: Codable {
   var request: [String]
   var metrics: JSONMetrics
   var nanoseconds: UInt64
-  /// Nil in results of before it was looked at.
+  /// Nil in results of versions that didn't record it.
   var processorNanoseconds: UInt64?
   var repeats: [UInt64]?
   var steps: [JSONStep]

@@ -112,7 +112,7 @@ package enum ResultFile {
   }
 }
 
-/// Goes through a JSON text token by token, to say where something stands or what is wrong where.
+/// Goes through a JSON text token by token, to find the position of a value or of an error.
 struct JSONScanner {
   /// What is wrong with the text, and at which byte.
   struct Fault: Error {
@@ -139,7 +139,7 @@ struct JSONScanner {
     self.wanted = wanted
   }
 
-  /// The first mistake of a text; nil when it is JSON.
+  /// The first error in a text; nil if it's JSON.
   static func fault(in bytes: [UInt8]) -> Fault? {
     var scanner = JSONScanner(bytes, wanted: nil)
     do {
@@ -208,7 +208,7 @@ struct JSONScanner {
     guard isNext("]") else { throw fault("a comma or ] is missing here") }
   }
 
-  /// The text as it stands there, escapes unresolved: keys of a result have none.
+  /// The text as it's written, escapes unresolved: keys of a result have none.
   private mutating func text() throws(Fault) -> String {
     let start = position
     position += 1
