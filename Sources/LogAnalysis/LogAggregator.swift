@@ -9,7 +9,7 @@ struct LogAggregator {
     var last: Int?
     /// The statement run last where the log says `<private>`: a fetch, if the time of one follows.
     var hidden: LogNesting.Open?
-    /// The line of the last total time, change, end of a transaction or save: no SELECT before it is cut off there.
+    /// The line of the last total time, change, end of a transaction or save: no SELECT before it is truncated there.
     var settledLine = 0
     /// Whether the values bound to it are still to be noted.
     var wantsBinds = false
@@ -99,7 +99,7 @@ struct LogAggregator {
     section = open
   }
 
-  /// A save of our framework's, which tells each one: no transaction has to stand for it.
+  /// A save of OpenCoreData's, which tells each one: no transaction has to stand for it.
   private mutating func save(_ text: LogBytes) {
     LogAggregator.microseconds(text).map { saveTimes.add($0) }
     if tellsHits { count { $0.costs.count(.saves, table: nil) } }
@@ -193,7 +193,7 @@ extension LogAggregator {
   /// Counts what waits for its next line: nothing of it comes any more.
   ///
   /// A fetch has a total time. A SELECT that SQLite has answered and that has none, while later ones
-  /// have, was sent by a save or a merge for itself; behind the last one the log may be cut off.
+  /// have, was sent by a save or a merge for itself; behind the last one the log may be truncated.
   mutating func settle() {
     for name in lanes.keys.sorted() {
       guard var lane = lanes[name] else { continue }
@@ -244,7 +244,7 @@ extension LogAggregator {
     count { $0.storms.see(sighting) }
   }
 
-  /// A fault that the row cache filled, which only our framework's log tells.
+  /// A fault fulfilled from the row cache, which only OpenCoreData's log contains.
   mutating func hit(_ text: LogBytes) {
     tellsHits = true
     let entity = LogAggregator.entity(in: text)
@@ -289,7 +289,7 @@ extension LogAggregator {
     }
   }
 
-  /// In the place of an entity's name: the table has rows of several.
+  /// Instead of an entity's name: the table has rows of several.
   static let several = ""
 
   /// The entity of an object ID's URI: `<x-coredata://STORE/Country/p4>`.
@@ -301,7 +301,7 @@ extension LogAggregator {
     return name.isEmpty ? nil : LogBytes(name).string
   }
 
-  /// What stands between the first pair of quotes, single or double.
+  /// What is between the first pair of quotes, single or double.
   static func quoted(_ text: LogBytes) -> String? {
     guard
       let start = text.bytes.firstIndex(where: {

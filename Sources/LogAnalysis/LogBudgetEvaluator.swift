@@ -15,7 +15,7 @@ package struct LogBudgetEvaluator {
 
   /// Judges every section of the log that the budget names, each time that it comes.
   ///
-  /// - Throws: `CountExpressionError` for a law without a value.
+  /// - Throws: `CountExpressionError` for a formula without a value.
   package func judgment(of report: LogReport) throws -> LogJudgement {
     var judgment = LogJudgement()
     for section in budget.sections {
@@ -252,7 +252,7 @@ extension LogBudget {
   ///
   /// - Parameters:
   ///   - model: the model for a file that names none.
-  ///   - scale: what `scale` stands for in a scenario; a budget has the rows that it says.
+  ///   - scale: the value of `scale` in a scenario; a budget has the rows that it says.
   /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
   ///   be read.
   package static func read(

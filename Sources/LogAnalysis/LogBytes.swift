@@ -11,7 +11,7 @@ package struct LogBytes: Hashable, Sendable {
     bytes = ArraySlice(text.utf8)
   }
 
-  /// The text; what is no UTF-8 reads as U+FFFD.
+  /// The text; what isn't UTF-8 reads as U+FFFD.
   var string: String { String(decoding: bytes, as: UTF8.self) }
 
   var isEmpty: Bool { bytes.isEmpty }
@@ -35,7 +35,7 @@ package struct LogBytes: Hashable, Sendable {
     range(of: text) != nil
   }
 
-  /// Where a text first stands, from an index on.
+  /// Where a text first occurs, from an index on.
   func range(of text: StaticString, from start: Int? = nil) -> Range<Int>? {
     let length = text.utf8CodeUnitCount
     let first = text.utf8Start[0]
@@ -47,7 +47,7 @@ package struct LogBytes: Hashable, Sendable {
     return nil
   }
 
-  /// Where a text last stands.
+  /// Where a text last occurs.
   func lastRange(of text: StaticString) -> Range<Int>? {
     var found: Range<Int>?
     var start = bytes.startIndex
@@ -58,12 +58,12 @@ package struct LogBytes: Hashable, Sendable {
     return found
   }
 
-  /// What stands behind the first occurrence of a text; nil when it does not occur.
+  /// What follows the first occurrence of a text; nil when it does not occur.
   func after(_ text: StaticString) -> LogBytes? {
     range(of: text).map { LogBytes(bytes[$0.upperBound...]) }
   }
 
-  /// What stands before the first occurrence of a text; all of it when it does not occur.
+  /// What precedes the first occurrence of a text; all of it when it does not occur.
   func before(_ text: StaticString) -> LogBytes {
     range(of: text).map { LogBytes(bytes[..<$0.lowerBound]) } ?? self
   }

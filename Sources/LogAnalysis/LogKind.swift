@@ -235,7 +235,7 @@ extension LogKind {
   ]
 }
 
-/// What stands between `CoreData:` and the text of a log line.
+/// What is between `CoreData:` and the text of a log line.
 package enum LogClass: String, CaseIterable, Sendable {
   case sql
   case annotation
@@ -249,7 +249,7 @@ package enum LogClass: String, CaseIterable, Sendable {
   case cloudKit = "CloudKit"
   /// `CoreData: …` without a class.
   case message
-  /// `cdprof: …`, which only our framework writes.
+  /// `cdprof: …`, which only OpenCoreData writes.
   case cdprof
 
   /// The class of a word before a colon; nil when it is none.

@@ -6,9 +6,9 @@ struct LogLine {
   var message: (logClass: LogClass, text: LogBytes)?
   /// All of the line, without colours, and decoded where the line is JSON.
   var text: LogBytes
-  /// What stands before the message.
+  /// What precedes the message.
   private var prefix: LogBytes
-  /// Whether it has the message of a JSON record that stands over several lines.
+  /// Whether it has the message of a JSON record that spans several lines.
   let beginsRecord: Bool
 
   /// Takes a line apart.
@@ -58,7 +58,7 @@ struct LogLine {
 
   private typealias Found = (logClass: LogClass, text: LogBytes, start: Int)
 
-  /// `CoreData: sql: …` anywhere in the line, the beginning of the line cut off or not.
+  /// `CoreData: sql: …` anywhere in the line, the beginning of the line truncated or not.
   private static func marked(_ line: LogBytes) -> Found? {
     let bytes = line.bytes
     var from = bytes.startIndex
@@ -182,7 +182,7 @@ struct LogRecord {
     prefix = LogBytes(thread.map { "\(time) [\(process):\($0)]" } ?? time)
   }
 
-  /// Whether a line is a key of a record that stands over several lines, with its value.
+  /// Whether a line is a key of a record that spans several lines, with its value.
   static func isKey(_ line: LogBytes) -> Bool {
     let start = line.withoutIndent
     guard start.first == UInt8(ascii: "\"") else { return false }
@@ -203,7 +203,7 @@ struct LogRecord {
       ? value(of: "\"threadID\"", in: line)?.leadingNumber.map(String.init) : nil
   }
 
-  /// What stands behind a key and its colon.
+  /// What follows a key and its colon.
   private static func value(of key: StaticString, in line: LogBytes) -> LogBytes? {
     guard let rest = line.after(key)?.withoutIndent, rest.first == UInt8(ascii: ":") else {
       return nil

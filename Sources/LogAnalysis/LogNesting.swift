@@ -70,7 +70,7 @@ struct LogNesting {
     return Closed(open: statement, total: microseconds)
   }
 
-  /// Takes the innermost statement without a time: for a fault whose times were cut off.
+  /// Takes the innermost statement without a time: for a fault whose times were truncated.
   mutating func closeUntimed(after line: Int) -> Closed? {
     guard let last = open.last, last.line > line else { return nil }
     open.removeLast()

@@ -7,7 +7,7 @@ package struct LogReader {
   private var unrecognized = LogSamples(limit: 50)
   /// The message that the next line may continue.
   private var open: LogMessage?
-  /// Whether the lines are those of a record that stands over several.
+  /// Whether the lines are those of a record that spans several lines.
   private var isInRecord = false
   /// Whether plan rows may come without a class.
   private var isExplaining = false

@@ -14,7 +14,7 @@ package struct LogReport: Sendable {
   package var wrap: LogWrap?
   /// Lines by kind; with `unrecognized` they are all lines.
   package var kinds: [LogKind: Int] = [:]
-  /// Lines of Core Data's by what stands behind `CoreData:`, understood or not; without the lines
+  /// Lines of Core Data's by what follows `CoreData:`, understood or not; without the lines
   /// that continue them.
   package var classes: [LogClass: Int] = [:]
   /// Lines of Core Data's that are not understood.
@@ -30,13 +30,13 @@ package struct LogReport: Sendable {
   package var stores: [String] = []
   /// In the order of first appearance.
   package var statements: [LogStatement] = []
-  /// Times that belong to no statement of the log: its beginning is cut off.
+  /// Times that belong to no statement of the log: its beginning is truncated.
   package var unmatchedTimes = 0
   package var costs = LogCosts()
   /// The largest first.
   package var storms: [LogStorm] = []
   package var sections: [LogSection] = []
-  /// Whether the log has lines for faults that the row cache filled; Apple's has none.
+  /// Whether the log has lines for faults fulfilled from the row cache; Apple's has none.
   package var tellsHits = false
   /// What saves took, where the log says so; Apple's does not.
   package var saveTimes = LogTimes()
@@ -143,14 +143,14 @@ extension LogReport {
 
 /// Lines of a log that have the same text: the first, and how many.
 package struct LogSample: Sendable, Equatable {
-  /// Where it stands first, counted from 1.
+  /// Where it first occurs, counted from 1.
   package var line: Int
   package var logClass: LogClass
   package var text: String
   package var count: Int
 }
 
-/// Samples in the order of first appearance, no more of them than a reader looks at.
+/// Samples in the order of first appearance, no more than a reader reads.
 struct LogSamples {
   private(set) var all: [LogSample] = []
   private var places: [String: Int] = [:]
@@ -268,7 +268,7 @@ extension LogCosts {
 extension Metric {
   /// Whether a log has lines to count it by.
   ///
-  /// - Parameter hits: Whether the log has lines for the row cache's hits, as our framework's can.
+  /// - Parameter hits: Whether the log has lines for the row cache's hits, as OpenCoreData's can.
   package func isAvailableInLogs(withHits hits: Bool) -> Bool {
     let told: Set<Metric> = [
       .fetches, .saves, .selects, .inserts, .updates, .deletes, .transactions, .rows, .misses,

@@ -42,7 +42,7 @@ package struct LogWrap: Sendable, Equatable {
     isTimed = signs.lines > 0 && signs.timed * 10 >= signs.lines * 9
   }
 
-  /// Characters of a line; of bytes that are no UTF-8 those count that could begin one.
+  /// Characters of a line; of bytes that aren't UTF-8 those count that could begin one.
   static func width(_ line: ArraySlice<UInt8>) -> Int {
     line.count { $0 & 0xC0 != 0x80 }
   }

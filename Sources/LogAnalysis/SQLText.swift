@@ -56,7 +56,7 @@ package struct SQLText {
     case values = "VALUES"
   }
 
-  /// The verb; nil for a text that is no SQL, `<private>` among them.
+  /// The verb; nil for a text that isn't SQL, `<private>` among them.
   var verb: Verb? {
     let word = text.bytes.prefix { $0.isUpper || $0.isLower }
     guard !word.isEmpty, word.count <= 9 else { return nil }
@@ -213,7 +213,7 @@ extension SQLText {
       && !first.isAlias
   }
 
-  /// Whether a line that follows no statement is a piece of one: the beginning was cut off.
+  /// Whether a line that follows no statement is a piece of one: the beginning was truncated.
   static func isFragment(_ line: LogBytes) -> Bool {
     let tokens = SQLToken.all(in: line)
     let columns = tokens.count { $0.isColumn && $0.text.contains(".Z") }

@@ -158,7 +158,7 @@ package enum ScenarioData {
   package struct Contents: Sendable {
     /// Rows of each entity itself, in the order of the plan, or of the model for a copied store.
     package var counts: [EntityCount]
-    /// What laws and `scale` mean on this data.
+    /// What formulas and `scale` mean on this data.
     package var scope: CountExpressionScope
   }
 
@@ -193,7 +193,7 @@ package enum ScenarioData {
 
   /// Own rows of each entity of a store, in alphabetical order.
   ///
-  /// Cost: one COUNT an entity; the store is only looked at.
+  /// Cost: one COUNT an entity; the store is opened read-only.
   package static func counts(
     in store: URL, model: NSManagedObjectModel, ignoringVersions: Bool = false
   ) throws -> [EntityCount] {

@@ -6,7 +6,7 @@ package import WorkbenchText
 /// Entities are made after those their to-one relationships point to; the rows of an entity in their
 /// order, so that row n has primary key n of its table's own count. The same seed gives the same values.
 package struct StoreBuilder {
-  /// Objects saved at a time, then let go: memory stays the same whatever the scale.
+  /// Objects saved at a time, then released: memory stays the same whatever the scale.
   private static let batch = 1_000
 
   private let model: NSManagedObjectModel

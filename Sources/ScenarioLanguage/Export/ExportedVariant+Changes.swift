@@ -33,7 +33,7 @@ extension ExportedVariant {
     }
   }
 
-  /// Inserts objects, and holds them under the step's name.
+  /// Inserts objects, and keeps them under the step's name.
   mutating func insert(_ step: Step, _ context: String) -> Body {
     let assignments = assignments(of: step, context, entity: entity(of: step))
     let times = step.number(of: .times) ?? 1
@@ -85,7 +85,7 @@ extension ExportedVariant {
     return body
   }
 
-  /// A batch request, its IDs held under the step's name.
+  /// A batch request, its IDs kept under the step's name.
   mutating func batch(_ step: Step, _ context: String) -> Body {
     let name = SwiftNames.literal(step.subject)
     let isNamed = step.name != nil

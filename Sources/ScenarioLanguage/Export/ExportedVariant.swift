@@ -91,7 +91,7 @@ struct ExportedVariant {
     }
   }
 
-  /// Results are held to the end, and let go on their contexts' queues.
+  /// Results are held to the end, and released on their contexts' queues.
   private mutating func end() {
     if !declared.isEmpty {
       let all = declared.map(\.identifier).joined(separator: ", ")
@@ -102,7 +102,7 @@ struct ExportedVariant {
 
   /// The variable of a result that a step makes.
   ///
-  /// What had the name before is let go when it belongs to another context or is of another kind.
+  /// What had the name before is released when it belongs to another context or is of another kind.
   mutating func variable(_ name: String, _ kind: Kind, key: String? = nil, of step: Step)
     -> Variable
   {

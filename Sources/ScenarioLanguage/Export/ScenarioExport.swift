@@ -9,7 +9,7 @@ import WorkbenchText
 /// and runs each variant cold, between the lines `cdprof: begin NAME` and `cdprof: end` on standard
 /// error, so that `cdprof log --expect SCENARIO` judges its SQL log.
 package struct ScenarioExport {
-  /// The line behind which the program is started; what stands before it can be part of another one.
+  /// The line behind which the program is started; what precedes it can be part of another one.
   package static let start = "// MARK: Start"
 
   private let scenario: Scenario
@@ -22,7 +22,7 @@ package struct ScenarioExport {
 
   /// Checks that every step, the model and the data have a counterpart.
   ///
-  /// - Parameter scale: what `scale` stands for in the counts of rows and in the numbers of steps.
+  /// - Parameter scale: the value of `scale` in the counts of rows and in the numbers of steps.
   /// - Throws: `ScenarioDiagnostics` with everything that has none; `CountExpressionError` for a count or a
   ///   number without a value.
   package init(_ scenario: Scenario, scale: Int = 1) throws {

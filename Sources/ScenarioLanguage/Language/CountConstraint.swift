@@ -16,7 +16,7 @@ package struct CountConstraint: Sendable, Equatable {
   /// Where it is written.
   package let place: SourceRange
 
-  /// Reads a law.
+  /// Reads a formula.
   ///
   /// - Throws: a problem at the first character that cannot be understood.
   package init(_ word: Word) throws(LanguageProblem) {
@@ -81,7 +81,7 @@ package struct CountConstraint: Sendable, Equatable {
     }
   }
 
-  /// The number beside the law in a report: its value, or the bound nearest to it.
+  /// The number next to the formula in a report: its value, or the bound nearest to it.
   ///
   /// - Throws: `CountExpressionError` as `bounds(in:)`.
   package func value(in scope: CountExpressionScope) throws(CountExpressionError) -> Int {
@@ -89,7 +89,7 @@ package struct CountConstraint: Sendable, Equatable {
     return bounds.upperBound == .max ? bounds.lowerBound : bounds.upperBound
   }
 
-  /// The law with its numbers worked out: `61`, `at most 100`, `2..5`.
+  /// The formula with its numbers worked out: `61`, `at most 100`, `2..5`.
   ///
   /// - Throws: `CountExpressionError` as `bounds(in:)`.
   package func expectation(in scope: CountExpressionScope) throws(CountExpressionError) -> String {

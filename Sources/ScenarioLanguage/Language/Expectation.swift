@@ -2,7 +2,7 @@ import OpenCoreData
 package import ProfileEvents
 package import WorkbenchText
 
-/// That a metric obeys a law.
+/// That a metric obeys a formula.
 package struct Expectation: Sendable, Equatable {
   /// As written.
   package var metric: MetricReference
@@ -64,7 +64,7 @@ package struct ExpectBlock: Sendable, Equatable {
     self.line = line
   }
 
-  /// Whether it asks how long the store's files are, which no event tells.
+  /// Whether it asks how long the store's files are, which no event contains.
   package var wantsPages: Bool {
     expectations.contains { [.filepages, .walpages, .freepages].contains($0.scoped.metric) }
   }
@@ -135,7 +135,7 @@ package struct MetricReference: Sendable, Hashable {
 
 /// That the plans of SELECTs obey a demand: `plan(moods): uses byDate`.
 package struct PlanExpectation: Sendable, Equatable {
-  /// The word that stands before the brackets.
+  /// The word that precedes the parentheses.
   package static let word = "plan"
 
   /// The step whose SELECTs are meant; nil for all of the variant, or of the step that expects it.

@@ -44,7 +44,7 @@ package struct ExpectationResult: Sendable, Equatable {
     self.differences = differences
   }
 
-  /// In the place of a metric: the error code with which a step must fail, 0 for none.
+  /// Instead of a metric: the error code with which a step must fail, 0 for none.
   package static let fails = "fails"
 
   /// What was found, for a person: `5,061`, `no error`.
@@ -68,7 +68,7 @@ package struct ExpectationResult: Sendable, Equatable {
 }
 
 extension CountConstraint {
-  /// How the law compares, and with what.
+  /// How the formula compares, and with what.
   ///
   /// - Throws: when an expression has no value.
   package func compared(

@@ -1,7 +1,7 @@
 import OpenCoreData
 import WorkbenchText
 
-/// The names a step may use: results that are held, and contexts.
+/// The names a step may use: named results and contexts.
 package struct KnownNames: Sendable, Equatable {
   package var results: [String: HeldShape]
   package var contexts: [String: ContextShape]
@@ -174,7 +174,7 @@ package struct ContextCheck {
   let names: ModelNames
   let known: KnownNames
 
-  /// Words that `pin to` takes beside the names of contexts.
+  /// Words that `pin to` takes in addition to the names of contexts.
   package static let generations = ["current", "none"]
 
   /// - Throws: a problem at the first name that isn't a context, or at what the context cannot do.

@@ -235,9 +235,9 @@ package enum MergePolicyName: String, CaseIterable, Sendable {
   case error
   case rollback
   case overwrite
-  /// By property; the store's value stands where both changed.
+  /// By property; the store's value wins if both changed.
   case store
-  /// By property; the object's value stands where both changed.
+  /// By property; the object's value wins if both changed.
   case object
 
   /// The policy.

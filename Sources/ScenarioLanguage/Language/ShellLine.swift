@@ -8,7 +8,7 @@ package enum ShellLine {
   /// - Parameters:
   ///   - line: without its end.
   ///   - number: the line's number in this shell, from 1; with `file` the step's call site.
-  ///   - commands: words the shell knows beside the verbs, to be proposed for an unknown one.
+  ///   - commands: words of the shell in addition to the verbs, to be proposed for an unknown one.
   /// - Throws: `LineError` with the place of the first wrong word.
   package static func parse(
     _ line: String, number: Int, file: String = "shell", commands: [String] = []
@@ -114,7 +114,7 @@ struct LineReader {
 
   /// An expression as one word, whose blanks are where they were written.
   ///
-  /// It goes on behind an operator, before one, and inside of brackets; what stands behind it otherwise is
+  /// It goes on behind an operator, before one, and inside of brackets; what follows it otherwise is
   /// the next option.
   private mutating func expression() -> Word? {
     guard var whole = nextWord() else { return nil }
@@ -203,7 +203,7 @@ package enum LineWords {
     case open(SourceRange)
     case close(SourceRange)
 
-    /// Where it stands.
+    /// Where it's written.
     package var place: SourceRange {
       switch self {
       case .word(let word): word.place

@@ -11,7 +11,7 @@ package struct Step: Sendable {
   package var subject: String
   /// At most one of a word, in the order of `OptionWord`.
   package var options: [StepOption]
-  /// The name under which the result is held.
+  /// The name of the result.
   package var name: String?
   /// The key paths that `touch` reads, or that `walk` goes through.
   package var reads: [String]
@@ -112,7 +112,7 @@ extension Step {
     return step
   }
 
-  /// Returns the step with an option, in place of the one of the same word.
+  /// Returns the step with an option, instead of the one of the same word.
   package func with(_ word: OptionWord, _ value: OptionValue) -> Step {
     var step = self
     step.setOption(StepOption(word, value))
@@ -166,7 +166,7 @@ package struct StepPlaces: Sendable {
 
 /// A step as words, before any of them is understood: what a shell line and a YAML map have in common.
 package struct StepForm: Sendable {
-  /// What stands behind an option's word.
+  /// What follows an option's word.
   package enum Value: Sendable {
     case words([Word])
     case pairs([Pair])

@@ -205,7 +205,7 @@ extension StepCheck {
     }
   }
 
-  /// What is read must be properties; a path that ends in `@count` must lead to a to-many.
+  /// What is read must be properties; a path that ends in `@count` must end at a to-many.
   func checkRead(
     _ keyPath: String, on entity: NSEntityDescription, at place: SourceRange
   ) throws(LanguageProblem) {

@@ -39,7 +39,7 @@ package enum Verb: String, CaseIterable, Sendable {
     case none
   }
 
-  /// What stands behind the verb.
+  /// What follows the verb.
   package var subject: Subject {
     switch self {
     case .fetch, .count, .insert, .batchInsert, .batchUpdate, .batchDelete, .index: .entity
@@ -67,7 +67,7 @@ package enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// The key of the key paths that the verb takes beside its options, in YAML; nil when it takes none.
+  /// The key of the key paths that the verb takes in addition to its options, in YAML; nil when it takes none.
   package var pathsKey: String? {
     switch self {
     case .touch: "read"
@@ -98,7 +98,7 @@ package enum Verb: String, CaseIterable, Sendable {
 }
 
 extension Verb {
-  /// The options it takes, beside `as`, `in` and `fails`.
+  /// The options it takes, in addition to `as`, `in` and `fails`.
   package var options: [OptionWord] {
     switch self {
     case .fetch:
@@ -191,7 +191,7 @@ extension Verb {
 }
 
 extension Verb {
-  /// Words that a step must have beside its subject: one of the groups as a whole.
+  /// Words that a step must have in addition to its subject: one of the groups as a whole.
   ///
   /// Empty when nothing must be there.
   package var needs: [[String]] {
@@ -229,7 +229,7 @@ extension Verb {
 }
 
 extension Step {
-  /// The words that are written beside verb and subject.
+  /// The words that are written in addition to verb and subject.
   var words: Set<String> {
     var words = Set(options.map(\.word.rawValue))
     if name != nil { words.insert("as") }

@@ -3,7 +3,7 @@ import ProfileEvents
 import WorkbenchText
 internal import Yams
 
-/// Reads an `expect` block: metrics with their laws, plans with their demands, the list of findings.
+/// Reads an `expect` block: metrics with their formulas, plans with their requirements, the list of findings.
 struct ExpectReader {
   let document: YAMLDocument
   let scopes: ScopeResolver
@@ -197,7 +197,7 @@ struct ScopeResolver {
     }
   }
 
-  /// Checks that the names of a law are entities.
+  /// Checks that the names of a formula are entities.
   func check(_ law: CountConstraint) throws(LanguageProblem) {
     for name in law.expressions.flatMap(\.names) {
       try check(name)

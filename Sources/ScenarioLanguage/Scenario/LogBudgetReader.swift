@@ -14,7 +14,7 @@ package enum LogBudgetReader {
   ///
   /// - Parameters:
   ///   - model: the model for a file that names none.
-  ///   - scale: what `scale` stands for in a scenario; a budget has the rows that it says.
+  ///   - scale: the value of `scale` in a scenario; a budget has the rows that it says.
   ///   - problems: finds what no log can show, or what has no value, in a budget that was read.
   /// - Throws: `ScenarioDiagnostics` with everything that is wrong; `InvalidInputError` when the file cannot
   ///   be read.
@@ -81,7 +81,7 @@ package enum LogBudgetReader {
       path: document.file, model: model, sections: sections, scope: scope, isScenario: false)
   }
 
-  /// `data: {Mood: 5000, Country: 60}`: rows of the app's store, for laws.
+  /// `data: {Mood: 5000, Country: 60}`: rows of the app's store, for formulas.
   private static func rows(
     of entry: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames
   ) -> CountExpressionScope {
@@ -160,7 +160,7 @@ package struct LogBudget: Sendable {
     package var expect: ExpectBlock
     /// The line it begins on.
     package var line: Int
-    /// The steps of a scenario's variant that have expectations of their own, which no log tells.
+    /// The steps of a scenario's variant that have expectations of their own, which no log contains.
     package var judgedSteps: [String] = []
   }
 
@@ -168,9 +168,9 @@ package struct LogBudget: Sendable {
   package var path: String
   package var model: NSManagedObjectModel
   package var sections: [Section]
-  /// The rows of entities that laws name.
+  /// The rows of entities that formulas name.
   package var scope: CountExpressionScope
-  /// Whether it is a scenario, whose variants are the sections: what no log tells is then left out.
+  /// Whether it is a scenario, whose variants are the sections: what no log contains is then left out.
   package var isScenario: Bool
   /// Findings that the scenario keeps quiet.
   package var silence: [FindingSuppression] = []

@@ -3,7 +3,7 @@ import OpenCoreData
 import WorkbenchText
 internal import Yams
 
-/// Finds the model of a scenario: under `Models/` beside the file or in the folder above it, at a path,
+/// Finds the model of a scenario: under `Models/` next to the file or in the folder above it, at a path,
 /// or in the copied store.
 struct ModelLookup {
   /// What was found.

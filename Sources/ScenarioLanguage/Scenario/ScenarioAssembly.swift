@@ -82,7 +82,7 @@ struct ScenarioAssembly {
     return word.text
   }
 
-  /// Works every law out at scale 1, as far as the rows are known before a store is opened.
+  /// Works every formula out at scale 1, as far as the rows are known before a store is opened.
   private func checkLaws(of scenario: Scenario) {
     guard case .generated(let plans) = scenario.data.source else { return }
     // Without an entity that could not be read the rest would be blamed for its absence.

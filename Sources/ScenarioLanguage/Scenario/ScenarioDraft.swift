@@ -7,7 +7,7 @@ package struct ScenarioDraft: Sendable {
   /// Nil when the model comes out of the store.
   package var modelURL: URL?
   package var data: DataPlan
-  /// At least one; tries without steps are left out.
+  /// At least one; runs without steps are left out.
   package var tries: [RecordedRun]
 
   package init(
@@ -25,7 +25,7 @@ package struct ScenarioDraft: Sendable {
     tries.reduce(0) { $0 + $1.expectations.count }
   }
 
-  /// The scenario as YAML, with paths written from the folder it will stand in.
+  /// The scenario as YAML, with paths written from the folder that will contain it.
   package func yaml(in folder: URL) -> String {
     var lines = [
       "# Typed in cdprof's shell; each variant expects what was measured then.",

@@ -235,7 +235,7 @@ struct IndexCheck {
     return sql.firstMatch(of: pattern).map { [String($0.1)] } ?? []
   }
 
-  /// The indexes of a store, which is only looked at; none when it cannot be read, which is told elsewhere.
+  /// The indexes of a store, which is opened read-only; none when it cannot be read, which is reported elsewhere.
   private static func indexes(of store: URL) -> [String] {
     guard let connection = try? StoreConnection.open(path: store.path, access: .looking) else {
       return []

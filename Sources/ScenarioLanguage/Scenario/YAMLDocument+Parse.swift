@@ -3,7 +3,7 @@ import WorkbenchText
 internal import Yams
 
 extension YAMLDocument {
-  /// The root of the text's only document; nil when it is no YAML, which is noted.
+  /// The root of the text's only document; nil when it isn't YAML, which is noted.
   func root(of text: String) -> Node? {
     guard checkDepth(of: text), checkAliases(of: text) else { return nil }
     do {

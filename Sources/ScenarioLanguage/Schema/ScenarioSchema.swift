@@ -215,10 +215,10 @@ extension ScenarioSchema {
 extension ScenarioSchema {
   /// A number, a name or `ceil(` of one, brackets and signs around it.
   private static let operand = "([( -]|ceil *[(])*[\\p{L}\\p{N}_]+[) ]*"
-  /// Operands and what stands between them; whether brackets match is the reader's to see.
+  /// Operands and what is between them; whether brackets match is the reader's to see.
   private static let expression = "\(operand)([+*/-]\(operand))*"
 
-  /// `expect`, laws, demands on plans.
+  /// `expect`, formulas, plan requirements.
   static var expectationDefinitions: [(String, SchemaNode)] {
     let formula = "((at most |at least )?\(expression)|\(expression)[.][.]\(expression))"
     return [

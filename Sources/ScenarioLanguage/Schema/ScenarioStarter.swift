@@ -11,7 +11,7 @@ package struct ScenarioStarter: Sendable {
     package var text: String
   }
 
-  /// The scenario file and, where no store brings one, the model beside it.
+  /// The scenario file and, where no store brings one, the model next to it.
   package let files: [File]
 
   /// A starter on data that is made, for a small model of its own.
@@ -30,7 +30,7 @@ package struct ScenarioStarter: Sendable {
   /// - Parameters:
   ///   - model: The store's own.
   ///   - counts: Rows of each entity itself.
-  ///   - folder: where the file will stand, from which the store's path is written.
+  ///   - folder: the file's folder, from which the store's path is written.
   /// - Throws: `InvalidInputError` when no entity has objects.
   package init(
     name: String, store: URL, model: NSManagedObjectModel, counts: [EntityCount], folder: URL
