@@ -140,7 +140,8 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
 
 /// Which finding explains that a number is not the expected one.
 enum LikelyCause {
-  /// `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected count); fix: …`; nil where none explains it.
+  /// `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected count); fix:
+  /// …`; nil where none explains it.
   ///
   /// A finding explains a surplus when its events are counted by the metric and are at least half of
   /// what is too many.

@@ -5,7 +5,8 @@ package import Profiling
 
 /// The result of a run as one self-contained page.
 ///
-/// The page needs no network and no scripts, and its policy allows none but its own (`PagePolicy`); a few lines of script let the reader switch between
+/// The page needs no network and no scripts, and its policy allows none but its own (`PagePolicy`); a
+/// few lines of script let the reader switch between
 /// the variants' tracks. Its first screen answers, in this order: did it hold, what is the lesson,
 /// which way costs what, what happened, what is to be done.
 package enum HTMLReport {

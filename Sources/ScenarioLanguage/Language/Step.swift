@@ -3,7 +3,8 @@ package import WorkbenchText
 
 /// One thing to do: verb, subject, options.
 ///
-/// One step is one `perform` block. Made by `ShellLine` from a line and by `ScenarioReader` from YAML. Two steps are equal when they ask
+/// One step is one `perform` block. Made by `ShellLine` from a line and by `ScenarioReader` from
+/// YAML. Two steps are equal when they ask
 /// for the same, wherever they were written.
 package struct Step: Sendable {
   package var verb: Verb
