@@ -26,7 +26,7 @@ struct ShellAdviceTests {
     let advice = shell.type("advise")
     #expect(advice.failure == nil)
     #expect(advice.lines.contains { $0.hasPrefix("  1  index Mood (latitude, longitude): ") })
-    #expect(advice.lines.contains { $0.contains("VM steps an INSERT") })
+    #expect(advice.lines.contains { $0.contains("VM steps per INSERT") })
     #expect(shell.type("stats").lines == stats)
     #expect(try Data(contentsOf: store.url) == before)
   }
@@ -36,12 +36,12 @@ struct ShellAdviceTests {
     let shell = try ShellSession(store.url)
     shell.type(Self.point, "reset", Self.sorted)
     let all = shell.type("advise").lines
-    #expect(all.first?.hasPrefix("  2 statement shapes read, ") == true)
+    #expect(all.first?.hasPrefix("  2 statements read, ") == true)
     #expect(all.contains { $0.contains("index Mood (longitude, remoteIdentifier)") })
     #expect(
       all.contains { $0.contains("index Mood (latitude, longitude)") || $0.contains("latitude") })
     let one = shell.type("advise 1").lines
-    #expect(one.first?.hasPrefix("  1 statement shape read, ") == true)
+    #expect(one.first?.hasPrefix("  1 statement read, ") == true)
     #expect(!one.contains { $0.contains("latitude") })
     #expect(shell.type("mode csv", "advise 1").lines.first?.hasPrefix("advice,index,on,") == true)
     #expect(shell.type("mode json", "advise 1").lines.contains { $0.contains("\"proposed\"") })

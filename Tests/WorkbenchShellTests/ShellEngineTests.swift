@@ -91,7 +91,7 @@ struct ShellEngineTests {
         "  SEARCH t0 USING INTEGER PRIMARY KEY (rowid=?)",
         "  The plan is optimal (primary-key lookup), and no index can help. "
           + "The cost is running it 5,000 times.",
-        "  95,000 VM steps (19 a run)",
+        "  95,000 VM steps (19 per run)",
       ])
     #expect(
       shell.type("reset").lines == [

@@ -1,16 +1,17 @@
 package import Foundation
 import WorkbenchText
 
-/// Advice on indexes as lines for people.
+/// The text format of index advice.
 package enum AdviceText {
-  /// All of it: the statements, then proposals, redundant and unused indexes.
+  /// Returns the lines that describe index advice: a summary, skipped statements, proposals, redundant
+  /// indexes, and unused indexes.
   package static func lines(_ advice: IndexAdvice) -> [String] {
     var lines = [
-      "\(NumberText.counted(advice.statements, "statement shape")) read, "
+      "\(NumberText.counted(advice.statements, "statement")) read, "
         + "\(NumberText.counted(advice.tried, "index", "indexes")) tried on a copy of the store"
     ]
     for sql in advice.unmeasured {
-      lines.append("left out, it does not run on this store: \(SQLAbbreviation.short(sql))")
+      lines.append("skipped (doesn't run on this store): \(SQLAbbreviation.short(sql))")
     }
     if advice.isEmpty {
       return lines + [
@@ -24,7 +25,7 @@ package enum AdviceText {
       let other = index.isServedByProposal ? "the proposed \(index.servedBy)" : index.servedBy
       lines += [
         "",
-        "redundant: \(index.name) (\(index.columns.joined(separator: ", "))); \(other) begins "
+        "redundant: \(index.name) (\(index.columns.joined(separator: ", "))); \(other) starts "
           + "with the same columns and serves the same searches",
       ]
     }
@@ -33,7 +34,7 @@ package enum AdviceText {
       lines += [
         "",
         "unused: \(index.name) (\(index.columns.joined(separator: ", "))\(room)); no statement "
-          + "of this work went through it, other work may",
+          + "of this work uses it, but other work might",
       ]
     }
     return lines
@@ -42,12 +43,12 @@ package enum AdviceText {
   private static func lines(_ proposal: IndexProposal, number: Int) -> [String] {
     var lines = [
       "\(number)  index \(proposal.title): "
-        + "\(steps(proposal.stepsBefore, proposal.stepsAfter)) VM steps, tried"
+        + "\(steps(proposal.stepsBefore, proposal.stepsAfter)) VM steps, verified"
     ]
     for gain in proposal.gains {
       lines.append(
         "   \(NumberText.grouped(gain.count)) x  \(SQLAbbreviation.short(gain.sql))")
-      lines.append("        \(steps(gain.before, gain.after)) VM steps a run")
+      lines.append("        \(steps(gain.before, gain.after)) VM steps per run")
       lines += gain.planBefore.map { "        now   \($0)" }
       lines += gain.planAfter.map { "        then  \($0)" }
     }
@@ -58,13 +59,13 @@ package enum AdviceText {
     return lines + ["   SQL    \(proposal.sql)"]
   }
 
-  /// `21 → 29 VM steps an INSERT`, `24 pages, 98,304 bytes`.
+  /// Returns what an index costs: `21 → 29 VM steps per INSERT`, `24 pages, 98,304 bytes`.
   package static func costs(of proposal: IndexProposal) -> [String] {
     var costs: [String] = []
     if let insert = proposal.insertSteps {
-      costs.append("\(steps(insert.before, insert.after)) VM steps an INSERT")
+      costs.append("\(steps(insert.before, insert.after)) VM steps per INSERT")
     } else {
-      costs.append("an INSERT was not measured")
+      costs.append("INSERT not measured")
     }
     if let size = proposal.size {
       costs.append(
@@ -78,9 +79,9 @@ package enum AdviceText {
   }
 }
 
-/// Advice on indexes for machines.
+/// The JSON format of index advice.
 package enum AdviceJSON {
-  /// The advice as it is encoded.
+  /// The encoded form of index advice.
   package struct Document: Encodable {
     var statements: Int
     var tried: Int
@@ -131,14 +132,14 @@ package enum AdviceJSON {
     var bytes: Int?
   }
 
-  /// One object with sorted keys, and an end of line.
+  /// Returns the advice as one JSON object with sorted keys, followed by a newline.
   ///
-  /// - Throws: never in practice; the encoder's error.
+  /// - Throws: The encoder's error, which doesn't occur in practice.
   package static func data(_ advice: IndexAdvice) throws -> Data {
     try JSONOutput.lines(document(advice))
   }
 
-  /// The object, to be part of another one.
+  /// Returns the advice as an encodable value, which can be part of another document.
   package static func document(_ advice: IndexAdvice) -> Document {
     Document(
       statements: advice.statements, tried: advice.tried, unmeasured: advice.unmeasured,

@@ -1,19 +1,20 @@
 import OpenCoreData
 import SQLiteDriver
 
-/// Values for a statement whose own are not known, taken from the store it ran on.
+/// Samples a store for values to bind to a statement whose bound values are unknown.
 ///
-/// Each placeholder gets a value of the column it is compared with, from the middle of the table, and
-/// each `_Z_intarrayN` up to a hundred of them: what a search of that shape would typically look for.
+/// Each placeholder gets a value from the middle of the table, of the column that it's compared with.
+/// Each `_Z_intarrayN` gets up to a hundred values. These approximate what the statement typically
+/// searches for.
 struct BindSampler {
-  /// Keys put into an integer array.
+  /// The maximum number of keys in an integer array.
   private static let arrayLength = 100
-  /// What a bound `LIMIT` is taken to be: a page.
+  /// The value for a bound `LIMIT`: a typical batch.
   private static let limit = SQLiteValue.integer(20)
 
   let connection: Connection
 
-  /// One value for each placeholder of a SELECT.
+  /// Returns one value for each placeholder of a SELECT.
   func binds(of sql: String) -> [SQLiteValue] {
     let outline = SQLOutline(sql)
     var values: [SQLiteValue] = []
@@ -33,7 +34,7 @@ struct BindSampler {
     return values
   }
 
-  /// Fills the integer arrays that a statement reads.
+  /// Binds sampled keys to the integer arrays that a statement reads.
   func bindArrays(of sql: String) throws {
     let outline = SQLOutline(sql)
     let prefix = "_Z_intarray"

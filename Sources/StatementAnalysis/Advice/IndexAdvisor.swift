@@ -4,21 +4,21 @@ package import SQLiteDriver
 
 /// Finds indexes for the statements of a piece of work by trying them on a copy of its store.
 ///
-/// Ideas come from what the statements compare, sort by and read; an idea becomes a proposal only when
-/// SQLite used the index on the copy and needed notably fewer VM steps for the whole work, what writing
-/// the index costs included. Proposals don't overlap: each is measured with the ones
-/// before it, and one that the others make superfluous goes.
+/// Candidates come from the columns that the statements compare, sort by, and read. A candidate becomes
+/// a proposal only if SQLite uses the index on the copy and needs notably fewer VM steps for the whole
+/// work, including the cost of updating the index. Proposals don't overlap: each is measured together
+/// with the ones before it, and one that the others make redundant is removed.
 ///
-/// The store is copied, not changed. Cost: each idea builds its index on the copy and runs the
-/// statements of its table again; nothing is recorded.
+/// The original store isn't modified. Cost: for each candidate, builds the index on the copy and reruns
+/// the statements that read its table; nothing is recorded.
 package struct IndexAdvisor {
-  /// VM steps that a proposal saves at least, over all the work.
+  /// The minimum number of VM steps that a proposal saves for the work as a whole.
   package static let leastGain = 2_000
-  /// The part of their VM steps that the statements which use it save at least, as 1 of so many.
+  /// The denominator of the minimum fraction of VM steps saved by the statements that use the index.
   package static let leastPart = 5
-  /// Ideas tried at most; those of the costliest statements come first.
+  /// The maximum number of candidates to try, starting with those of the most expensive statements.
   static let mostIdeas = 60
-  /// Indexes proposed at most.
+  /// The maximum number of proposals.
   static let mostProposals = 8
 
   let store: ScratchStore
@@ -26,9 +26,9 @@ package struct IndexAdvisor {
   let present: [FileIndex]
   private let url: URL
 
-  /// Copies a store to try indexes on.
+  /// Creates an advisor that works on a copy of a store.
   ///
-  /// - Throws: the file system's `NSError`; `SQLiteError` when it isn't a store.
+  /// - Throws: An `NSError` of the file system, or a `SQLiteError` if the file isn't a store.
   package init(storeURL: URL) throws {
     url = storeURL
     store = try ScratchStore(copying: storeURL)
@@ -36,20 +36,21 @@ package struct IndexAdvisor {
     present = try FileIndex.all(on: store.connection)
   }
 
-  /// Cuts off the statement that is being tried; may be called from any thread.
+  /// A closure that interrupts the running statement and can be called from any thread.
   package var interruption: @Sendable () -> Void {
     let connection = store.connection
     return { connection.interrupt() }
   }
 
-  /// Tries indexes for statements and says which helped.
+  /// Tries indexes for statements and returns those that helped.
   package func advice(on statements: [AdvisedStatement]) -> IndexAdvice {
     advice(on: statements) {}
   }
 
   /// Tries indexes for statements until interrupted, and returns those that helped.
   ///
-  /// - Parameter goOn: asked before each index that is tried; what it throws ends the search.
+  /// - Parameter goOn: A closure that's called before each index is tried. An error that it throws ends
+  ///   the search.
   package func advice(
     on statements: [AdvisedStatement], while goOn: () throws -> Void
   ) rethrows -> IndexAdvice {
@@ -73,7 +74,7 @@ package struct IndexAdvisor {
       unmeasured: unmeasured, tried: ideas.count)
   }
 
-  /// Rows written to each table by the work.
+  /// Returns the number of rows that the work writes to each table.
   private static func writes(_ statements: [AdvisedStatement]) -> [String: Int] {
     statements.filter { !$0.reads }.reduce(into: [:]) { writes, statement in
       guard let table = SQLOutline(statement.sql).tables.first?.table else { return }
@@ -151,7 +152,7 @@ package struct IndexAdvisor {
     }
   }
 
-  /// Indexes of tables that the work read, which none of its statements went through.
+  /// Returns the indexes that no statement uses, of the tables that the statements read.
   private func unused(
     _ statements: [AdvisedStatement], used: Set<String>
   ) -> [IndexAdvice.Unused] {
@@ -168,20 +169,20 @@ package struct IndexAdvisor {
   }
 }
 
-/// What a piece of work says about the indexes of its store.
+/// The proposed, redundant, and unused indexes for a piece of work on a store.
 package struct IndexAdvice: Sendable {
-  /// An index of the store that another one, there or proposed, makes superfluous.
+  /// An index of the store that another index, existing or proposed, makes redundant.
   package struct Redundant: Sendable, Equatable {
     package var name: String
     package var table: String
     package var columns: [String]
     /// The index that serves the same searches.
     package var servedBy: String
-    /// Whether that one is only proposed.
+    /// A Boolean value that indicates whether that index is only proposed.
     package var isServedByProposal: Bool
   }
 
-  /// An index of the store that no statement of the work used.
+  /// An index of the store that no statement of the work uses.
   package struct Unused: Sendable, Equatable {
     package var name: String
     package var table: String
@@ -189,30 +190,30 @@ package struct IndexAdvice: Sendable {
     package var bytes: Int?
   }
 
-  /// Indexes that helped when they were tried, the one with the greatest gain first.
+  /// The indexes that helped, sorted by descending gain.
   package var proposals: [IndexProposal]
   package var redundant: [Redundant]
   package var unused: [Unused]
-  /// The number of statements.
+  /// The number of statements that were considered.
   package var statements: Int
-  /// Statements that could not be run on the copy, and were left out.
+  /// The SQL of the statements that were skipped because they can't be run on the copy.
   package var unmeasured: [String]
-  /// Indexes that were tried.
+  /// The number of indexes that were tried.
   package var tried: Int
 
-  /// Whether there is nothing to do.
+  /// A Boolean value that indicates whether there's nothing to change.
   package var isEmpty: Bool { proposals.isEmpty && redundant.isEmpty && unused.isEmpty }
 }
 
-/// A statement of the work that indexes are looked for.
+/// A statement to find indexes for.
 package struct AdvisedStatement: Sendable, Equatable {
-  /// The text with its placeholders.
+  /// The SQL with its placeholders.
   package var sql: String
-  /// What one of its runs bound; nil if unknown, as for a log of level 1.
+  /// The bound values of one execution, or `nil` if they're unknown, as for a log of level 1.
   package var binds: [SQLiteValue]?
-  /// How often it ran.
+  /// The number of executions.
   package var count: Int
-  /// The entity it was run for; nil when it is not known.
+  /// The name of the entity that the statement was executed for, or `nil` if it's unknown.
   package var entity: String?
 
   package init(sql: String, binds: [SQLiteValue]? = nil, count: Int, entity: String? = nil) {
@@ -222,19 +223,19 @@ package struct AdvisedStatement: Sendable, Equatable {
     self.entity = entity
   }
 
-  /// A recorded shape.
+  /// Creates a statement from a recorded one.
   package init(_ shape: StatementShape) {
     self.init(
       sql: shape.sql, binds: shape.binds?.map(BindText.value), count: shape.count,
       entity: shape.entity)
   }
 
-  /// Whether it reads, so that an index may help it.
+  /// A Boolean value that indicates whether the statement is a SELECT, which an index can help.
   package var reads: Bool {
     sql.drop(while: \.isWhitespace).prefix(7).uppercased().hasPrefix("SELECT")
   }
 
-  /// The statements of several recordings, those of one text counted together.
+  /// Returns the statements of several recordings, with the executions of the same SQL added up.
   package static func all(in shapes: [StatementShape]) -> [AdvisedStatement] {
     var statements: [AdvisedStatement] = []
     var places: [String: Int] = [:]

@@ -1,11 +1,11 @@
 import OpenCoreData
 import SQLiteDriver
 
-/// An index that could be made.
+/// An index to try.
 package struct IndexCandidate: Sendable, Hashable {
-  /// One column of it.
+  /// A column of the index.
   package struct Part: Sendable, Hashable {
-    /// As the file spells it.
+    /// The column's name, spelled as in the file.
     package var column: String
     package var isDescending: Bool
 
@@ -15,11 +15,11 @@ package struct IndexCandidate: Sendable, Hashable {
     }
   }
 
-  /// As the file spells it.
+  /// The table's name, spelled as in the file.
   package var table: String
-  /// The most significant first.
+  /// The columns, leftmost first.
   package var parts: [Part]
-  /// The column that must not be NULL for a row to be in the index; nil for all rows.
+  /// The column that must not be NULL in the rows of a partial index, or `nil` for a full index.
   package var notNull: String?
 
   package init(table: String, parts: [Part], notNull: String? = nil) {
@@ -28,7 +28,7 @@ package struct IndexCandidate: Sendable, Hashable {
     self.notNull = notNull
   }
 
-  /// The statement that makes it, in the form of Core Data's own.
+  /// Returns the statement that creates the index, in the form that Core Data uses.
   package func sql(named name: String) -> String {
     let columns = parts.map { part in
       "\(SQLNames.quoted(part.column)) COLLATE BINARY \(part.isDescending ? "DESC" : "ASC")"
@@ -38,10 +38,11 @@ package struct IndexCandidate: Sendable, Hashable {
       + (notNull.map { " WHERE \(SQLNames.quoted($0)) IS NOT NULL" } ?? "")
   }
 
-  /// How much there is to keep: columns, and a partial index before a full one of as many.
+  /// The relative size of the index: its number of columns, where a partial index is smaller than a full
+  /// one.
   var width: Int { parts.count * 2 + (notNull == nil ? 1 : 0) }
 
-  /// Whether it serves every search that another one serves.
+  /// Returns whether the index serves every search that another candidate serves.
   func covers(_ other: IndexCandidate) -> Bool {
     table.uppercased() == other.table.uppercased() && (notNull == nil || notNull == other.notNull)
       && parts.count >= other.parts.count
@@ -50,7 +51,7 @@ package struct IndexCandidate: Sendable, Hashable {
       }
   }
 
-  /// Whether a file has it already, or a longer one.
+  /// Returns whether an index of the file has the same leftmost columns.
   func isServed(by index: FileIndex) -> Bool {
     index.table == table.uppercased() && !index.isPartial && index.parts.count >= parts.count
       && zip(index.parts, parts).allSatisfy {
@@ -61,13 +62,14 @@ package struct IndexCandidate: Sendable, Hashable {
 }
 
 extension IndexCandidate {
-  /// Columns that a covering index may add beyond those it searches and sorts by.
+  /// The maximum number of columns that a covering index adds to those it searches and sorts by.
   private static let mostCovered = 3
 
-  /// What could help one table of a statement, narrow ones first.
+  /// Returns the indexes that could help a statement to read one table, narrow ones first.
   ///
-  /// They are only ideas: which of them helps is found out by trying.
-  /// - Parameter sparse: Columns of the table that are NULL in most rows.
+  /// Only a trial shows which of them helps.
+  ///
+  /// - Parameter sparse: The columns of the table that are NULL in most rows.
   static func all(for needs: TableNeeds, sparse: Set<String>) -> [IndexCandidate] {
     let order = normal(needs.order.filter { !needs.equal.contains($0.column) })
     let starts = needs.equal.indices.map { first in
@@ -78,7 +80,7 @@ extension IndexCandidate {
     for start in starts.map({ $0.map { Part($0) } }) {
       lists += [start, start + order] + needs.ranges.map { start + [Part($0)] }
     }
-    // What is sorted by first can also be filtered on the way.
+    // An index that starts with the sort keys can also filter while it's scanned.
     lists += needs.ranges.map { range in
       order.contains { $0.column == range } ? order : order + [Part(range)]
     }
@@ -108,7 +110,7 @@ extension IndexCandidate {
     for parts in lists where !parts.isEmpty && Set(parts.map(\.column)).count == parts.count {
       var candidate = IndexCandidate(table: table, parts: parts)
       if !candidates.contains(candidate) { candidates.append(candidate) }
-      // NULL fulfils no comparison, so that SQLite may leave those rows out.
+      // NULL never satisfies a comparison, so a partial index can omit those rows.
       let first = parts[0].column
       if sparse.contains(first), compared.contains(first) {
         candidate.notNull = first
@@ -118,22 +120,24 @@ extension IndexCandidate {
     return candidates.sorted { $0.parts.count < $1.parts.count }
   }
 
-  /// Keys that all descend are written ascending: an index is read from either end.
+  /// Returns index columns for sort keys.
+  ///
+  /// If all keys are descending, the columns are ascending: SQLite can scan an index in either direction.
   private static func normal(_ keys: [TableNeeds.Key]) -> [Part] {
     let turned = keys.allSatisfy(\.isDescending)
     return keys.map { Part($0.column, isDescending: !turned && $0.isDescending) }
   }
 }
 
-/// An index that was tried on a copy of the store and helped.
+/// An index that helped when it was tried on a copy of the store.
 package struct IndexProposal: Sendable {
-  /// What one statement gains.
+  /// The gain of one statement.
   package struct Gain: Sendable, Equatable {
     package var sql: String
     package var count: Int
-    /// VM steps of one run.
+    /// The VM steps of one execution.
     package var before: Int
-    /// VM steps of one run with all proposed indexes.
+    /// The VM steps of one execution with all proposed indexes.
     package var after: Int
     package var planBefore: [String]
     package var planAfter: [String]
@@ -142,25 +146,26 @@ package struct IndexProposal: Sendable {
   package var candidate: IndexCandidate
   /// The index's name in the file, as Core Data forms it.
   package var name: String
-  /// `byCountryAndDate`: its name in the model, which no other index of the entity has.
+  /// The index's name in the model, unique in the entity: `byCountryAndDate`.
   package var modelName: String
-  /// The entity whose model gets it; nil if the store's model doesn't have it.
+  /// The entity to add the index to, or `nil` if the store's model doesn't have the entity.
   package var entity: String?
   /// The properties, in the order of the columns; empty if the model doesn't have them.
   package var properties: [String]
-  /// The statements that use it, the one that gains most first.
+  /// The statements that use the index, sorted by descending gain.
   package var gains: [Gain]
-  /// VM steps of inserting one row without and with it; nil where no row could be inserted.
+  /// The VM steps of inserting one row without and with the index, or `nil` if no row could be inserted.
   package var insertSteps: (before: Int, after: Int)?
-  /// Its size; nil where SQLite was built without `dbstat`.
+  /// The index's size, or `nil` if SQLite was built without `dbstat`.
   package var size: (pages: Int, bytes: Int)?
 
-  /// VM steps of the whole work, its statements as often as they ran.
+  /// The VM steps of all executions of the statements that use the index, without it.
   package var stepsBefore: Int { gains.reduce(0) { $0 + $1.before * $1.count } }
-  /// VM steps of the same work with the index.
+  /// The VM steps of the same executions with the index.
   package var stepsAfter: Int { gains.reduce(0) { $0 + $1.after * $1.count } }
 
-  /// `Mood (country, date descending)`; columns if the model doesn't have it.
+  /// The entity and its properties, `Mood (country, date descending)`, or the table and its columns if the
+  /// model doesn't have them.
   package var title: String {
     let names = properties.isEmpty ? candidate.parts.map(\.column) : properties
     let parts = zip(names, candidate.parts).map { $0 + ($1.isDescending ? " descending" : "") }
@@ -168,10 +173,10 @@ package struct IndexProposal: Sendable {
       + (condition.map { " where \($0)" } ?? "")
   }
 
-  /// The SQL statement that creates it.
+  /// The SQL statement that creates the index.
   package var sql: String { candidate.sql(named: name) }
 
-  /// A name for an index of properties: `byCountryAndDate`.
+  /// Returns a name for an index of properties: `byCountryAndDate`.
   static func modelName(_ properties: [String], isPartial: Bool) -> String {
     "by"
       + properties.map { path in
@@ -185,7 +190,8 @@ package struct IndexProposal: Sendable {
     return "\(properties.first ?? candidate.parts[0].column) != nil"
   }
 
-  /// The element of an entity in an `.xcdatamodel`, line by line; empty if the model doesn't have them.
+  /// The lines of the element to add to the entity in an `.xcdatamodel`; empty if the model doesn't have
+  /// the properties.
   package var modelElement: [String] {
     guard !properties.isEmpty else { return [] }
     let partial = condition.map { " partialIndexPredicate=\"\($0)\"" } ?? ""
@@ -197,7 +203,7 @@ package struct IndexProposal: Sendable {
   }
 }
 
-/// The properties behind the columns of a store, by the model it carries.
+/// Maps the columns of a store to properties, using the model that the store contains.
 struct PropertyNames {
   private let anatomy: StoreAnatomy?
 
@@ -207,9 +213,11 @@ struct PropertyNames {
     self.anatomy = anatomy?.source.isGuessed == false ? anatomy : nil
   }
 
-  /// The entity of a table that has all the columns, the highest one first, with their properties.
+  /// Returns an entity of a table that has all given columns, and the properties of these columns.
   ///
-  /// - Parameter preferred: The entity the statement was run for; taken when it has them all.
+  /// A root entity comes first, then the preferred one, then the others.
+  ///
+  /// - Parameter preferred: The name of the entity that the statement was executed for.
   func names(
     of columns: [String], in table: String, preferring preferred: String?
   ) -> (entity: String, properties: [String])? {
@@ -228,10 +236,11 @@ struct PropertyNames {
     return nil
   }
 
-  /// Whether a fetch index of a model can be this one: each of its columns is a property of one entity.
+  /// Returns whether a fetch index of a model can describe an index, which requires that all columns
+  /// belong to properties of one entity.
   ///
-  /// `Z_PK`, `Z_ENT`, `Z_OPT`, order keys, and the columns with a destination's entity ID are no
-  /// property's, and join tables and history tables aren't an entity's.
+  /// `Z_PK`, `Z_ENT`, `Z_OPT`, order keys, and the columns with a destination's entity ID don't belong to
+  /// a property, and join tables and history tables don't belong to an entity.
   func canDescribe(_ index: IndexCandidate) -> Bool {
     let columns = index.parts.map { $0.column.uppercased() }
     if anatomy != nil {
@@ -242,7 +251,7 @@ struct PropertyNames {
       && columns.allSatisfy { $0.wholeMatch(of: /Z(_PK|_ENT|_OPT|_FOK_.*|\d+_.*)/) == nil }
   }
 
-  /// A name that no index of the entity has yet: the given one, or that with a number.
+  /// Returns a name that no index of the entity has: the given name, with a number appended if it's taken.
   func unusedIndexName(_ name: String, in entity: String?) -> String {
     guard let entity, let description = anatomy?.source.model.entitiesByName[entity] else {
       return name
@@ -253,7 +262,7 @@ struct PropertyNames {
     return free.map { "\(name)\($0)" } ?? name
   }
 
-  /// Whether the framework makes the index by itself, for a relationship or for `Z_ENT`.
+  /// Returns whether the framework creates the index automatically, for a relationship or for `Z_ENT`.
   func isAutomatic(_ index: FileIndex) -> Bool {
     guard index.parts.count == 1, let column = index.parts.first?.column else { return false }
     if column == "Z_ENT" || index.table.hasPrefix("Z_") { return true }

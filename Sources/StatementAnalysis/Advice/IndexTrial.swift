@@ -4,14 +4,14 @@ import ProfileEvents
 import SQLiteDriver
 import WorkbenchText
 
-/// The statements of a piece of work on a scratch store, measured again with each index tried.
+/// Measures the statements of a piece of work on a scratch store, and again with each candidate index.
 struct IndexTrial {
   private let store: ScratchStore
-  /// Those that could be run.
+  /// The statements that can be run on the scratch store.
   let statements: [AdvisedStatement]
-  /// The texts of those that could not.
+  /// The SQL of the statements that can't be run.
   let unmeasured: [String]
-  /// Rows written, by table in upper case.
+  /// The number of rows written, by table name in uppercase.
   private let writes: [String: Int]
   private let tables: [Set<String>]
   private let before: [ScratchStore.Measure]
@@ -30,20 +30,21 @@ struct IndexTrial {
     }
   }
 
-  /// The name of a kept index on the scratch store.
+  /// Returns the name of the index at a position of the chosen ones, on the scratch store.
   static func name(of place: Int) -> String { "cdprof_advice_\(place)" }
 
-  /// The statements by what all their runs cost, the costliest first.
+  /// The statements, sorted by the descending cost of all their executions.
   var costliest: [AdvisedStatement] {
     statements.indices.sorted { cost($0, before) > cost($1, before) }.map { statements[$0] }
   }
 
-  /// Stored indexes that the plans of now go through.
+  /// The names of the indexes that the current plans use.
   var usedIndexes: Set<String> { Set(now.flatMap(\.plan.indexes)) }
 
-  /// Makes the indexes that help, one after the other, and leaves them on the scratch store.
+  /// Returns the candidates that help, and leaves their indexes on the scratch store.
   ///
-  /// - Parameter goOn: asked before each of them; what it throws ends the search.
+  /// - Parameter goOn: A closure that's called before each candidate is tried. An error that it throws
+  ///   ends the search.
   mutating func choose(
     from ideas: [IndexCandidate], while goOn: () throws -> Void
   ) rethrows -> [IndexCandidate] {
@@ -60,7 +61,7 @@ struct IndexTrial {
       // An index that didn't help by itself won't help together with others.
       open = results.map(\.idea)
       guard let most = results.map(\.gain).max(),
-        // Of nearly equal ones the narrowest costs least to keep.
+        // Among nearly equal candidates, the narrowest is the cheapest to maintain.
         let best = results.filter({ $0.gain * 20 >= most * 19 })
           .min(by: { $0.idea.width < $1.idea.width })
       else { break }
@@ -72,7 +73,7 @@ struct IndexTrial {
     return pruned(kept)
   }
 
-  /// What the statements gain that go through an index, with all that were kept.
+  /// Returns the gains of the statements that use an index, with all chosen indexes in place.
   func gains(of name: String) -> [IndexProposal.Gain] {
     statements.indices.filter { now[$0].plan.indexes.contains(name) }
       .map { place in
@@ -84,7 +85,8 @@ struct IndexTrial {
       .sorted { ($0.before - $0.after) * $0.count > ($1.before - $1.after) * $1.count }
   }
 
-  /// The gain of an index over all the work; nil when nothing uses it, or it is not worth its writing.
+  /// Returns the gain of an index for the work as a whole, or `nil` if no statement uses the index or if
+  /// the gain isn't worth the cost of updating it.
   private func attempt(
     _ idea: IndexCandidate, named name: String
   ) -> (gain: Int, measures: [ScratchStore.Measure])? {
@@ -104,9 +106,9 @@ struct IndexTrial {
     return gain >= IndexAdvisor.leastGain ? (gain, measures) : nil
   }
 
-  /// Lets indexes go that those kept after them have made superfluous.
+  /// Drops the indexes that later choices have made redundant, and returns the remaining candidates.
   ///
-  /// The names on the scratch store are then those of the remaining places.
+  /// On the scratch store, the remaining indexes are renamed to match their positions.
   private mutating func pruned(_ kept: [IndexCandidate]) -> [IndexCandidate] {
     var remaining = kept
     var place = 0
@@ -132,7 +134,7 @@ struct IndexTrial {
     return remaining
   }
 
-  /// The measures with the statements of one table run again.
+  /// Returns the current measures, with the statements that read a table measured again.
   private func measure(table: String) -> [ScratchStore.Measure] {
     statements.indices.map { place in
       guard tables[place].contains(table.uppercased()) else { return now[place] }
@@ -145,9 +147,9 @@ struct IndexTrial {
   }
 }
 
-/// A copy of a store on which indexes are tried; nothing of it reaches the original.
+/// A copy of a store to try indexes on; the original isn't modified.
 final class ScratchStore {
-  /// What one run of a statement cost.
+  /// The cost of one execution of a statement.
   struct Measure: Equatable {
     var vmSteps: Int
     var plan: QueryPlan
@@ -156,9 +158,9 @@ final class ScratchStore {
   let connection: Connection
   private let folder: URL
 
-  /// Copies the store and opens the copy.
+  /// Copies a store and opens the copy.
   ///
-  /// - Throws: the file system's `NSError`; `SQLiteError` when the copy cannot be opened.
+  /// - Throws: An `NSError` of the file system, or a `SQLiteError` if the copy can't be opened.
   init(copying url: URL) throws {
     folder = try ScratchFolders.make()
     do {
@@ -177,9 +179,9 @@ final class ScratchStore {
     ScratchFolders.remove(folder)
   }
 
-  /// Runs a statement to its end and reads what SQLite counted.
+  /// Runs a statement to completion and returns what SQLite counted.
   ///
-  /// Nil when it cannot be run here: another schema, other placeholders.
+  /// Returns `nil` if the statement can't be run on the copy, such as one for another schema.
   func measure(_ statement: AdvisedStatement) -> Measure? {
     do {
       let sampler = BindSampler(connection: connection)
@@ -199,7 +201,9 @@ final class ScratchStore {
     }
   }
 
-  /// Makes an index; false when the table does not have its columns.
+  /// Creates an index, and returns whether that succeeded.
+  ///
+  /// It fails if the table doesn't have the columns.
   func make(_ candidate: IndexCandidate, named name: String) -> Bool {
     (try? connection.execute(candidate.sql(named: name))) != nil
   }
@@ -208,15 +212,15 @@ final class ScratchStore {
     try? connection.execute("DROP INDEX IF EXISTS \(SQLNames.quoted(name))")
   }
 
-  /// VM steps of inserting a copy of the table's last row, which is rolled back.
+  /// Returns the VM steps of inserting a copy of the table's last row, which is rolled back.
   ///
-  /// Nil for an empty table, for one without primary key, and where a constraint refuses the copy.
+  /// Returns `nil` if the table is empty, has no primary key, or has a constraint that rejects the copy.
   func insertSteps(into table: String) -> Int? {
-    // The store's triggers run, and can be endless.
+    // The store's triggers run, and they might not terminate.
     connection.withStepLimit(ScratchStore.insertLimit) { stepsOfInsert(into: table) }
   }
 
-  /// VM steps of an INSERT at most, what goes with it included.
+  /// The maximum number of VM steps of an INSERT, including its triggers.
   private static let insertLimit = 10_000_000
 
   private func stepsOfInsert(into table: String) -> Int? {
@@ -246,7 +250,7 @@ final class ScratchStore {
     }
   }
 
-  /// Pages and bytes of an index; nil where SQLite was built without `dbstat`.
+  /// Returns the size of an index, or `nil` if SQLite was built without `dbstat`.
   func size(of index: String) -> (pages: Int, bytes: Int)? {
     let rows = try? connection.values(
       "SELECT COUNT(*), SUM(pgsize) FROM dbstat WHERE name = ?", [.text(index)])
@@ -256,7 +260,7 @@ final class ScratchStore {
     return (Int(pages), Int(bytes))
   }
 
-  /// The columns of a table that are NULL in more than half of its rows.
+  /// Returns the columns of a table that are NULL in more than half of its rows.
   func sparseColumns(of table: String, among columns: [String]) -> Set<String> {
     guard !columns.isEmpty,
       let row = try? connection.values(

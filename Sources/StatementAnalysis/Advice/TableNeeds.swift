@@ -1,25 +1,25 @@
-/// What a statement asks of one table: by which columns it searches, sorts and reads.
+/// The columns of one table that a statement compares, sorts by, and reads.
 package struct TableNeeds: Equatable {
-  /// One sort key.
+  /// A sort key.
   struct Key: Equatable {
     var column: String
     var isDescending: Bool
   }
 
-  /// As the statement spells it.
+  /// The table's name, spelled as in the statement.
   var table: String
-  /// Columns compared for equality, `IN` among them, in the order of the text.
+  /// The columns compared for equality, including `IN`, in their order in the statement.
   package var equal: [String] = []
-  /// Columns compared with `<`, `>`, `BETWEEN`.
+  /// The columns compared with `<`, `>`, or `BETWEEN`.
   var ranges: [String] = []
-  /// The sort keys, when all of them are plain columns of this table.
+  /// The sort keys, if all of them are plain columns of this table; otherwise, empty.
   var order: [Key] = []
-  /// Every column that the statement names.
+  /// All columns of the table that appear in the statement.
   var columns: [String] = []
 
-  /// The needs of a statement, table by table; a table that is read twice is listed twice.
+  /// Returns the needs of a statement, one element for each time it names a table.
   ///
-  /// Integer arrays and housekeeping tables are left out.
+  /// Integer arrays and housekeeping tables are omitted.
   package static func all(of sql: String) -> [TableNeeds] {
     let outline = SQLOutline(sql)
     let tables = outline.tables.filter { !isInternal($0.table) }
@@ -30,7 +30,7 @@ package struct TableNeeds: Equatable {
         if word.hasPrefix("\(table.alias).") {
           return String(word.dropFirst(table.alias.count + 1))
         }
-        // Without an alias, the columns of the only table have no prefix.
+        // In a statement with one table and no alias, column names have no prefix.
         let isBare = isAlone && word.hasPrefix("Z") && !word.contains(".") && word != table.table
         return isBare ? word : nil
       }
@@ -58,7 +58,7 @@ package struct TableNeeds: Equatable {
       place += 1
     }
     order = sorted ?? []
-    // Rows of an index that are alike otherwise lie in the order of the primary key.
+    // Index entries with equal columns are in the order of the primary key.
     if order.last?.column == "Z_PK", order.last?.isDescending == false { order.removeLast() }
   }
 
@@ -84,7 +84,8 @@ package struct TableNeeds: Equatable {
     if !self[keyPath: list].contains(name) { self[keyPath: list].append(name) }
   }
 
-  /// Nil when a key isn't a plain column of this table, or sorts by a collation that no fetch index has.
+  /// Returns the sort keys, or `nil` if a key isn't a plain column of this table or has a collation, which
+  /// a fetch index can't have.
   private static func keys(
     _ words: ArraySlice<String>, column: (String) -> String?
   ) -> [Key]? {

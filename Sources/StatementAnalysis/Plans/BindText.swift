@@ -1,11 +1,11 @@
 import OpenCoreData
 package import SQLiteDriver
 
-/// Bound values as SQLDebug prints them, read back.
+/// Parses bound values in the format of SQLDebug.
 package enum BindText {
-  /// The value that a text describes: `18`, `1.5`, `"s"`, `(null)`, `<0aff>`.
+  /// Returns the value that a string describes: `18`, `1.5`, `"s"`, `(null)`, `<0aff>`.
   ///
-  /// Anything else is taken as a string.
+  /// Anything else is returned as a string value.
   package static func value(_ text: String) -> SQLiteValue {
     if text == "(null)" { return .null }
     if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") {

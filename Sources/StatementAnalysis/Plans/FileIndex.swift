@@ -1,28 +1,29 @@
 package import OpenCoreData
 package import SQLiteDriver
 
-/// An index as the file has it.
+/// An index of a store file.
 package struct FileIndex {
-  /// A column, or an expression, with its order and collation.
+  /// A column or an expression, with its sort order and collation.
   package struct Part: Equatable {
-    /// In upper case; empty for an expression.
+    /// The column's name in uppercase; empty for an expression.
     package let column: String
     let isDescending: Bool
     let collation: String
   }
 
   package let name: String
-  /// In upper case.
+  /// The table's name in uppercase.
   package let table: String
   package var parts: [Part]
   package let isUnique: Bool
   let isPartial: Bool
-  /// Whether a statement made it, and not a constraint of its table.
+  /// A Boolean value that indicates whether a `CREATE INDEX` statement created the index, not a constraint
+  /// of its table.
   package let isExplicit: Bool
 
-  /// All indexes of a file.
+  /// Returns all indexes of a file.
   ///
-  /// One statement.
+  /// Cost: one SELECT.
   package static func all(on connection: Connection) throws -> [FileIndex] {
     var indexes: [FileIndex] = []
     for row in try connection.values(
@@ -49,14 +50,14 @@ package struct FileIndex {
     return indexes
   }
 
-  /// Whether it serves as the index that a model asks for, whatever its name.
+  /// Returns whether the index serves as one that a model requires, regardless of its name.
   package func serves(_ wanted: SchemaIndex) -> Bool {
     table == wanted.table.uppercased() && isPartial == (wanted.condition != nil)
       && (isUnique || !wanted.isUnique)
       && parts.map(\.column) == wanted.parts.map { $0.column.uppercased() }
   }
 
-  /// Whether it does all that another index can do for a search.
+  /// Returns whether the index serves every search that another index serves.
   package func covers(_ other: FileIndex) -> Bool {
     table == other.table && !isPartial && !other.isPartial && parts.starts(with: other.parts)
       && !other.parts.contains { $0.column.isEmpty }

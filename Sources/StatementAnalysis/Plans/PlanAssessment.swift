@@ -1,11 +1,11 @@
 package import SQLiteDriver
 import WorkbenchText
 
-/// What a query plan means for the cost of a statement.
+/// An assessment of a statement's query plan.
 package struct PlanAssessment: Sendable, Equatable {
-  /// From best to worst.
+  /// The kind of a plan, from best to worst.
   package enum Rating: String, Sendable, Comparable {
-    /// No table is searched: what an INSERT of values does.
+    /// The statement doesn't search a table, such as an INSERT of values.
     case unsearched
     case keyLookup
     case indexSearch
@@ -33,40 +33,40 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// What a statement does to the rows that its plan finds.
+  /// The change that a statement makes to the rows that its plan finds.
   private enum Deed: String {
     case insert = "INSERT"
     case update = "UPDATE"
     case delete = "DELETE"
 
-    /// Nil for a statement that changes no row.
+    /// Returns `nil` if the statement isn't an INSERT, an UPDATE, or a DELETE.
     init?(_ sql: String) {
       self.init(rawValue: sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased())
     }
 
-    /// `Updates`, to begin a sentence with.
+    /// The verb in the form that starts a sentence: `Updates`.
     var verb: String { rawValue.prefix(1) + rawValue.dropFirst().lowercased() + "s" }
   }
 
   package let rating: Rating
-  /// What the plan hides, in plan order.
+  /// Notes on costs that aren't obvious from the plan, in plan order.
   package let remarks: [PlanNote]
   private let count: Int
-  /// Nil for a statement that only reads.
+  /// The change that the statement makes, or `nil` if it only reads.
   private let deed: Deed?
   private let index: String?
   private let sorts: Bool
-  /// Whether the statement stops before the last row.
+  /// A Boolean value that indicates whether the statement has a LIMIT.
   private let isLimited: Bool
-  /// Whether the condition compares no column, only what functions make of columns.
+  /// A Boolean value that indicates whether the condition consists only of function calls.
   private let isOfFunctions: Bool
 
-  /// Reads a plan that was printed.
+  /// Assesses a printed plan.
   ///
   /// - Parameters:
-  ///   - sql: The statement, which says whether a scan filters or was asked for.
-  ///   - lines: The plan, as `EXPLAIN QUERY PLAN` draws it or without its tree.
-  ///   - count: How often the statement ran.
+  ///   - sql: The statement, whose WHERE clause determines whether a scan filters rows.
+  ///   - lines: The plan, with or without the tree that `EXPLAIN QUERY PLAN` draws.
+  ///   - count: The number of times that the statement ran.
   package init(sql: String = "", lines: [String], count: Int) {
     let drawn = lines.map { line in
       QueryPlan(lines: [line]).roots.isEmpty && !line.contains("--") ? "|--\(line)" : line
@@ -74,9 +74,12 @@ package struct PlanAssessment: Sendable, Equatable {
     self.init(sql: sql, plan: QueryPlan(lines: drawn), count: count)
   }
 
-  /// Reads a plan.
+  /// Assesses a plan.
   ///
-  /// - Parameter count: How often the statement ran.
+  /// - Parameters:
+  ///   - sql: The statement, whose WHERE clause determines whether a scan filters rows.
+  ///   - plan: The statement's plan.
+  ///   - count: The number of times that the statement ran.
   package init(sql: String = "", plan: QueryPlan, count: Int) {
     self.count = count
     deed = Deed(sql)
@@ -103,7 +106,7 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// The verdict in a sentence or two.
+  /// The assessment in complete sentences: the kind of the plan, then the notes that it doesn't cover.
   package var sentence: String {
     let hidden = remarks.filter { !isSaid($0) }.map(\.sentence)
     return ([judgment] + hidden).joined(separator: " ")
@@ -113,15 +116,16 @@ package struct PlanAssessment: Sendable, Equatable {
     deed.flatMap(changing) ?? reading
   }
 
-  /// The sentence for a statement that changes rows; nil where that for reading is true of it too.
+  /// Returns the sentence for a statement that changes rows, or `nil` if the sentence for a SELECT also
+  /// applies.
   private func changing(_ deed: Deed) -> String? {
     let often =
       count >= StatementShape.fewestRepeats
       ? " The cost is running it \(NumberText.grouped(count)) times." : ""
     switch (rating, deed) {
     case (.unsearched, .insert):
-      return "Inserts without a search; every index of the table is written too." + often
-    // SQLite empties a table without going through it.
+      return "Inserts without a search, and updates every index of the table." + often
+    // SQLite empties a table without scanning it.
     case (.unsearched, .delete):
       return "Deletes all rows in one step, as requested: there's no filter."
     case (.unsearched, .update): return "Updates without a search." + often
@@ -136,12 +140,12 @@ package struct PlanAssessment: Sendable, Equatable {
       return "\(deed.verb) every row, as requested: there's no filter."
     case (.filteringScan, .update), (.filteringScan, .delete):
       return isOfFunctions
-        ? "Reads every row to find those that it \(deed.verb.lowercased()); the condition is a "
-          + "function, which no index answers."
-        : "Reads every row to find those that it \(deed.verb.lowercased()); an index on the "
+        ? "Full table scan to find the rows that it \(deed.verb.lowercased()). The condition calls a "
+          + "function, so no index can help."
+        : "Full table scan to find the rows that it \(deed.verb.lowercased()). An index on the "
           + "compared columns would help."
     case (.indexSearch, .update), (.indexSearch, .delete):
-      return "\(deed.verb) the rows found through \(index ?? "an index")."
+      return "\(deed.verb) the rows found by searching \(index ?? "an index")."
     default: return nil
     }
   }
@@ -155,19 +159,19 @@ package struct PlanAssessment: Sendable, Equatable {
     case .keyLookup:
       "The plan is optimal: rows are looked up by primary key." + sorting
     case .indexSearch:
-      "Finds its rows through \(index ?? "an index")." + sorting
+      "Finds its rows by searching \(index ?? "an index")." + sorting
     case .partialIndex: remarks.first(where: \.isPartialScan).map { $0.sentence + sorting } ?? ""
     case .entityIndex:
-      "Goes through \(index ?? "an index"), which finds every row of the entity and checks the "
-        + "condition on each; an index on the compared columns would help." + sorting
+      "Searches \(index ?? "an index") for every row of the entity, and checks the condition on each. "
+        + "An index on the compared columns would help." + sorting
     case .scan where isLimited:
-      "Reads rows one after the other\(index.map { ", by \($0)" } ?? ""), and stops at the limit."
+      "Reads rows sequentially\(index.map { ", using \($0)" } ?? ""), and stops at the limit."
     case .scan:
-      "Reads every row\(index.map { ", by \($0)" } ?? ""), as requested: there's no filter."
+      "Reads every row\(index.map { ", using \($0)" } ?? ""), as requested: there's no filter."
     case .scanAndSort:
-      "Reads every row, as asked, and sorts them; an index on the sort keys would save the sorting."
+      "Reads every row, as requested, and sorts them. An index on the sort keys would avoid the sort."
     case .filteringScan where isOfFunctions:
-      "Reads every row to keep some of them; the condition is a function, which no index answers."
+      "Full table scan to find some of the rows. The condition calls a function, so no index can help."
         + sorting
     case .filteringScan:
       "Full table scan to find some of the rows. An index on the compared columns would help."
@@ -177,7 +181,7 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// The assessment as a clause, to follow a number.
+  /// The assessment as a clause that follows a number.
   package var phrase: String {
     switch rating {
     case .keyLookup where deed == .insert: "the plan finds rows by primary key for its triggers"
@@ -190,15 +194,16 @@ package struct PlanAssessment: Sendable, Equatable {
     case .indexSearch: "the plan uses \(index ?? "an index")"
     case .partialIndex: "the plan reads every entry of \(index ?? "a partial index")"
     case .entityIndex: "the plan reads every row of the entity"
-    case .scan where isLimited: "the plan reads rows in their order, up to the limit"
-    case .scan: "the plan reads every row, as asked"
+    case .scan where isLimited: "the plan reads rows sequentially, up to the limit"
+    case .scan: "the plan reads every row, as requested"
     case .scanAndSort: "the plan reads every row and sorts them"
-    case .filteringScan: "the plan reads every row to keep some"
-    case .automaticIndex: "the plan builds an index each time"
+    case .filteringScan: "the plan reads every row to find some of them"
+    case .automaticIndex: "the plan builds an automatic index each time"
     }
   }
 
-  /// Whether the condition consists of calls of Core Data's functions, without another column.
+  /// Returns whether the condition consists only of calls of Core Data's functions and compares no column
+  /// outside them.
   private static func comparesFunctionsAlone(_ outline: SQLOutline) -> Bool {
     guard var rest = outline.condition else { return false }
     var hasCall = false
@@ -215,9 +220,9 @@ package struct PlanAssessment: Sendable, Equatable {
     return hasCall
   }
 
-  private var sorting: String { sorts ? " Then sorts what it found." : "" }
+  private var sorting: String { sorts ? " Then sorts the result." : "" }
 
-  /// Whether the judgment itself says what the remark says.
+  /// Returns whether the sentence for the rating already covers a note.
   private func isSaid(_ remark: PlanNote) -> Bool {
     switch remark {
     case .fullScan(_, let index): rating == .scan || index == nil && rating <= .filteringScan
@@ -240,28 +245,28 @@ extension PlanNote {
   }
 }
 
-/// Something in a query plan that costs more than the words of the plan say.
+/// A note on a cost that isn't obvious from the text of a query plan.
 package enum PlanNote: Sendable, Hashable {
-  /// Every row of a table is read, or every entry of one of its indexes.
+  /// A full table scan or a full index scan.
   ///
-  /// `SCAN t0 USING COVERING INDEX x` is one too: the index is read from end to end.
+  /// `SCAN t0 USING COVERING INDEX x` is a full index scan.
   case fullScan(table: String, index: String?)
-  /// Rows are sorted, grouped, or made distinct in a temp B-tree.
+  /// A temp B-tree that sorts, groups, or deduplicates rows.
   case tempBTree(purpose: String)
-  /// An automatic index is built for this run and discarded after it.
+  /// An automatic index, which is built for this run and then discarded.
   case automaticIndex(table: String)
-  /// A subquery runs once for each row of the query around it.
+  /// A subquery that runs once for each row of the enclosing query.
   case correlatedSubquery
-  /// Both sides of an `OR` go through an index of their own.
+  /// An `OR` whose sides each use their own index.
   case multiIndexOr
-  /// Every entry of a partial index is read, which is every row that meets the index's own condition.
+  /// A scan of all entries of a partial index, which are the rows that satisfy its WHERE clause.
   ///
-  /// `isAll` is true if the statement has no other condition.
+  /// `isAll` is `true` if the statement has no other condition.
   case partialScan(index: String, condition: String, isAll: Bool)
-  /// The index finds all rows of an entity, and the condition is then checked row by row.
+  /// An index search that finds all rows of an entity, after which the condition is checked on each row.
   case entityIndex(String)
 
-  /// The word for it in JSON, and in an expectation's `avoids`.
+  /// The note's name in JSON and in an expectation's `avoids`.
   package var name: String {
     switch self {
     case .fullScan: "scan"
@@ -274,34 +279,36 @@ package enum PlanNote: Sendable, Hashable {
     }
   }
 
-  /// What it means, in a sentence.
+  /// The note as a sentence.
   package var sentence: String {
     switch self {
-    case .fullScan(let table, nil): "\(table): a full scan, every row is read."
+    case .fullScan(let table, nil): "\(table): a full table scan, which reads every row."
     case .fullScan(let table, let index?):
       "\(table): a full index scan, although the plan says USING \(index)."
-    case .tempBTree("ORDER BY"): "The rows are sorted in a temporary B-tree."
+    case .tempBTree("ORDER BY"): "A temp B-tree sorts the rows."
     case .tempBTree("RIGHT PART OF ORDER BY"):
-      "An index gives the first sort keys; the rest is sorted in a temporary B-tree."
-    case .tempBTree(let purpose): "\(purpose) is done in a temporary B-tree."
+      "An index provides the first sort keys; a temp B-tree sorts by the others."
+    case .tempBTree(let purpose): "\(purpose) uses a temp B-tree."
     case .automaticIndex(let table):
-      "\(table): SQLite makes an index for this run and throws it away; a lasting one is missing."
-    case .correlatedSubquery: "The subquery runs once for each row of the query around it."
+      "\(table): SQLite builds an automatic index for this run and discards it; a permanent index is "
+        + "missing."
+    case .correlatedSubquery: "The subquery runs once for each row of the enclosing query."
     case .multiIndexOr:
-      "Each side of the OR has an index; every row that one of them finds is looked up."
+      "Each side of the OR uses an index; every row that either side finds is looked up."
     case .partialScan(let index, let condition, true):
-      "Every entry of the partial index \(index) is read: they are the rows with \(condition)."
+      "Reads every entry of the partial index \(index), which contains the rows with \(condition)."
     case .partialScan(let index, let condition, false):
-      "Every entry of the partial index \(index) is read, which are the rows with \(condition), and the "
-        + "rest of the condition is checked on each."
+      "Reads every entry of the partial index \(index), which contains the rows with \(condition), and "
+        + "checks the rest of the condition on each."
     case .entityIndex(let index):
       "\(index) finds every row of the entity, and the condition is checked on each of them."
     }
   }
 
-  /// What is to be said of a plan, in plan order, each once.
+  /// Returns the distinct notes on a plan, in plan order.
   ///
-  /// - Parameter sql: The statement, which says whether it asks for more than the entity.
+  /// - Parameter sql: The statement, whose WHERE clause determines whether it filters by more than the
+  ///   entity.
   package static func all(in plan: QueryPlan, of sql: String) -> [PlanNote] {
     let scans = Set(plan.fullScans)
     var remarks: [PlanNote] = []
@@ -335,7 +342,7 @@ package enum PlanNote: Sendable, Hashable {
     }
   }
 
-  /// What a scan of a partial index is; nil for any other scan.
+  /// Returns the note on a scan of a partial index, or `nil` for any other scan.
   private static func partialScan(_ node: QueryPlan.Node, of sql: String) -> PlanNote? {
     guard let index = node.index, let condition = node.partialCondition else { return nil }
     return .partialScan(
@@ -346,31 +353,32 @@ package enum PlanNote: Sendable, Hashable {
     node.constraint == "Z_ENT=?"
   }
 
-  /// Whether the condition compares anything other than `Z_ENT`.
+  /// Returns whether the condition compares anything other than `Z_ENT`.
   private static func asksForMore(_ sql: String) -> Bool {
     SQLOutline(sql).condition?.contains { $0.contains(".Z") && !$0.hasSuffix(".Z_ENT") } ?? false
   }
 }
 
 extension QueryPlan {
-  /// The full scans of a statement's plan, without those of partial indexes that hold just what it asks for.
+  /// Returns the full scans of a statement's plan, except scans of partial indexes that contain exactly the
+  /// rows that the statement requests.
   package func needlessScans(of sql: String) -> [Node] {
     fullScans.filter { !$0.isAnswered(byConditionIn: sql) }
   }
 }
 
 extension QueryPlan.Node {
-  /// Whether the step scans a partial index whose own condition is all that a statement asks for.
+  /// Returns whether the step scans a partial index whose WHERE clause covers the statement's condition.
   ///
-  /// SQLite takes a partial index only where the statement's condition implies the index's; so nothing is
-  /// left to be checked when the statement compares no other column.
+  /// SQLite uses a partial index only if the statement's condition implies the index's WHERE clause. If the
+  /// statement compares no other column, there's nothing left to check.
   func isAnswered(byConditionIn sql: String) -> Bool {
     guard let partialCondition, let table, let compared = SQLOutline(sql).condition
     else { return false }
     let own = Set(SQLOutline.words(of: partialCondition).map { $0.uppercased() })
     return compared.allSatisfy { name in
       let parts = name.split(separator: ".")
-      // Without a table in front, a name of SQL is a column or a word such as AND.
+      // A name without a table prefix is a column or a keyword, such as AND.
       guard parts.count == 2 else { return !name.uppercased().hasPrefix("Z") }
       return parts[0] != table || own.contains(parts[1].uppercased())
     }

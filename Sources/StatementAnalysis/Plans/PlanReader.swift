@@ -4,17 +4,22 @@ package import ProfileEvents
 package import SQLiteDriver
 import WorkbenchText
 
-/// Asks SQLite how it would run captured SQL on a store, without changing a byte of it.
+/// Reads SQLite's query plans for captured SQL on a store, without modifying the store.
 ///
-/// Apple's functions, collations and `_Z_intarrayN` are there, so that what Apple's framework logs can
-/// be explained too. Use it on one thread at a time.
+/// Core Data's functions, collations, and `_Z_intarrayN` tables are available, so statements that Core
+/// Data logs on Apple platforms can be explained too. Use a plan reader on one thread at a time.
 package final class PlanReader {
   private let connection: Connection
-  /// What `ANALYZE` left in the store when it was opened.
+  /// The statistics of `ANALYZE` that the store contained when it was opened.
   package let statistics: TableStatistics
 
-  /// - Parameter isOpenElsewhere: whether the store is being written now; the read then runs concurrently.
-  /// - Throws: `SQLiteError` when the file cannot be opened.
+  /// Creates a reader for a store.
+  ///
+  /// - Parameters:
+  ///   - storeURL: The store file.
+  ///   - isOpenElsewhere: Pass `true` if another connection might be writing to the store, so that it's
+  ///     read concurrently.
+  /// - Throws: A `SQLiteError` if the file can't be opened.
   package init(storeURL: URL, isOpenElsewhere: Bool = false) throws {
     connection = try StoreConnection.open(
       path: storeURL.path, access: isOpenElsewhere ? .reading : .looking)
@@ -25,17 +30,20 @@ package final class PlanReader {
     connection.close()
   }
 
-  /// The plan of a statement; a scan of a partial index says its condition.
+  /// Returns the plan of a statement, in which a scan of a partial index includes the index's WHERE clause.
   ///
-  /// Cost: the statement is prepared, not run; one SELECT more for an index that is scanned.
-  /// - Parameter binds: what one of its runs bound, as it is recorded; nil if unknown.
-  /// - Throws: `SQLiteError` when it cannot be prepared on this store.
+  /// Cost: prepares the statement without running it, plus one SELECT for an index that's scanned.
+  ///
+  /// - Parameters:
+  ///   - sql: The statement.
+  ///   - binds: The recorded bound values of one execution, or `nil` if they're unknown.
+  /// - Throws: A `SQLiteError` if the statement can't be prepared on this store.
   package func plan(of sql: String, binds: [String]? = nil) throws(SQLiteError) -> QueryPlan {
     try connection.explainQueryPlan(sql, binds: (binds ?? []).map(BindText.value))
       .telling(conditionsOfPartialIndexes: connection.conditionOfIndex)
   }
 
-  /// The plan as a tree, line by line; the reason when there is none.
+  /// Returns the lines of the plan's tree, or one line with the reason why there's no plan.
   package func lines(of sql: String, binds: [String]? = nil) -> [String] {
     do {
       return try plan(of: sql, binds: binds).lines
@@ -44,13 +52,14 @@ package final class PlanReader {
     }
   }
 
-  /// What one run visits, by the store's statistics; nil if they're missing.
+  /// Returns the estimated number of rows that one execution visits, or `nil` if the store has no
+  /// statistics.
   package func estimate(of sql: String, binds: [String]? = nil) -> PlanEstimate? {
     guard let plan = try? plan(of: sql, binds: binds) else { return nil }
     return PlanEstimate(plan, sql: sql, statistics: statistics)
   }
 
-  /// Shapes with their plans, verdicts and estimates.
+  /// Returns the statements with their plans, assessments, and estimates.
   package func explain(_ shapes: [StatementShape]) -> [StatementShape] {
     shapes.map { shape in
       do {
@@ -67,9 +76,9 @@ package final class PlanReader {
   }
 }
 
-/// A statement's plan, work and estimate as lines for people.
+/// The text format of a statement's plan, work, and estimate.
 package enum PlanText {
-  /// A shape with what it cost and how SQLite runs it: the head, the work, the plan, the verdict.
+  /// Returns the lines that describe a statement: the SQL, the work, the plan, and the assessment.
   package static func lines(_ shape: StatementShape) -> [String] {
     let rows = NumberText.counted(shape.rows, "row")
     var facts = [rows] + work(shape.work, runs: shape.count)
@@ -83,15 +92,16 @@ package enum PlanText {
     return lines
   }
 
-  /// `95,000 VM steps (19 a run)`, `5,000 rows scanned`, `1 sort`, `60 function calls`.
+  /// Returns descriptions of the work: `95,000 VM steps (19 per run)`, `5,000 rows scanned`, `1 sort`,
+  /// `60 function calls`.
   ///
   /// - Parameters:
-  ///   - work: nil if it was not counted.
-  ///   - runs: How often the statement ran.
+  ///   - work: The work, or `nil` if it wasn't counted.
+  ///   - runs: The number of times that the statement ran.
   package static func work(_ work: StatementWork?, runs: Int) -> [String] {
     guard let work else { return [] }
     var steps = NumberText.counted(work.vmSteps, "VM step")
-    if runs > 1 { steps += " (\(NumberText.grouped(work.vmSteps / runs)) a run)" }
+    if runs > 1 { steps += " (\(NumberText.grouped(work.vmSteps / runs)) per run)" }
     let others: [(Int, String, String)] = [
       (work.fullScanSteps, "row scanned", "rows scanned"), (work.sorts, "sort", "sorts"),
       (work.autoIndexRows, "row into an automatic index", "rows into automatic indexes"),
@@ -103,23 +113,23 @@ package enum PlanText {
   }
 }
 
-/// Rows that one run of a statement visits, as `sqlite_stat1` lets one guess.
+/// An estimate of the rows that one execution of a statement visits, based on `sqlite_stat1`.
 ///
-/// Ours, not SQLite's: the library doesn't provide its estimate. A scan visits the rows the table
-/// had when it was analysed; a search the average number of entries for the columns compared with
-/// `=`, and a quarter of them for each bound of a range. A `LIMIT` is left out of account.
+/// It isn't SQLite's own estimate, which the library doesn't provide. A scan visits the rows that the
+/// table had when it was analyzed. A search visits the average number of entries for the columns
+/// compared with `=`, and a quarter of them for each bound of a range. The estimate ignores a `LIMIT`.
 package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
-  /// Rows and index entries of all loops of one run.
+  /// The rows and index entries that all loops of one execution visit.
   package let rows: Int
 
-  /// An estimate that was made before.
+  /// Creates an estimate from a number of rows.
   package init(rows: Int) {
     self.rows = rows
   }
 
   /// Estimates a plan.
   ///
-  /// Nil when the statistics do not know one of the tables, or the plan reads none.
+  /// Returns `nil` if the statistics don't contain one of the tables, or if the plan reads no table.
   package init?(_ plan: QueryPlan, sql: String, statistics: TableStatistics) {
     guard !statistics.isEmpty,
       let loops = Loops(plan.roots, outline: SQLOutline(sql), statistics), loops.reads
@@ -127,16 +137,16 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
     rows = Int(min(loops.visits.rounded(.up), 1e15))
   }
 
-  /// `~5,000 rows visited a run (our estimate from sqlite_stat1)`.
+  /// The estimate as text: `~5,000 rows visited per run (estimated from sqlite_stat1)`.
   package var description: String {
-    "~\(NumberText.counted(rows, "row")) visited a run (our estimate from sqlite_stat1)"
+    "~\(NumberText.counted(rows, "row")) visited per run (estimated from sqlite_stat1)"
   }
 
-  /// Nested loops, from the outside in.
+  /// Nested loops, outermost first.
   private struct Loops {
-    /// Rows visited by all of them together.
+    /// The number of rows that all loops visit.
     var visits = 0.0
-    /// Rows that come out of the innermost, for each of which what follows runs.
+    /// The number of rows that the innermost loop produces, which is how often the next loop runs.
     var passes = 1.0
     var reads = false
 
@@ -177,16 +187,17 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// What `ANALYZE` has written down about a store's tables and indexes.
+/// The statistics of `ANALYZE` on a store's tables and indexes.
 package struct TableStatistics: Sendable {
-  /// Rows by table.
+  /// The number of rows, by table.
   private var rows: [String: Int] = [:]
-  /// By index: entries in all, then entries for one value of the first column, then of the first two.
+  /// By index: the number of entries, then the average number for one value of the first column, for one
+  /// pair of values of the first two columns, and so on.
   private var indexes: [String: [Int]] = [:]
 
   /// Reads `sqlite_stat1`.
   ///
-  /// Nothing is known where `ANALYZE` has never run. Cost: two reads, not recorded.
+  /// The statistics are empty if `ANALYZE` has never run. Cost: two SELECTs, which aren't recorded.
   init(_ connection: Connection) {
     guard
       (try? connection.values("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'"))?.isEmpty
@@ -201,15 +212,18 @@ package struct TableStatistics: Sendable {
     }
   }
 
-  /// Whether `ANALYZE` has never run.
+  /// A Boolean value that indicates whether there are no statistics because `ANALYZE` has never run.
   package var isEmpty: Bool { rows.isEmpty }
 
-  /// The rows of a table when it was analysed; nil when it was not, or was empty.
+  /// Returns the number of rows of a table when it was analyzed, or `nil` if it wasn't analyzed or was
+  /// empty.
   package func rows(of table: String) -> Int? { rows[table] }
 
-  /// Entries of an index that have the same values in its first columns.
+  /// Returns the average number of entries of an index with the same values in its leftmost columns.
   ///
-  /// - Parameter columns: How many of them are compared with `=`; 0 for the whole index.
+  /// - Parameters:
+  ///   - index: The index's name.
+  ///   - columns: The number of leftmost columns compared with `=`; 0 for the whole index.
   func entries(of index: String, equal columns: Int) -> Int? {
     guard let numbers = indexes[index], !numbers.isEmpty else { return nil }
     return numbers[min(columns, numbers.count - 1)]

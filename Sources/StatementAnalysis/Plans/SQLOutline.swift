@@ -1,37 +1,37 @@
 /// The words, tables, and condition of a statement.
 package struct SQLOutline: Sendable {
-  /// Names, numbers, operators, placeholders, parentheses, commas, and semicolons, in their order.
+  /// The names, numbers, operators, placeholders, parentheses, commas, and semicolons, in order.
   ///
-  /// Names are without quotes and joined by their dots, and a string is a single `'`.
+  /// A name has no quotes, and dots join its parts; a string is a single `'`.
   package let words: [String]
-  /// Tables with their aliases, in the order of the text; a table without one is its own alias.
+  /// The tables with their aliases, in order; the alias of a table without one is its name.
   package let tables: [(table: String, alias: String)]
-  /// What follows the first WHERE, up to GROUP BY, ORDER BY, or LIMIT; nil without a WHERE.
+  /// The words after the first WHERE, up to GROUP BY, ORDER BY, or LIMIT, or `nil` if there's no WHERE.
   package let condition: ArraySlice<String>?
 
-  /// Reads a statement.
+  /// Parses a statement.
   ///
-  /// Cost: linear.
+  /// Cost: linear in the length of the statement.
   package init(_ sql: String) {
     words = SQLOutline.words(of: sql)
     tables = SQLOutline.tables(in: words)
     condition = SQLOutline.condition(in: words)
   }
 
-  /// The table with an alias: `ZMOOD` for `t0` in `FROM ZMOOD t0` and in `FROM ZMOOD AS t0`.
+  /// Returns the table with an alias: `ZMOOD` for `t0` in `FROM ZMOOD t0` and in `FROM ZMOOD AS t0`.
   ///
-  /// Nil when the statement defines no such alias.
+  /// Returns `nil` if the statement doesn't define the alias.
   package func table(of alias: String) -> String? {
     tables.first { $0.alias == alias }?.table
   }
 
-  /// Whether the statement has a LIMIT.
+  /// A Boolean value that indicates whether the statement has a LIMIT.
   package var isLimited: Bool { words.contains { $0.uppercased() == "LIMIT" } }
 
-  /// The words of SQL; see `words`.
+  /// Returns the words of a statement; see `words`.
   static func words(of sql: String) -> [String] {
     var words: [String] = []
-    // Where the last word ended, if another token can become a part of it.
+    // The end of the last word, if the next token can continue it.
     var end: Int?
     for token in SQLToken.all(in: ArraySlice(sql.utf8)) {
       let text = String(decoding: token.bytes, as: UTF8.self)
@@ -58,7 +58,7 @@ package struct SQLOutline: Sendable {
       case .sign:
         switch text {
         case "(", ")", ",", ";": words.append(text)
-        // The dot of a quoted name, and what placeholders begin with.
+        // The dot of a quoted name, and the first character of a placeholder.
         case ".": if isAdjacent { add(text) }
         case "?", ":", "@", "$": add(text)
         default: if text.allSatisfy("=<>!".contains) { words.append(text) }
@@ -91,12 +91,13 @@ extension SQLOutline {
     return tables
   }
 
-  /// `FROM`, `JOIN`, `UPDATE`, `INTO`; a comma only between tables.
+  /// Returns whether a table can follow a word: `FROM`, `JOIN`, `UPDATE`, `INTO`, or a comma between
+  /// tables.
   private static func introduces(_ word: String, in words: [String], at place: Int) -> Bool {
     switch word.uppercased() {
     case "FROM", "JOIN", "INTO", "UPDATE": return true
     case ",":
-      // `FROM A t0, B t1`: back over alias and name to the word that introduced the first.
+      // `FROM A t0, B t1`: skip the alias and the name back to the word before the first table.
       for back in [2, 3] where place >= back {
         if ["FROM", "JOIN"].contains(words[place - back].uppercased()) { return true }
       }

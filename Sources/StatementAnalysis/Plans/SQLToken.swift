@@ -1,26 +1,27 @@
-/// A word, a number, a quoted text or name, or a sign of SQL.
+/// A token of SQL: a word, a number, a quoted string or name, or a symbol.
 ///
-/// Tokens suffice to find the tables, the columns, and the condition of what Core Data writes; nothing here
-/// parses SQL as a whole.
+/// Tokens are sufficient to find the tables, columns, and condition of the statements that Core Data
+/// generates. There's no complete SQL parser.
 package struct SQLToken: Sendable {
-  /// What a token is.
+  /// The kind of a token.
   package enum Kind: Sendable {
-    /// A word or a number, with what dots join to it: `t0.ZNAME`.
+    /// A word or a number, including parts joined by dots: `t0.ZNAME`.
     case word
-    /// A text in single quotes or a name in double quotes.
+    /// A string in single quotes or a name in double quotes.
     case quoted
-    /// A quoted text or name whose end is missing.
+    /// A quoted string or name without a closing quote.
     case open
     case sign
   }
 
   package let kind: Kind
-  /// Quotes included.
+  /// The token's bytes, including quotes.
   package let bytes: ArraySlice<UInt8>
 
-  /// The tokens of SQL; comments aren't expected in captured SQL and read as signs and words.
+  /// Returns the tokens of a statement.
   ///
-  /// Cost: linear; the bytes are shared with the text.
+  /// Comments, which captured SQL doesn't contain, become symbols and words. Cost: linear in the length of
+  /// the statement; the tokens share its bytes.
   package static func all(in bytes: ArraySlice<UInt8>) -> [SQLToken] {
     var tokens: [SQLToken] = []
     var index = bytes.startIndex
@@ -39,7 +40,7 @@ package struct SQLToken: Sendable {
         var isOpen = true
         while isOpen, index < bytes.endIndex {
           if bytes[index] == byte {
-            // A doubled quote is one inside the text.
+            // A doubled quote is an escaped quote.
             if index + 1 < bytes.endIndex, bytes[index + 1] == byte {
               index += 1
             } else {
@@ -58,23 +59,23 @@ package struct SQLToken: Sendable {
     return tokens
   }
 
-  /// The word in uppercase; empty for other tokens.
+  /// The word in uppercase; empty for tokens of other kinds.
   package var keyword: String {
     kind == .word ? String(decoding: bytes, as: UTF8.self).uppercased() : ""
   }
 
-  /// Whether it is this one sign.
+  /// Returns whether the token is a given one-character symbol.
   package func isSign(_ sign: Character) -> Bool {
     kind == .sign && bytes.count == 1 && bytes.first == sign.asciiValue
   }
 
-  /// A space, a tab, a line end, or the NUL that some tools leave in a log.
+  /// Returns whether a byte is a space, a tab, a line ending, or the NUL that some tools leave in a log.
   private static func isBlank(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == 0x0D || byte == 0x0A
       || byte == 0
   }
 
-  /// A letter, a digit, `_`, or a byte of a letter beyond ASCII.
+  /// Returns whether a byte is a letter, a digit, `_`, or part of a non-ASCII character.
   private static func isWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -84,7 +85,7 @@ package struct SQLToken: Sendable {
     }
   }
 
-  /// A part of `<=`, `<>`, `!=`, `||`.
+  /// Returns whether a byte can be part of `<=`, `<>`, `!=`, or `||`.
   private static func isComparison(_ byte: UInt8) -> Bool {
     "<>=!|".utf8.contains(byte)
   }

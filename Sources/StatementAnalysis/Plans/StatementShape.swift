@@ -1,36 +1,37 @@
 package import ProfileEvents
 
-/// All statements of the same text, counted together.
+/// A statement with the totals of all its executions.
 package struct StatementShape: Sendable, Equatable {
-  /// The fewest repetitions of one statement that are worth a finding: ten one-row statements cost less
-  /// than the reader's attention.
+  /// The minimum number of executions of a statement that's worth a finding.
+  ///
+  /// Fewer single-row statements cost too little to report.
   package static let fewestRepeats = 10
 
-  /// Counted from 1 in the order of first appearance.
+  /// The statement's number, from 1, in the order of first execution.
   package var number: Int
   package var kind: StatementKind
-  /// The text with its placeholders.
+  /// The SQL with its placeholders.
   package var sql: String
   package var entity: String?
   package var count: Int
-  /// Rows returned or changed by all of them.
+  /// The number of rows that all executions return or change.
   package var rows: Int
-  /// Time of all of them.
+  /// The duration of all executions.
   package var nanoseconds: UInt64
   package var firstCallSite: CallSite?
-  /// What `EXPLAIN QUERY PLAN` drew, line by line; empty when it was not asked.
+  /// The lines of the `EXPLAIN QUERY PLAN` tree; empty if no plan was requested.
   package var plan: [String] = []
-  /// What the plan means for the cost, in a sentence; empty without a plan.
+  /// The assessment of the plan in sentences; empty without a plan.
   package var verdict: String = ""
-  /// What the plan hides; empty without a plan.
+  /// The notes on the plan; empty without a plan.
   package var remarks: [PlanNote] = []
-  /// What one run visits by the store's statistics; nil if they're missing.
+  /// The estimated rows that one execution visits, or `nil` if the store has no statistics.
   package var estimate: PlanEstimate?
-  /// What SQLite did for all runs; nil unless it was recorded.
+  /// The work of SQLite for all executions, or `nil` if it wasn't recorded.
   package var work: StatementWork?
-  /// What the first run bound, in the words of SQLDebug; nil unless it was recorded.
+  /// The bound values of the first execution, in SQLDebug's format, or `nil` if they weren't recorded.
   ///
-  /// Private to the user's data: for trying the statement again, never for printing.
+  /// They're the user's private data. Use them only to rerun the statement, and never print them.
   package var binds: [String]?
 
   package init(
@@ -47,12 +48,12 @@ package struct StatementShape: Sendable, Equatable {
     self.firstCallSite = firstCallSite
   }
 
-  /// The line by which Apple's framework logs the statement (`-com.apple.CoreData.SQLDebug 1`).
+  /// The line that Core Data logs for the statement (`-com.apple.CoreData.SQLDebug 1`).
   package var logLine: String { "CoreData: sql: \(sql)" }
 
-  /// The shape with its plan, and with the verdict that follows from plan and count.
+  /// Returns the statement with a plan and its assessment.
   ///
-  /// - Parameter lines: `QueryPlan.lines` of this very text.
+  /// - Parameter lines: The `QueryPlan.lines` of this statement.
   package func explained(by lines: [String]) -> StatementShape {
     var shape = self
     shape.plan = lines

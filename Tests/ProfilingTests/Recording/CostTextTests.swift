@@ -120,7 +120,7 @@ import WorkbenchText
     ("DELETE FROM ZMOOD", [], "Deletes all rows in one step, as requested"),
     (
       "UPDATE ZMOOD SET ZDATE = ? WHERE ZLATITUDE = ?", ["`--SCAN ZMOOD"],
-      "Reads every row to find those that it updates"
+      "Full table scan to find the rows that it updates"
     ),
     ("SELECT 1", [], "No table is searched."),
   ])

@@ -204,10 +204,10 @@ struct ScenarioRunnerTests {
     #expect(its.plan == ["`--SCAN t0 USING INDEX Z_Mood_three WHERE ZLATITUDE = 3.0"])
     #expect(
       its.verdict
-        == "Every entry of the partial index Z_Mood_three is read: they are the rows with "
+        == "Reads every entry of the partial index Z_Mood_three, which contains the rows with "
         + "ZLATITUDE = 3.0.")
     #expect(its.remarks.map(\.name) == ["partial index scan"])
-    #expect(some.verdict.hasSuffix("and the rest of the condition is checked on each."))
+    #expect(some.verdict.hasSuffix("and checks the rest of the condition on each."))
     #expect(result.variants[2].statements[0].remarks.map(\.name) == ["scan"])
     #expect(result.variants[2].expectations[0].found.description == "no index")
   }

@@ -50,7 +50,7 @@ struct IndexAdvisorTests {
       proposal.sql == "CREATE INDEX Z_Mood_byLatitudeAndLongitude ON ZMOOD "
         + "(ZLATITUDE COLLATE BINARY ASC, ZLONGITUDE COLLATE BINARY ASC)")
     let text = AdviceText.lines(advice).joined(separator: "\n")
-    #expect(text.contains("VM steps an INSERT") && text.contains("pages"))
+    #expect(text.contains("VM steps per INSERT") && text.contains("pages"))
     let json = String(decoding: try AdviceJSON.data(advice), as: UTF8.self)
     #expect(json.contains("\"vmStepsBefore\""))
   }

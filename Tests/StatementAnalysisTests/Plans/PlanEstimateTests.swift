@@ -57,6 +57,6 @@ struct PlanEstimateTests {
     let estimate = PlanEstimate(
       try connection.explainQueryPlan(sql), sql: sql, statistics: TableStatistics(connection))
     #expect(
-      estimate?.description == "~1,000 rows visited a run (our estimate from sqlite_stat1)")
+      estimate?.description == "~1,000 rows visited per run (estimated from sqlite_stat1)")
   }
 }
