@@ -3,20 +3,20 @@ package import ProfileEvents
 package import ScenarioLanguage
 import WorkbenchText
 
-/// Something that costs more than it should, from one line, with what to do about it.
+/// Work from one line of code that costs more than it should, with a suggested fix.
 package struct Finding: Sendable, Equatable {
   package var rule: RuleName
-  /// `Mood`, or `Mood.country` for what was reached through a relationship.
+  /// The entity, `Mood`, or the relationship through which objects were reached, `Mood.country`.
   package var subject: String
-  /// How many events it represents.
+  /// The number of events that the finding represents.
   package var count: Int
   package var callSite: CallSite?
-  /// What was counted, to follow the number: `single-row SELECTs`.
+  /// The text after the count: `single-row SELECTs`.
   package var what: String
-  /// The text of the statement that repeats; nil when it was not recorded.
+  /// The SQL of the repeated statement, or `nil` if it wasn't recorded.
   package var sql: String?
   package var cure: SuggestedFix
-  /// What the cure gave when it was run here; nil when it was not tried.
+  /// The counts without and with the fix, or `nil` if the fix wasn't verified.
   package var tried: VerifiedFix?
 
   package init(
@@ -33,17 +33,17 @@ package struct Finding: Sendable, Equatable {
     self.tried = tried
   }
 
-  /// `fault-storm(Mood)`: what a scenario's `findings` lists.
+  /// The name that a scenario's `findings` lists: `fault-storm(Mood)`.
   package var name: String { "\(rule.rawValue)(\(subject))" }
 
-  /// What was counted, in the form that fits the number: `1 row prefetched and never read`.
+  /// The count with its text, in singular or plural: `1 row prefetched and never read`.
   package var counted: String { "\(NumberText.grouped(count)) \(fittingWhat)" }
 
-  /// `what` in the form that fits the number.
+  /// The text after the count, in singular or plural.
   package var fittingWhat: String {
     guard count == 1 else { return what }
     let words = what.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-    // The noun is the first word in the plural: `rows fetched`, `single-row SELECTs`, `VM steps`.
+    // The noun is the first plural word: `rows fetched`, `single-row SELECTs`, `VM steps`.
     guard let noun = words.firstIndex(where: { $0.hasSuffix("s") || $0.hasSuffix("s,") }) else {
       return what
     }
@@ -54,36 +54,37 @@ package struct Finding: Sendable, Equatable {
     return singular.joined(separator: " ")
   }
 
-  /// The shell's line: `  ! fault-storm(Mood)   5,000 single-row SELECTs from this line   try: …`.
+  /// The finding's line in the shell:
+  /// `  ! fault-storm(Mood)   5,000 single-row SELECTs from this line   fix: …`.
   package var line: String {
     "  ! " + NumberText.left(name, 25) + "   " + NumberText.right(count, 5)
       + " \(fittingWhat) from this line   fix: \(cure.step ?? cure.text)"
   }
 
-  /// `verified: 5,061 → 61 SELECTs (plain)`, or `not verified`.
+  /// The result of verifying the fix: `verified: 5,061 → 61 SELECTs (plain)`, or `not verified`.
   package var triedText: String { tried?.description ?? "not verified" }
 }
 
 extension FindingSuppression {
-  /// Whether it suppresses a finding.
+  /// Returns whether a finding is suppressed.
   package func hides(_ finding: Finding) -> Bool {
     rule == finding.rule.rawValue && (subject == nil || subject == finding.subject)
   }
 }
 
-/// What to write instead.
+/// A suggested fix for a finding.
 package struct SuggestedFix: Sendable, Equatable {
-  /// The line of Swift that is the cause and should go; nil when nothing has to go.
+  /// The line of Swift to delete, or `nil` if nothing needs to be deleted.
   package var now: String?
-  /// Lines of Swift to add; empty when deleting `now` is the whole cure, or when `advice` is.
+  /// The lines of Swift to add; empty if deleting `now` or following `advice` is the complete fix.
   package var swift: [String]
-  /// What to do, in words, where no code can say it; empty otherwise.
+  /// A description of the fix, if code can't express it; otherwise, empty.
   package var advice: String
-  /// The fetch as it should be; nil when no fetch step can say it.
+  /// The fixed fetch, or `nil` if the fix can't be expressed as a fetch step.
   package var fetch: Step?
-  /// An option that the step behind the finding no longer needs; nil when that step stays as it is.
+  /// An option that a later step no longer needs with the fix, or `nil` if that step doesn't change.
   ///
-  /// It serves to find the cured work among the variants, and is in no report.
+  /// It's used to find a variant with the fix applied. Reports don't contain it.
   package var spares: OptionWord?
 
   package init(
@@ -97,10 +98,10 @@ package struct SuggestedFix: Sendable, Equatable {
     self.spares = spares
   }
 
-  /// The step to type instead, as one shell line.
+  /// The fixed fetch as one shell line.
   package var step: String? { fetch?.text }
 
-  /// The cure on one line: code where there is some, words otherwise.
+  /// The fix on one line: the code if there is any, or else the advice.
   package var text: String {
     if !swift.isEmpty { return swift.joined(separator: "; ") }
     if !advice.isEmpty { return advice }
@@ -108,16 +109,16 @@ package struct SuggestedFix: Sendable, Equatable {
   }
 }
 
-/// A cure that was tried here: the count before, the count with it.
+/// The counts without and with a fix that was verified.
 package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
-  /// What was counted: the word of a metric, or `VM steps`.
+  /// The unit of the counts: the name of a metric, or `VM steps`.
   package var measure: String
   package var before: Int
   package var after: Int
-  /// The variant, or the shell's try, that is the cured one.
+  /// The name of the variant or shell run with the fix applied.
   package var variant: String
 
-  /// Says what was counted before the cure and after it, and where it was tried.
+  /// Creates a verified fix from the values of a metric.
   package init(metric: Metric, before: Int, after: Int, variant: String) {
     self.init(measure: metric.rawValue, before: before, after: after, variant: variant)
   }
@@ -129,7 +130,7 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
     self.variant = variant
   }
 
-  /// `verified: 5,061 → 61 SELECTs (plain)`.
+  /// The counts as text: `verified: 5,061 → 61 SELECTs (plain)`.
   package var description: String {
     let isSelects = measure == Metric.selects.rawValue
     let unit = isSelects ? PluralForm.of(after, "SELECT") : measure
@@ -138,14 +139,18 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Which finding explains that a number is not the expected one.
+/// Finds the finding that explains why a count exceeds its expectation.
 enum LikelyCause {
-  /// `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected count); fix:
-  /// …`; nil where none explains it.
+  /// Returns a message with the finding that explains a surplus, or `nil` if there's none.
   ///
-  /// A finding explains a surplus when its events are counted by the metric and are at least half of
-  /// what is too many.
-  /// - Parameter surplus: What was found beyond the expectation; nothing explains too few.
+  /// For example: `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected
+  /// count); fix: …`. A finding explains a surplus if the metric counts its events, and if they make up
+  /// at least half of the surplus.
+  ///
+  /// - Parameters:
+  ///   - metric: The metric whose expectation isn't met.
+  ///   - surplus: The actual minus the expected count. Findings explain only a positive surplus.
+  ///   - findings: The findings of the same work.
   static func sentence(for metric: Metric, surplus: Int, among findings: [Finding]) -> String? {
     guard surplus > 0 else { return nil }
     let fitting = findings.filter {

@@ -4,13 +4,13 @@ import ProfileEvents
 package import ScenarioLanguage
 package import StatementAnalysis
 
-/// The one search for findings: of a variant that ran, of a run in the shell, and of its report.
+/// Searches the work of a variant or of a shell run for findings.
 package enum FindingSearch {
-  /// What a search found.
+  /// The result of a search.
   package struct Found: Sendable, Equatable {
-    /// Those of the same name, line, and kind of event as one, in the order in which they began.
+    /// The findings in the order in which they began, grouped by name, line, and kind of event.
     package var findings: [Finding] = []
-    /// Those that fired and that a scenario suppresses, put together in the same way.
+    /// The findings that fired but are suppressed by the scenario, grouped in the same way.
     package var silenced: [Finding] = []
 
     package init(findings: [Finding] = [], silenced: [Finding] = []) {
@@ -18,21 +18,22 @@ package enum FindingSearch {
       self.silenced = silenced
     }
 
-    /// The names of the suppressed ones, each once.
+    /// The distinct names of the suppressed findings.
     package var silencedNames: [String] {
       silenced.map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
   }
 
-  /// Everything that the rules find in a piece of work.
+  /// Returns all findings in a piece of work.
   ///
-  /// Cost: a pass over the events for each rule; with a store, what `MissingIndexRule` does.
+  /// Cost: one pass over the events for each rule; with a store, also the cost of `MissingIndexRule`.
+  ///
   /// - Parameters:
   ///   - work: The steps and their events.
-  ///   - steps: What the rules of single steps found while these ran (`StepOutcome.findings`).
+  ///   - steps: The findings of the rules for single steps (`StepOutcome.findings`).
   ///   - statements: The statements of the work with their plans.
-  ///   - store: Where indexes are tried for these, on a copy; nil to try none.
-  ///   - silence: What a scenario suppresses.
+  ///   - store: The store to copy for trying indexes, or `nil` to try none.
+  ///   - silence: The findings that the scenario suppresses.
   package static func all(
     of work: FinishedWork, steps: [Finding], statements: [StatementShape] = [],
     store: URL? = nil, silence: [FindingSuppression] = []
@@ -47,18 +48,18 @@ package enum FindingSearch {
     return grouped(steps + found, silence: silence)
   }
 
-  /// What the rules find in the events of one step.
+  /// Returns the findings in the events of one step.
   ///
-  /// Cost: a pass over the events for each rule of steps.
+  /// Cost: one pass over the events for each rule for single steps.
   package static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Rule.all.flatMap { rule -> [Finding] in
       if case .step(let search) = rule.search { search(recording, context) } else { [] }
     }
   }
 
-  /// Findings put together, apart from those that are suppressed.
+  /// Groups findings, and separates those that are suppressed.
   ///
-  /// The same rule on the same subject is one finding where line and kind of event are the same too.
+  /// Findings with the same rule, subject, line, and kind of event become one.
   package static func grouped(_ findings: [Finding], silence: [FindingSuppression]) -> Found {
     struct Key: Hashable {
       var name: String
@@ -81,29 +82,32 @@ package enum FindingSearch {
   }
 }
 
-/// The steps of a variant, or of a shell's try, with everything they caused.
+/// The completed steps of a variant or of a shell run, with all recorded events.
 package struct FinishedWork: Sendable {
-  /// One step that is over.
+  /// A completed step.
   package struct Part: Sendable {
     package var step: Step
-    /// Which events are its own.
+    /// The recorded step, which determines its range of events.
     package var recorded: RecordedStep
-    /// The name of the context it ran in.
+    /// The name of the context that the step ran in.
     package var context: String
-    /// What is known of that context when the step begins.
+    /// The configuration of that context when the step began.
     var shape: ContextShape
   }
 
   package var recording: Recording
   package var parts: [Part]
   package var model: NSManagedObjectModel
-  /// The results and contexts that are left.
+  /// The names of the results and contexts that exist after the last step.
   package var names: KnownNames
 
-  /// Puts the recorded steps to the steps they were.
+  /// Matches recorded steps with the steps of a scenario or shell run.
   ///
-  /// - Parameter steps: In the order in which they ran; a recorded step that is not among them is left
-  ///   out, as one that was interrupted.
+  /// - Parameters:
+  ///   - recording: The recorded events and steps.
+  ///   - steps: The steps in the order in which they ran. A recorded step that isn't among them, such as
+  ///     an interrupted one, is omitted.
+  ///   - model: The model of the store.
   package init(recording: Recording, steps: [Step], model: NSManagedObjectModel) {
     self.recording = recording
     self.model = model
@@ -121,19 +125,19 @@ package struct FinishedWork: Sendable {
     names = known
   }
 
-  /// The events of a part.
+  /// Returns the events of a part.
   func events(of part: Part) -> [Event] {
     recording.slice(after: part.recorded.after, through: part.recorded.through).events
   }
 
-  /// The events after a part.
+  /// Returns the events after a part.
   func events(after part: Part) -> [Event] {
     recording.slice(after: part.recorded.through, through: Int.max - 1).events
   }
 
-  /// The fetch behind the subject of the part at a place, and the rows that it brought.
+  /// Returns the position of the fetch that created the result a part works on, and its number of rows.
   ///
-  /// Nil when no fetch of objects brought it.
+  /// Returns `nil` if the result isn't from a fetch of objects.
   func source(ofResultAt place: Int) -> (place: Int, rows: Int)? {
     let name = parts[place].step.subject
     guard let source = parts[..<place].lastIndex(where: { $0.step.name == name }),
@@ -143,9 +147,9 @@ package struct FinishedWork: Sendable {
     return (source, rows)
   }
 
-  /// The parts that work on the result which the part at a place has named, or give it to others.
+  /// Returns the later parts that work on the named result of a part, or assign it to other objects.
   ///
-  /// They end where the name is released or reused.
+  /// The search ends where the name is released or reused.
   func users(ofResultAt place: Int) -> [Part] {
     guard let name = parts[place].step.name else { return [] }
     var users: [Part] = []

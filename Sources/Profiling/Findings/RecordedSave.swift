@@ -1,14 +1,14 @@
 import ProfileEvents
 
-/// A save that reached a store, with the statements that wrote its rows.
+/// A save that reached a store, with the statements that it ran to write rows.
 struct RecordedSave {
   let save: Event
-  /// INSERTs, UPDATEs and DELETEs of entities and join tables.
+  /// The INSERT, UPDATE, and DELETE statements for entities and join tables.
   let statements: [Event]
 
-  /// The saves of a recording in their order.
+  /// Returns the saves of a recording, in order.
   ///
-  /// A child context's save is none: it sends no statement.
+  /// The saves of child contexts, which run no statements, aren't included.
   static func all(in recording: Recording) -> [RecordedSave] {
     guard recording.events.contains(where: { $0.kind == .save }) else { return [] }
     var enclosing: [Int: Int] = [:]
@@ -33,7 +33,7 @@ struct RecordedSave {
     }
   }
 
-  /// The entity of which most rows were written; nil when none is named.
+  /// Returns the name of the entity with the most statements, or `nil` if no statement has an entity.
   static func mostWritten(in saves: [RecordedSave]) -> String? {
     let counts = saves.flatMap(\.statements).reduce(into: [String: Int]()) { counts, event in
       if let entity = event.entity { counts[entity, default: 0] += 1 }

@@ -3,30 +3,30 @@ package import ProfileEvents
 package import ScenarioLanguage
 package import StatementAnalysis
 
-/// A rule that finds work which costs more than it should: its name, its texts, and its search.
+/// A rule that finds work that costs more than it should.
 ///
-/// Each rule is a `static let` of an enumeration in a file of its own, next to its thresholds.
+/// Each rule is a `static let` in an enumeration with its own file, which also contains its thresholds.
 package struct Rule: Sendable {
-  /// How a rule finds something.
+  /// The scope of a rule's search, with the search function.
   package enum Search: Sendable {
-    /// In the events of one step, as soon as it is over.
+    /// Searches the events of one step when it ends.
     case step(@Sendable (Recording, StepContext) -> [Finding])
-    /// In all steps, when the work is over.
+    /// Searches all steps after the last one.
     case work(@Sendable (FinishedWork) -> [Finding])
-    /// In the statements of the work and a store that may be copied, when the work is over.
+    /// Searches the statements of the work, and can copy the store, after the last step.
     case store(@Sendable ([StatementShape], URL) -> [Finding])
   }
 
   package let name: RuleName
-  /// The chapter of the book that explains it.
+  /// The chapter of the book that explains the problem.
   package let chapter: Int
-  /// What it means when it fires, in a sentence.
+  /// The meaning of a finding, as a sentence.
   package let meaning: String
-  /// When it fires, with the numbers.
+  /// The conditions under which the rule fires, with its thresholds.
   package let condition: String
-  /// What to do, in words; a finding has it as code.
+  /// The fix in words; a finding contains it as code.
   package let remedy: String
-  /// The metrics that count the events of a finding, so that it explains their surplus.
+  /// The metrics that count the events of a finding, whose surplus the finding explains.
   package let metrics: Set<Metric>
   package let search: Search
 
@@ -52,7 +52,7 @@ package struct Rule: Sendable {
     MissingIndexRule.rule,
   ]
 
-  /// The rule with a name; nil for one that isn't in `all`.
+  /// Returns the rule with a name, or `nil` if it isn't in `all`.
   package static func named(_ name: RuleName) -> Rule? {
     all.first { $0.name == name }
   }

@@ -1,14 +1,14 @@
 package import ProfileEvents
 package import ScenarioLanguage
 
-/// What a rule must know of the step whose events it judges.
+/// The context that a rule needs to evaluate the events of a step.
 package struct StepContext: Sendable {
-  /// How the step gets from the objects of its result to those of another entity.
+  /// The key path from the objects of a step's result to objects of another entity.
   package struct Path: Sendable, Equatable {
-    /// The entity that has the relationship.
+    /// The entity that has the last relationship of the key path.
     package var owner: String
     package var relationship: String
-    /// The whole key path from the objects of the result, as for a prefetch: `country.continent`.
+    /// The complete key path from the objects of the result, as for a prefetch: `country.continent`.
     package var keyPath: String
 
     package init(owner: String, relationship: String, keyPath: String) {
@@ -18,11 +18,11 @@ package struct StepContext: Sendable {
     }
   }
 
-  /// That the step was reading through a relationship while some events happened.
+  /// A range of events during which the step read through a relationship.
   package struct Route: Sendable, Equatable {
-    /// The greatest event number before.
+    /// The greatest event number before the range.
     package var after: Int
-    /// The greatest event number when it was over.
+    /// The greatest event number in the range.
     package var through: Int
     package var path: Path
 
@@ -33,11 +33,11 @@ package struct StepContext: Sendable {
     }
   }
 
-  /// That the step sorted its objects in memory, before it did anything else.
+  /// An in-memory sort, which the step performs before anything else.
   package struct Sorting: Sendable, Equatable {
-    /// Attributes that the store has, and to-one relationships on the way to them.
+    /// The sort keys: persistent attributes, with to-one relationships in their key paths.
     package var keys: [SortKey]
-    /// The greatest event number when it was done.
+    /// The greatest event number when the sort ended.
     package var through: Int
 
     package init(keys: [SortKey], through: Int) {
@@ -46,25 +46,27 @@ package struct StepContext: Sendable {
     }
   }
 
-  /// The fetch that brought the objects the step reads; nil when a fetch did not bring them.
+  /// The fetch that returned the objects the step reads, or `nil` if they aren't from a fetch.
   package var fetch: Step?
-  /// The objects the step was given.
+  /// The objects of the result that the step works on.
   ///
-  /// An entity can also be reached from itself (`manager`), so that its name isn't enough;
-  /// when this is empty, the name decides.
+  /// A relationship can refer to its own entity, as `manager` does, so the entity's name doesn't
+  /// distinguish these objects. If the set is empty, only the name is used.
   package var held: Set<ObjectReference>
-  /// By the name of an object's own entity (each concrete subentity of a destination has its own
-  /// entry): the key path that leads there.
-  package var reachedThrough: [String: Path]
-  /// Which way was gone when, of a step that reaches one entity in several ways.
+  /// The key path to the objects of each entity, by the name of an object's own entity.
   ///
-  /// In chronological order, not overlapping; for other events, the entity's name decides.
+  /// Each concrete subentity of a destination has its own entry.
+  package var reachedThrough: [String: Path]
+  /// The routes of a step that reaches one entity through several key paths.
+  ///
+  /// They're in chronological order and don't overlap. For events outside them, the entity's name is
+  /// used.
   package var routes: [Route]
-  /// How the step sorted its objects in memory; nil when it did not.
+  /// The step's in-memory sort, or `nil` if it didn't sort.
   package var sorting: Sorting?
-  /// Whether the step made a Swift array of a batched result.
+  /// A Boolean value that indicates whether the step converted a batched result to a Swift array.
   package var makesArray = false
-  /// Key paths of to-many relationships of which the step read the number and nothing else.
+  /// The key paths of to-many relationships of which the step read only the count.
   package var counted: Set<String> = []
 
   package init(
@@ -77,7 +79,7 @@ package struct StepContext: Sendable {
     self.routes = routes
   }
 
-  /// The way on which an event's object was reached; nil when none is known.
+  /// Returns the path on which an event's object was reached, or `nil` if it's unknown.
   func path(of event: Event, entity: String) -> Path? {
     var low = 0
     var high = routes.count

@@ -1,13 +1,13 @@
 import ProfileEvents
 import ScenarioLanguage
 
-/// Faults of one step that went the same way to the database, one row or one list at a time.
+/// A fault storm: faults of one step that were fulfilled one at a time, in the same way.
 struct Storm: Hashable {
-  /// How the objects were reached.
+  /// The way in which the objects were reached.
   enum Way: Hashable {
-    /// They were given to the step.
+    /// They're the objects of the result that the step works on.
     case held
-    /// Through a relationship, with this key path from the objects of the result.
+    /// They were reached through this key path from the objects of the result.
     case through(keyPath: String)
   }
 
@@ -15,23 +15,24 @@ struct Storm: Hashable {
   var entity: String
   var way: Way
   var isRelationship: Bool
-  /// Whether a parent context filled them, so that a child had asked.
+  /// A Boolean value that indicates whether a parent context fulfilled the faults of a child context.
   var isThroughParent: Bool
-  /// Whether they fired in a parent, as faults of a child did.
+  /// A Boolean value that indicates whether the faults fired in a parent context to fulfill faults of a
+  /// child context.
   var isForChild: Bool
   var sql: String?
   var callSite: CallSite?
 
-  /// The storms of a step with their faults counted, in the order in which they began.
+  /// Returns the fault storms of a step with their numbers of faults, in the order in which they began.
   ///
-  /// Faults that the row cache fills are never counted: they are cheap.
+  /// Faults fulfilled from the row cache, which are cheap, don't count.
   static func all(
     in recording: Recording, context: StepContext
   ) -> [(storm: Storm, count: Int)] {
     let texts = recording.statementTexts()
     var order: [Storm] = []
     var counts: [Storm: Int] = [:]
-    // A parent precedes its children.
+    // A parent event precedes its children.
     var forChild: Set<Int> = []
     for event in recording.events {
       let isForChild = forChild.contains(event.parent)
@@ -73,12 +74,12 @@ struct Storm: Hashable {
     isForChild = false
   }
 
-  /// The key path by which a prefetch would bring what was reached; nil for objects of the result itself.
+  /// The key path to prefetch, or `nil` for objects of the result itself.
   var keyPath: String? {
     if case .through(let keyPath) = way { keyPath } else { nil }
   }
 
-  /// Whether the fetch behind the step asked for it ahead of time.
+  /// Returns whether the fetch prefetched the key path.
   func isPrefetched(by fetch: Step?) -> Bool {
     guard let keyPath, let fetch else { return false }
     return (fetch.keyPaths(of: .prefetch) ?? []).contains {
@@ -86,25 +87,26 @@ struct Storm: Hashable {
     }
   }
 
-  /// Whether the step read the length of these lists and nothing else of them.
+  /// Returns whether the step read only the count of these to-many relationships.
   func isOfNumbers(in context: StepContext) -> Bool {
     isRelationship && keyPath.map { context.counted.contains($0) } ?? false
   }
 
-  /// What was counted, to follow the number.
+  /// The text after the count in a finding.
   var what: String {
     if sql == nil { return "faults that reached the database" }
-    return isRelationship ? "SELECTs, one a relationship," : "single-row SELECTs"
+    return isRelationship ? "SELECTs, one per relationship," : "single-row SELECTs"
   }
 
-  /// A finding of these faults.
+  /// Returns a finding for these faults.
   func finding(_ rule: RuleName, count: Int, what: String? = nil, cure: SuggestedFix) -> Finding {
     Finding(
       rule: rule, subject: subject, count: count, callSite: callSite, what: what ?? self.what,
       sql: sql, cure: cure)
   }
 
-  /// A child context asks its parent for one object after the other, whatever it prefetches.
+  /// Returns the fix for a child context, which gets objects from its parent one at a time even if it
+  /// prefetches.
   static func parentCure(_ keyPath: String) -> SuggestedFix {
     SuggestedFix(
       advice:
@@ -112,7 +114,7 @@ struct Storm: Hashable {
         + "or connect the context to the coordinator")
   }
 
-  /// One SELECT more brings everything that is reached through a key path.
+  /// Returns the fix that prefetches a key path, which adds one SELECT.
   static func prefetchCure(_ keyPath: String, _ fetch: Step?) -> SuggestedFix {
     let list = ((fetch?.keyPaths(of: .prefetch) ?? []) + [keyPath]).map { "\"\($0)\"" }
       .joined(separator: ", ")

@@ -50,7 +50,7 @@ struct FindingSearchTests {
   @Test(arguments: [
     ("rows prefetched and never read", "1 row prefetched and never read"),
     ("single-row SELECTs", "1 single-row SELECT"),
-    ("SELECTs, one a relationship,", "1 SELECT, one a relationship,"),
+    ("SELECTs, one per relationship,", "1 SELECT, one per relationship,"),
     ("VM steps without an index", "1 VM step without an index"),
     ("fetches with the same SQL", "1 fetch with the same SQL"),
     ("objects saved at once", "1 object saved at once"),

@@ -38,7 +38,7 @@ struct StormPathTests {
       outcome.findings.map(\.name)
         == ["fault-storm(Place.residents)", "fault-storm(Place.residents)"])
     #expect(
-      outcome.findings.map(\.what) == ["SELECTs, one a relationship,", "single-row SELECTs"])
+      outcome.findings.map(\.what) == ["SELECTs, one per relationship,", "single-row SELECTs"])
     #expect(outcome.findings.map(\.count) == [60, 40])
   }
 

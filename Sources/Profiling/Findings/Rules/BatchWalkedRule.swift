@@ -1,10 +1,10 @@
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds a batched fetch which was loaded from end to end as one array.
+/// Finds batched fetches whose result was loaded completely for an array.
 ///
-/// It fires when at least two pages were loaded by a fetch itself, or for a Swift array that a step
-/// made of the result: what the batch size was to save is spent at once, on many statements.
+/// It fires if a fetch itself, or a step that converts the result to a Swift array, loaded at least two
+/// batches. Loading all batches at once defeats the batch size and takes many statements.
 enum BatchWalkedRule {
   static let rule = Rule(
     .batchWalked, chapter: 6,
@@ -16,7 +16,7 @@ enum BatchWalkedRule {
     remedy: "Use `fetchBatched(_:)` and read its result by index, sorted by the request; or set no "
       + "batch size.",
     metrics: [.selects, .rows, .registered, .peak], search: .step(findings))
-  /// One page is what a batched fetch loads anyway.
+  /// The minimum number of batches; a batched fetch always loads one.
   static let fewestPages = 2
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
@@ -26,7 +26,7 @@ enum BatchWalkedRule {
     for event in recording.events {
       if event.kind == .fetch { fetch = event }
       guard event.kind == .batchLoad else { continue }
-      // `fetch(_:)` loads them with its own call site; a list that is read later has another.
+      // `fetch(_:)` loads batches with its own call site; a result that's read later has another one.
       let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite
       guard let owner = isOfFetch ? fetch?.id : context.makesArray ? 0 : nil else { continue }
       if pages[owner] == nil { order.append(owner) }
@@ -43,7 +43,7 @@ enum BatchWalkedRule {
     }
   }
 
-  /// A list that is read through its indexes is loaded page by page; an array of it is not.
+  /// Returns the fix: a result that's read by index loads batches on demand, an array doesn't.
   private static func cure(isArray: Bool, _ fetch: Step?) -> SuggestedFix {
     isArray
       ? SuggestedFix(

@@ -3,11 +3,11 @@ import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText
 
-/// The rule that finds large saves and merges of a context on the main queue.
+/// Finds large saves and merges of a context on the main queue.
 ///
-/// It fires if such a context saves at least `threshold` objects at once, or registers as many changes in a
-/// merge. A frame is 16 ms long and times differ from machine to machine, so that the size of the change
-/// decides.
+/// It fires if such a context saves at least `threshold` objects at once, or registers as many changes in
+/// a merge. A frame takes 16 ms, but times vary between machines, so the rule checks the number of
+/// objects.
 enum BusyMainQueueRule {
   static let rule = Rule(
     .busyMainQueue, chapter: 8,
@@ -16,12 +16,11 @@ enum BusyMainQueueRule {
       + "interface.",
     condition:
       "\(NumberText.grouped(threshold)) objects in one save of a context with `queue main`, or "
-      + "in one merge into it, not counting objects that aren't registered. The number decides, "
-      + "not a time.",
+      + "in one merge into it, not counting objects that aren't registered. Time doesn't matter.",
     remedy: "Change and save in a background context and merge into the main one; save in batches "
       + "small enough to be merged within a frame.",
     search: .work(findings))
-  /// Objects whose save or merge is longer than a frame on a telephone.
+  /// The number of objects whose save or merge takes longer than a frame on a phone.
   static let threshold = 1_000
 
   static func findings(in work: FinishedWork) -> [Finding] {
@@ -48,7 +47,8 @@ enum BusyMainQueueRule {
     }
   }
 
-  /// A merge can run automatically within another context's step, so its event names the context.
+  /// Returns the findings for merges, whose events name the context because a merge can run automatically
+  /// within a step of another context.
   private static func merges(in work: FinishedWork) -> [Finding] {
     let contexts = Set(
       work.parts.filter {

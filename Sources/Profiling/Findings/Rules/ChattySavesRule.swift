@@ -2,11 +2,11 @@ import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText
 
-/// The rule that finds many small saves one after the other.
+/// Finds many consecutive small saves.
 ///
-/// It fires when at least `threshold` saves of one context, each of few objects, follow each other with
-/// no larger one between. Each of them is a transaction, and two when it inserts. No clock is asked: how
-/// long a pause was says nothing of what the saves cost.
+/// It fires if at least `threshold` saves of one context, each of at most `smallSave` objects, follow each
+/// other with no larger save in between. Each save is one transaction, or two if it inserts. The time
+/// between saves doesn't matter because it doesn't affect their cost.
 enum ChattySavesRule {
   static let rule = Rule(
     .chattySaves, chapter: 8,
@@ -16,9 +16,9 @@ enum ChattySavesRule {
       + "or fewer, with no larger one in between. Time doesn't matter.",
     remedy: "Save once, or in batches that fit in memory.",
     metrics: [.saves, .transactions], search: .work(findings))
-  /// As many saves in a row are a habit.
+  /// The minimum number of consecutive saves.
   static let threshold = 10
-  /// The objects a small save has at most.
+  /// The maximum number of objects in a small save.
   static let smallSave = 10
 
   static func findings(in work: FinishedWork) -> [Finding] {
@@ -27,7 +27,7 @@ enum ChattySavesRule {
       .flatMap { runs(of: $0.value).compactMap(finding) }
   }
 
-  /// Small saves that follow each other.
+  /// Returns the runs of consecutive small saves.
   private static func runs(of saves: [RecordedSave]) -> [[RecordedSave]] {
     saves.split { $0.save.rows > smallSave }.map(Array.init).filter { $0.count >= threshold }
   }

@@ -1,11 +1,11 @@
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds to-many relationships which were loaded for their number, owner by owner.
+/// Finds to-many relationships that were loaded one owner at a time, only for their count.
 ///
-/// It fires when at least `FaultStormRule.threshold` owners' lists came from the database one by one and the
-/// step read nothing of them but `@count`. It then takes the storm's place: a prefetch would load all
-/// that is to be counted.
+/// It fires if at least `FaultStormRule.threshold` relationship faults were fulfilled from the database one
+/// at a time and the step read only `@count`. It replaces `fault-storm`, whose fix, a prefetch, would load
+/// all objects to be counted.
 enum CountPerRowRule {
   static let rule = Rule(
     .countPerRow, chapter: 8,

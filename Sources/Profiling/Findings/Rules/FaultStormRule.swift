@@ -2,12 +2,11 @@ import ProfileEvents
 import ScenarioLanguage
 import StatementAnalysis
 
-/// The rule that finds many faults which each went to the database: objects for one row, or to-many
-/// relationships for one list.
+/// Finds object faults or to-many relationship faults that each ran their own SELECT.
 ///
-/// It fires when, within one step and from one call site, at least `threshold` faults of the same
-/// entity or the same relationship were filled from the database by statements of the same text. What
-/// `IneffectivePrefetchRule` reports what was prefetched, `CountPerRowRule` what was only counted.
+/// It fires if, within one step and from one call site, at least `threshold` faults of the same entity or
+/// relationship were fulfilled from the database by the same SQL. `IneffectivePrefetchRule` reports faults
+/// that were prefetched, and `CountPerRowRule` relationships that were only counted.
 package enum FaultStormRule {
   static let rule = Rule(
     .faultStorm, chapter: 8,
@@ -35,10 +34,10 @@ package enum FaultStormRule {
     return storm.isForChild ? Storm.parentCure(keyPath) : Storm.prefetchCure(keyPath, fetch)
   }
 
-  /// For objects that were fetched themselves: their rows must come with the fetch.
+  /// Returns the fix for fetched objects: the fetch must load their rows.
   ///
-  /// A fetch that brought them already is not to blame: the rows have gone since, by a refresh or with
-  /// their objects, and one fetch more brings all of them.
+  /// If the fetch did load them, the rows were released since, by a refresh or with their objects; then one
+  /// more fetch loads all of them.
   private static func objectCure(_ fetch: Step?) -> SuggestedFix {
     if let fetch, fetch.flag(of: .values) == false {
       return SuggestedFix(

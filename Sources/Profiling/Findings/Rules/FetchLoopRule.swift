@@ -3,9 +3,9 @@ import ProfileEvents
 import ScenarioLanguage
 import StatementAnalysis
 
-/// The rule that finds a fetch which one line repeats.
+/// Finds fetches that one line repeats.
 ///
-/// It fires when at least `threshold` fetches of the same SQL came from the same call site.
+/// It fires if at least `threshold` fetches with the same SQL came from the same call site.
 enum FetchLoopRule {
   static let rule = Rule(
     .fetchLoop, chapter: 8,
@@ -14,7 +14,7 @@ enum FetchLoopRule {
     remedy:
       "Fetch once with `IN`, or look for a registered object before fetching (find-or-fetch).",
     metrics: [.fetches, .selects, .rows], search: .work(findings))
-  /// As many as make a fault storm.
+  /// The minimum number of fetches, which is the threshold of a fault storm.
   static let threshold = FaultStormRule.threshold
 
   private struct Shape: Hashable {
@@ -23,9 +23,9 @@ enum FetchLoopRule {
     var callSite: CallSite
   }
 
-  /// The fetches of one shape.
+  /// The totals of the fetches with the same entity, SQL, and call site.
   private struct Run {
-    /// The number of the first fetch.
+    /// The event number of the first fetch.
     var first: Int
     var last = 0
     var count = 0
@@ -57,7 +57,7 @@ enum FetchLoopRule {
 
   private static func cure(_ shape: Shape, _ run: Run, in work: FinishedWork) -> SuggestedFix {
     guard SQLOutline(shape.sql).condition != nil else {
-      // Rows were written meanwhile, so that the result may well differ.
+      // If rows were written in the meantime, the results can differ.
       return SuggestedFix(
         advice: isWritten(shape.entity, during: run, in: work)
           ? "fetch \(shape.entity) once, and track changes with a fetched results controller"

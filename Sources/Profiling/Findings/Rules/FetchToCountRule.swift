@@ -1,10 +1,10 @@
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds objects which were fetched for the sake of their number.
+/// Finds objects that were fetched only to be counted.
 ///
-/// It fires when at least `threshold` objects were fetched, the result was gone through from end to end,
-/// and nothing of it was read, followed, changed or given to another object.
+/// It fires if at least `threshold` objects were fetched and the result was enumerated completely, but no
+/// property was read or changed, and no object was assigned to another one.
 enum FetchToCountRule {
   static let rule = Rule(
     .fetchToCount, chapter: 6,
@@ -15,7 +15,7 @@ enum FetchToCountRule {
       + "of it was read, changed, or assigned to another object.",
     remedy: "Use `count(for:)` or the result type `.countResultType`.",
     metrics: [.rows, .registered, .peak], search: .work(findings))
-  /// Fewer rows cost hardly more than their number does.
+  /// The minimum number of rows; fewer rows cost little more than a count.
   static let threshold = 10
 
   static func findings(in work: FinishedWork) -> [Finding] {
@@ -43,7 +43,8 @@ enum FetchToCountRule {
 }
 
 extension Step {
-  /// Whether it does nothing but go through a result from its first object to its last.
+  /// A Boolean value that indicates whether the step only enumerates a result from its first object to its
+  /// last.
   fileprivate var goesThroughAll: Bool {
     verb == .walk && reads.isEmpty && option(.sort) == nil
       && [.limit, .offset, .every].allSatisfy { number(of: $0) ?? 0 <= ($0 == .every ? 1 : 0) }

@@ -1,10 +1,10 @@
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds prefetches which did not spare a single trip.
+/// Finds prefetches that didn't prevent faults from being fulfilled one at a time.
 ///
-/// It fires when at least `FaultStormRule.threshold` faults of a step were filled from the database, or
-/// asked of a parent context, though the fetch behind the step had asked for them ahead of time.
+/// It fires if at least `FaultStormRule.threshold` faults of a step were fulfilled from the database or by a
+/// parent context although the fetch had prefetched them.
 enum IneffectivePrefetchRule {
   static let rule = Rule(
     .ineffectivePrefetch, chapter: 8,
@@ -19,7 +19,7 @@ enum IneffectivePrefetchRule {
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {
     Storm.all(in: recording, context: context).compactMap { storm, count in
-      // A parent context's faults for a child are reported with the child's.
+      // Faults that a parent context fires for a child are reported with the child's faults.
       guard storm.isPrefetched(by: context.fetch), !storm.isForChild, let keyPath = storm.keyPath
       else { return nil }
       return storm.finding(

@@ -1,10 +1,10 @@
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds objects which were refreshed so that their unsaved changes went.
+/// Finds refreshes that discarded unsaved changes.
 ///
-/// It fires when a step changed objects of a result, and a later one refreshed the same objects without
-/// keeping changes, with no save, rollback, undo or reset between.
+/// It fires if a step changed objects of a result and a later step refreshed the same objects without
+/// keeping changes, with no save, rollback, undo, or reset in between.
 enum LostChangesRule {
   static let rule = Rule(
     .lostChanges, chapter: 6,

@@ -4,34 +4,36 @@ import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText
 
-/// The rule that finds scans and sorts which an index makes cheap, and has tried it.
+/// Finds scans and sorts that an index makes cheap, as verified on a copy of the store.
 ///
-/// It fires when statements of the work read a table or an index from end to end, or sorted in a
-/// temporary B-tree, and an index that was made on a copy of the store brought them down to a fifth of
-/// their VM steps or less and saved at least `leastGain` of them. What no index helps isn't a finding:
-/// a list that is wanted whole has to be read whole.
+/// It fires if statements of the work performed full scans or sorted with a temp B-tree, and an index that
+/// was created on a copy of the store saved at least `leastGain` VM steps and left at most a fifth of them.
+/// A statement that no index helps isn't a finding: if a program needs all rows, SQLite has to read them.
 enum MissingIndexRule {
   static let rule = Rule(
     .missingIndex, chapter: 8,
     meaning:
-      "SQLite reads or sorts rows that an index would make unnecessary, as a trial on a copy of "
-      + "the store showed.",
+      "SQLite reads or sorts rows unnecessarily; an index avoids it, as verified on a copy of the "
+      + "store.",
     condition:
       "An index created on a copy of the store saves \(NumberText.grouped(leastGain)) VM steps "
       + "of the work and leaves at most one in \(leastPart) of them.",
     remedy: "Add the fetch index to the model, or as SQL; `cdprof advise` lists its costs.",
     search: .store(findings))
-  /// VM steps a proposal must save for the work as a whole: about a thousand rows read in vain.
+  /// The minimum number of VM steps that an index saves for the work as a whole, which is about what
+  /// reading a thousand rows takes.
   static let leastGain = 10_000
-  /// The part of the VM steps that may be left, as 1 of so many.
+  /// The denominator of the maximum fraction of VM steps that are left.
   static let leastPart = 5
 
-  /// Tries indexes for the statements whose plans ask for one.
+  /// Tries indexes for the statements whose plans suggest one, and returns findings for those that help.
   ///
-  /// Cost: nothing where none does; else a copy of the store, and what `IndexAdvisor` does on it.
+  /// Cost: none if no plan suggests an index; otherwise, copies the store and runs `IndexAdvisor` on the
+  /// copy.
+  ///
   /// - Parameters:
-  ///   - shapes: The statements of the work with plans and work.
-  ///   - storeURL: The store as the work has left it, closed.
+  ///   - shapes: The statements of the work with their plans and work.
+  ///   - storeURL: The store after the work, closed.
   static func findings(in shapes: [StatementShape], storeURL: URL) -> [Finding] {
     guard shapes.contains(where: isDoubtful),
       let advisor = try? IndexAdvisor(storeURL: storeURL)
@@ -55,7 +57,7 @@ enum MissingIndexRule {
       tried: VerifiedFix(measure: "VM steps", before: before, after: after, variant: "on a copy"))
   }
 
-  /// Whether its plan reads or sorts more than it gives, and enough of it to be worth a copy.
+  /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the store.
   private static func isDoubtful(_ shape: StatementShape) -> Bool {
     let asksForIndex = shape.remarks.contains { remark in
       switch remark {

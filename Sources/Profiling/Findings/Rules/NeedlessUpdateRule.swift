@@ -1,11 +1,11 @@
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds saves which wrote nothing but new versions of rows.
+/// Finds saves that wrote only new row versions.
 ///
-/// It fires when every statement of a save is an UPDATE that sets the version alone: the objects were
-/// given the values that they had, or values that are not stored. Where the save wrote anything else the
-/// rule is silent, as an owner gets a new version when its relationship changes.
+/// It fires if every statement of a save is an UPDATE that sets only the row version: properties were set
+/// to the values they had, or to values that aren't stored. It doesn't fire if the save wrote anything
+/// else, because a changed relationship also gives its owner a new row version.
 enum NeedlessUpdateRule {
   static let rule = Rule(
     .needlessUpdate, chapter: 7,
@@ -34,7 +34,8 @@ enum NeedlessUpdateRule {
     SuggestedFix(swift: ["if object.\(key) != value { object.\(key) = value }"])
   }
 
-  /// The first key that the last step before a save has set in its context; nil when none did.
+  /// Returns the first key that the last `set` step before a save assigned in the same context, or `nil` if
+  /// there's no such step.
   private static func key(setBefore save: Event, in work: FinishedWork) -> String? {
     work.parts.last {
       $0.recorded.through < save.id && $0.step.verb == .set && $0.context == save.context

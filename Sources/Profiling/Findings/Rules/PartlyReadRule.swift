@@ -2,10 +2,10 @@ import ProfileEvents
 import ScenarioLanguage
 import WorkbenchText
 
-/// The rule that finds a long list of which only the beginning was read.
+/// Finds large results of which only the first objects were read.
 ///
-/// It fires when a fetch without batch size and limit brought at least `threshold` rows, and the steps
-/// that read the result read no more than one in `part` of it.
+/// It fires if a fetch without batch size and limit returned at least `threshold` rows, and the steps that
+/// read the result read at most one in `part` of them.
 enum PartlyReadRule {
   static let rule = Rule(
     .partlyRead, chapter: 8,
@@ -15,9 +15,9 @@ enum PartlyReadRule {
       + "which at most one in \(part) was read.",
     remedy: "Set `fetchBatchSize` to about 1.3 screens of rows.",
     metrics: [.rows, .registered, .peak], search: .work(findings))
-  /// The rows from which a batch size is worth its second SELECT.
+  /// The minimum number of rows for which a batch size is worth its second SELECT.
   static let threshold = 1_000
-  /// One row in so many may be read.
+  /// The denominator of the maximum fraction of rows that are read.
   static let part = 20
 
   static func findings(in work: FinishedWork) -> [Finding] {

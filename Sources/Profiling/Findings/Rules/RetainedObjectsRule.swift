@@ -5,8 +5,8 @@ import ScenarioLanguage
 /// Finds objects that stay registered although no result references them.
 ///
 /// It fires if every result was released and nothing is left to save, but a context still has at least
-/// `threshold` objects registered: they hold each other through relationships that were read from both
-/// ends, or the context or its undo manager retains them.
+/// `threshold` registered objects: relationships that were read from both ends form reference cycles, or
+/// the context or its undo manager retains the objects.
 enum RetainedObjectsRule {
   static let rule = Rule(
     .keptAlive, chapter: 6,
@@ -20,7 +20,7 @@ enum RetainedObjectsRule {
       + "context; turn off `retainsRegisteredObjects` and remove an undo manager that isn't "
       + "needed.",
     metrics: [.registered, .peak], search: .work(findings))
-  /// Fewer are not worth a word.
+  /// The minimum number of registered objects that's worth a finding.
   static let threshold = 10
 
   static func findings(in work: FinishedWork) -> [Finding] {
@@ -45,7 +45,7 @@ enum RetainedObjectsRule {
     ]
   }
 
-  /// Whether objects are kept because they are to be saved.
+  /// Returns whether a context has unsaved changes, which keep objects registered.
   private static func hasUnsavedChanges(_ work: FinishedWork) -> Bool {
     var changed: Set<String> = []
     for part in work.parts {

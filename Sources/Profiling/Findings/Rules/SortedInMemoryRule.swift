@@ -2,12 +2,12 @@ import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds fetched objects which were sorted in memory.
+/// Finds fetched objects that were sorted in memory.
 ///
-/// It fires when comparing them fired at least `threshold` faults, or loaded at least two pages of a batched
-/// result: to know which object is the first, all of them are read, and what faults and pages were to
-/// spare is spent. Objects whose values were there are compared for little, and a part of a list that was
-/// cut by the fetch is another part when the request sorts it.
+/// It fires if the comparisons fired at least `threshold` faults, or loaded at least two batches of a
+/// batched result. Sorting reads all objects, which defeats faulting and batching. Objects whose values
+/// are loaded are cheap to compare, so they don't count. A fetch with a limit or an offset doesn't count
+/// either, because a request that sorts would return other objects.
 enum SortedInMemoryRule {
   static let rule = Rule(
     .sortedInMemory, chapter: 8,
@@ -19,7 +19,7 @@ enum SortedInMemoryRule {
     remedy: "Use the request's `sortDescriptors`, with an index if the list is long and only its "
       + "beginning is shown.",
     metrics: [.faults, .hits], search: .step(findings))
-  /// As many as make a fault storm.
+  /// The minimum number of faults, which is the threshold of a fault storm.
   static let threshold = FaultStormRule.threshold
 
   static func findings(in recording: Recording, context: StepContext) -> [Finding] {

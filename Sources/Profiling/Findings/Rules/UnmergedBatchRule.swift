@@ -2,11 +2,12 @@ import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
 
-/// The rule that finds objects which were read as they were before a batch request.
+/// Finds reads of values that are stale after a batch request.
 ///
-/// It fires when a batch update or delete changed rows, a result that was there before surely has some of
-/// them, and a later step read what was changed, from memory, with neither a merge nor a reset between.
-/// A refresh isn't a fix by itself: its faults fire from the row cache, which wasn't updated either.
+/// It fires if a batch update or delete changed rows, an existing result certainly contains some of them,
+/// and a later step read what was changed from memory, with no merge or reset in between. A refresh isn't
+/// a fix by itself: its faults are fulfilled from the row cache, which the batch request didn't update
+/// either.
 enum UnmergedBatchRule {
   static let rule = Rule(
     .unmergedBatch, chapter: 7,
@@ -44,7 +45,7 @@ enum UnmergedBatchRule {
     }
   }
 
-  /// The first step that reads stale objects of a result from before a part.
+  /// Returns the first step after a batch request that reads stale objects of an earlier result.
   private static func reader(
     after place: Int, of entity: NSEntityDescription, in work: FinishedWork
   ) -> FinishedWork.Part? {
@@ -65,7 +66,7 @@ enum UnmergedBatchRule {
         let faults = work.events(of: part).filter {
           $0.kind == .objectFault && family.contains($0.object?.entity ?? $0.entity ?? "")
         }
-        // What comes from the database is new, and so is what a fetch put into the row cache.
+        // Rows from the database are current, and so are rows that a fetch added to the row cache.
         let isFromMemory = faults.allSatisfy { $0.source == .rowCache }
         if isFromMemory, faults.isEmpty || !isFreshened { return part }
       default: if let name = part.step.name { held[name] = nil }
@@ -74,7 +75,7 @@ enum UnmergedBatchRule {
     return nil
   }
 
-  /// The fetches of the results that a batch request's context has when it begins, by name.
+  /// Returns the fetches of the results that exist in a batch request's context before it, by name.
   private static func held(
     before place: Int, _ family: Set<String>, in work: FinishedWork
   ) -> [String: Step] {
@@ -90,13 +91,14 @@ enum UnmergedBatchRule {
     return held
   }
 
-  /// Whether a step surely reads what a batch request has changed.
+  /// Returns whether a step certainly reads what a batch request changed.
   private static func reads(_ touch: Step, what batch: Step, changedAmong fetch: Step) -> Bool {
     if batch.verb == .batchUpdate {
       let keys = Set(batch.assignments.map(\.key))
       guard touch.reads.contains(where: { keys.contains($0) }) else { return false }
     }
-    // Every row was changed, or all objects were fetched by the condition and all are read.
+    // Either every row was changed, or the fetch has no predicate or the same one, and all objects are
+    // read.
     if batch.option(.predicate) == nil, batch.option(.limit) == nil, batch.option(.offset) == nil {
       return true
     }
@@ -107,7 +109,7 @@ enum UnmergedBatchRule {
     return fetch.option(.predicate) == nil || fetch.option(.predicate) == batch.option(.predicate)
   }
 
-  /// The entity with those above and below it, whose rows share a table.
+  /// Returns the names of an entity, its parent entities, and its subentities, whose rows share a table.
   private static func names(of entity: NSEntityDescription) -> Set<String> {
     var family: Set<String> = []
     var open = [entity]

@@ -5,13 +5,13 @@ import WorkbenchText
 
 /// Finds prefetched rows that were never read.
 ///
-/// It fires when the fetched objects were read later on, and neither a key path of theirs led through
-/// the prefetched relationship nor did any fault find its row there. Where nothing of a result was
-/// read at all the rule is silent: the work may not be over.
+/// It fires if the fetched objects were read later, but no key path went through the prefetched
+/// relationship, and no fault was fulfilled by a prefetched row. It doesn't fire if nothing of the result
+/// was read, because the work might not be complete.
 enum UnusedPrefetchRule {
   static let rule = Rule(
     .unusedPrefetch, chapter: 8,
-    meaning: "Prefetched rows were never read: a SELECT and memory for nothing.",
+    meaning: "Prefetched rows were never read, so their SELECT and memory were wasted.",
     condition: "Rows were prefetched and the fetched objects were read later, but no key path goes "
       + "through the relationship, and no fault was fulfilled by a prefetched row.",
     remedy: "Remove the key path from `relationshipKeyPathsForPrefetching`.",
@@ -26,7 +26,7 @@ enum UnusedPrefetchRule {
     guard let fetch = part.step.fetch else { return [] }
     let keyPaths = (fetch.keyPaths(of: .prefetch) ?? [])
     let users = work.users(ofResultAt: place)
-    // What else a step may have followed is not written down.
+    // Steps of other kinds can follow relationships without declaring which.
     let isReadAlone = users.allSatisfy { [.touch, .walk, .refresh].contains($0.step.verb) }
     let reads = users.flatMap(\.step.reads)
     guard !keyPaths.isEmpty, !reads.isEmpty, isReadAlone else { return [] }
@@ -73,7 +73,8 @@ enum UnusedPrefetchRule {
     return last
   }
 
-  /// Whether a fault found there what a prefetch of the relationship brings.
+  /// Returns whether an event is a fault that was fulfilled from the row cache by what a prefetch of the
+  /// relationship loads.
   private static func finds(_ event: Event, _ relationship: NSRelationshipDescription) -> Bool {
     guard event.source == .rowCache else { return false }
     if event.kind == .relationshipFault { return event.relationship == relationship.name }
