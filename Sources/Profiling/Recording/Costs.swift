@@ -2,7 +2,7 @@ import OpenCoreData
 package import ProfileEvents
 import WorkbenchText
 
-/// What a piece of work cost: exact counts, and a time that is only this machine's.
+/// The cost of a piece of work: exact counts, and a time that depends on the machine.
 package struct Costs: Sendable, Equatable {
   package var counters: Counters
   package var nanoseconds: UInt64
@@ -12,8 +12,8 @@ package struct Costs: Sendable, Equatable {
     self.nanoseconds = nanoseconds
   }
 
-  /// `5,060 SELECTs   5,060 rows   5,060 faults: 0 hits, 5,060 misses   47 ms`, in columns that
-  /// are aligned from line to line.
+  /// The costs in aligned columns: `5,060 SELECTs   5,060 rows   5,060 faults: 0 hits, 5,060 misses
+  /// 47 ms`.
   package var line: String {
     var parts = [
       NumberText.right(counters.selects, 5) + " "
@@ -29,7 +29,7 @@ package struct Costs: Sendable, Equatable {
     return parts.joined(separator: "   ")
   }
 
-  /// The line with what was done before it: `  moods: 5,000 Mood, all faults   1 SELECT …`.
+  /// Returns the costs after a summary of the work: `  moods: 5,000 Mood, all faults   1 SELECT …`.
   package func line(after summary: String) -> String {
     "  " + NumberText.left(summary, 36) + "   " + line
   }
@@ -51,9 +51,9 @@ package struct Costs: Sendable, Equatable {
   }
 }
 
-/// Two pieces of work side by side: what the shell's `diff` prints.
+/// A comparison of the costs of two pieces of work, which the shell's `diff` prints.
 package struct CostComparison: Sendable {
-  /// One of the two, with the name above its column.
+  /// One side of the comparison, with the name above its column.
   package struct Side: Sendable {
     package var name: String
     package var costs: Costs
@@ -72,9 +72,10 @@ package struct CostComparison: Sendable {
     self.second = second
   }
 
-  /// A head line, one line a metric with both numbers and their difference, and the times.
+  /// The lines of the comparison: a header, one line per metric with both values and their difference, and
+  /// the times.
   ///
-  /// Saves and writing statements are shown when either side has some.
+  /// Saves, writing statements, and transactions are included only if either side has some.
   package var lines: [String] {
     var lines = [row("", first.name, second.name)]
     for metric in shown {
@@ -101,7 +102,8 @@ package struct CostComparison: Sendable {
       }
   }
 
-  /// What the counts say about the faults, when they say something.
+  /// A note on the faults if both sides have the same number and the second has fewer misses; otherwise,
+  /// `nil`.
   private var remark: String? {
     let before = first.costs.counters
     let after = second.costs.counters

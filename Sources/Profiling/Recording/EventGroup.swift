@@ -1,27 +1,27 @@
 package import ProfileEvents
 import WorkbenchText
 
-/// Events of one step that are alike: same kind, same subject, same filling, same SQL.
+/// A group of events of one step with the same kind, subject, fault source, and SQL.
 ///
-/// The shell's `last` prints one a line: `#2  5,000 x  fault Mood  miss  SELECT …`.
+/// The shell's `last` prints one group per line: `#2  5,000 x  fault Mood  miss  SELECT …`.
 package struct EventGroup: Sendable, Equatable {
-  /// Counted from 1 in the order of first appearance; what `explain` takes.
+  /// The group's number, from 1, in the order of first appearance, which `explain` takes.
   package var number: Int
   package var count: Int
-  /// What happened: `fetch`, `fault`, `relationship fault`, `prefetch`, `page`, `save`, `insert`.
+  /// The kind of event: `fetch`, `fault`, `relationship fault`, `prefetch`, `page`, `save`, `insert`.
   package var word: String
-  /// `Mood`, `Country.moods`; empty when neither entity nor relationship is known.
+  /// The entity or the relationship, `Mood` or `Country.moods`; empty if neither is known.
   package var subject: String
-  /// Faults only.
+  /// The source that faults were fulfilled from, or `nil` for other events.
   package var source: FaultSource?
-  /// Nil when no statement ran, as for a row-cache hit.
+  /// The SQL of the statement, or `nil` if no statement ran, as for a row-cache hit.
   package var sql: String?
   package var rows: Int
   package var nanoseconds: UInt64
   package var callSite: CallSite?
   /// The number of the first event of the group.
   package var firstEvent: Int
-  /// What SQLite did for all its statements; nil without one, and unless it was recorded.
+  /// The work of SQLite for all statements of the group, or `nil` if there are none or it wasn't recorded.
   package var work: StatementWork?
 
   package init(
@@ -42,7 +42,7 @@ package struct EventGroup: Sendable, Equatable {
     self.work = work
   }
 
-  /// `hit`, `miss`, `parent`, or nothing.
+  /// The fault source as a word: `hit`, `miss`, `parent`, or an empty string.
   package var sourceWord: String {
     switch source {
     case .rowCache: "hit"
@@ -54,9 +54,9 @@ package struct EventGroup: Sendable, Equatable {
 }
 
 extension EventGroup {
-  /// The groups as the shell's `last` prints them, in columns, the SQL shortened.
+  /// Returns the lines that the shell's `last` prints, in columns and with abbreviated SQL.
   ///
-  /// `  #2  5,000 x  fault Mood     miss   SELECT 0, t0.Z_PK, … WHERE  t0.Z_PK = ?`
+  /// For example: `  #2  5,000 x  fault Mood     miss   SELECT 0, t0.Z_PK, … WHERE  t0.Z_PK = ?`
   package static func lines(_ groups: [EventGroup]) -> [String] {
     let rows = groups.map { group in
       (
@@ -79,10 +79,10 @@ extension EventGroup {
 }
 
 extension Recording {
-  /// Everything that happened, alike events of a step together, numbered from 1.
+  /// The groups of all events, numbered from 1.
   ///
-  /// A statement is part of the fetch, fault, prefetch, or batch that ran it, and listed by itself
-  /// where none did (a save's). Row-cache events repeat what faults say and are left out.
+  /// A statement is part of the fetch, fault, prefetch, or batch that ran it. The statements of a save form
+  /// their own groups. Row-cache events are omitted because they duplicate fault events.
   package var groups: [EventGroup] {
     var collector = GroupCollector()
     var told: Set<Int> = []
@@ -108,13 +108,13 @@ extension Recording {
     return collector.groups
   }
 
-  /// The groups whose events lie in one step, with the numbers they have in the whole recording.
+  /// Returns the groups of one step, with their numbers in the whole recording.
   package func groups(of step: RecordedStep) -> [EventGroup] {
     groups.filter { $0.firstEvent > step.after && $0.firstEvent <= step.through }
   }
 }
 
-/// Puts like to like, keeping the order of first appearance.
+/// Groups events in the order of first appearance.
 private struct GroupCollector {
   private struct Key: Hashable {
     var step: Int
@@ -153,7 +153,7 @@ private struct GroupCollector {
 }
 
 extension Event {
-  /// `Mood`, `Country.moods`; empty when nothing is known.
+  /// The entity or the relationship, `Mood` or `Country.moods`; empty if neither is known.
   package var subject: String {
     let entity = object?.entity ?? self.entity ?? ""
     guard let relationship else { return entity }
@@ -162,7 +162,7 @@ extension Event {
 }
 
 extension EventKind {
-  /// The word of a group of this kind; nil for kinds that repeat what others say.
+  /// The word for groups of this kind, or `nil` if events of this kind duplicate others.
   package var groupWord: String? {
     switch self {
     case .fetch: "fetch"

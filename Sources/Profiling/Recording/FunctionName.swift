@@ -1,33 +1,33 @@
-/// A function of a call stack as Instruments shows it: `Session.fetch(_:_:)`, made of the symbol that
-/// Swift's demangler prints in full.
+/// The short name of a function in a call stack, as in Instruments: `Session.fetch(_:_:)`.
 ///
-/// A symbol that can't be taken apart stays as it is.
+/// It's derived from the full symbol that Swift's demangler prints. A symbol that can't be parsed is
+/// used unchanged.
 struct FunctionName: Equatable {
-  /// `closure #1 in Session.perform(_:)`.
+  /// The name, for example `closure #1 in Session.perform(_:)`.
   let text: String
-  /// The module that the function is in; nil for a function that isn't Swift's.
+  /// The function's module, or `nil` if it isn't a Swift function.
   let module: String?
 
-  /// What the optimizer puts in front of a function that it made of another.
+  /// The prefixes of functions that the optimizer derived from others.
   private static let specializations = [
     "generic specialization ", "generic not re-abstracted specialization ",
     "generic partial specialization ", "function signature specialization ",
     "inlined generic function ",
   ]
-  /// What else may be in front of the function that is meant.
+  /// Other prefixes that can precede a function.
   private static let heads = [
     "merged ", "partial apply forwarder for ", "partial apply for ", "static ", "@objc ",
     "override ", "distributed thunk ", "implicit ", "suspend resume partial function for ",
     "await resume partial function for ", "async function pointer to ",
   ]
-  /// Symbols that pass a call on, or copy values, and that no source line has.
+  /// The prefixes of symbols without source code, which forward a call or copy values.
   private static let thunks = [
     "reabstraction thunk", "dispatch thunk of ", "outlined ", "curry thunk of ",
     "vtable thunk for ", "type metadata ", "lazy ", "value witness", "method lookup function ",
     "default argument ", "thunk for ",
   ]
 
-  /// The function of a demangled symbol; nil for a thunk.
+  /// Parses a demangled symbol, or returns `nil` for a thunk.
   init?(_ symbol: String) {
     var rest = FunctionName.withoutHeads(symbol[...])
     guard !FunctionName.thunks.contains(where: rest.hasPrefix) else { return nil }
@@ -37,13 +37,13 @@ struct FunctionName: Equatable {
       rest = FunctionName.withoutHeads(rest)
     }
     var inner: [String] = []
-    // Closures and local functions: what they are in comes last.
+    // Closures and local functions: the enclosing function comes last.
     while let end = FunctionName.place(of: " in ", in: rest) {
       inner.append(FunctionName.local(rest[..<end]))
       rest = FunctionName.withoutHeads(rest[end...].dropFirst(" in ".count))
     }
     if let number = inner.last?.firstIndex(of: "#"), inner.last?.contains("closure") != true {
-      // `helper #1 in f`: the number says which of several.
+      // `helper #1 in f`: the number distinguishes local functions with the same name.
       inner[inner.count - 1] =
         String(inner[inner.count - 1][..<number])
         .trimmingBlanks
@@ -78,14 +78,15 @@ struct FunctionName: Equatable {
     }
   }
 
-  /// `closure #1`, `helper #2` of a closure or a local function with its type.
+  /// Returns a closure or a local function without its type: `closure #1`, `helper #2`.
   private static func local(_ text: Substring) -> String {
     guard let number = text.firstIndex(of: "#") else { return String(text) }
     let end = text[number...].firstIndex(of: " ") ?? text.endIndex
     return String(text[..<end])
   }
 
-  /// The name of a declaration without module, types and private discriminators, and its module.
+  /// Returns the name of a declaration without its module, types, and private discriminators, and the
+  /// module.
   private static func declaration(_ symbol: Substring) -> (String, String)? {
     var rest = symbol
     var module: String?
@@ -94,7 +95,7 @@ struct FunctionName: Equatable {
       rest = rest[end...].dropFirst()
       if rest.first == ":" { rest = rest.dropFirst() }
     }
-    // What follows the name: the type of a property, what a function throws and returns.
+    // After the name: the type of a property, or the effects and the result of a function.
     for mark in [" : ", " -> ", " throws", " async"] {
       if let end = place(of: mark, in: rest) { rest = rest[..<end] }
     }
@@ -106,7 +107,8 @@ struct FunctionName: Equatable {
     return name.isEmpty ? nil : (name, module ?? first)
   }
 
-  /// The parts between dots, without generic arguments; of the last one the labels alone.
+  /// Returns the parts between dots, without generic arguments, and with parameter lists reduced to their
+  /// labels.
   private static func components(of symbol: Substring) -> [String] {
     var parts: [String] = []
     var part = ""
@@ -121,7 +123,7 @@ struct FunctionName: Equatable {
         rest = rest[closing(of: rest)...].dropFirst()
       case "(":
         let end = closing(of: rest)
-        // Nothing is inside of a bracket that is never closed.
+        // A parenthesis that's never closed has no contents.
         let inside = rest[..<end].dropFirst()
         if let mark = place(of: " in _", in: inside) {
           part += inside[..<mark]
@@ -137,7 +139,8 @@ struct FunctionName: Equatable {
     return parts + [part]
   }
 
-  /// `_:file:line:` of `Foo.Request, file: Swift.String, line: Swift.Int`.
+  /// Returns the labels of a parameter list: `_:file:line:` for
+  /// `Foo.Request, file: Swift.String, line: Swift.Int`.
   private static func labels(of parameters: Substring) -> String {
     var labels = ""
     var rest = parameters
@@ -150,7 +153,7 @@ struct FunctionName: Equatable {
     return labels
   }
 
-  /// Where a text occurs outside of all brackets; nil if it doesn't.
+  /// Returns the first position of a string outside all brackets, or `nil` if it doesn't occur.
   private static func place(of text: String, in symbol: Substring) -> Substring.Index? {
     var depth = 0
     var index = symbol.startIndex
@@ -161,7 +164,7 @@ struct FunctionName: Equatable {
       switch character {
       case "(", "<", "[": depth += 1
       case ")", "]": depth -= 1
-      // Not the end of an arrow.
+      // The `>` of an arrow isn't a bracket.
       case ">" where last != "-": depth -= 1
       default: break
       }
@@ -171,7 +174,8 @@ struct FunctionName: Equatable {
     return nil
   }
 
-  /// Where the bracket that a text begins with is closed; its last character where it is not.
+  /// Returns the position of the bracket that closes the first one, or of the last character if it's never
+  /// closed.
   private static func closing(of text: Substring) -> Substring.Index {
     var depth = 0
     var last: Character = " "
@@ -190,7 +194,7 @@ struct FunctionName: Equatable {
 }
 
 extension String {
-  /// Without blanks at its end.
+  /// The string without trailing spaces.
   fileprivate var trimmingBlanks: String {
     var text = self
     while text.last == " " { text.removeLast() }

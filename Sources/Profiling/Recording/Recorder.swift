@@ -2,10 +2,10 @@ package import ProfileEvents
 package import ScenarioLanguage
 import Synchronization
 
-/// Keeps every event in memory.
+/// An event sink that keeps all events in memory.
 ///
-/// Adding one takes a lock and appends; nothing is sorted, counted or formatted while the measured
-/// work runs. Call it from any thread.
+/// Recording an event takes a lock and appends to an array. Events aren't sorted, counted, or formatted
+/// while the measured work runs. You can use a recorder on any thread.
 package final class Recorder: EventSink {
   package let detail: EventDetail
   private let state = Mutex(State())
@@ -15,15 +15,15 @@ package final class Recorder: EventSink {
     var mark = 0
   }
 
-  /// Makes an empty recorder.
+  /// Creates an empty recorder.
   ///
-  /// - Parameter detail: What costs extra to collect; binds may be private and are left out unless
-  ///   asked for.
+  /// - Parameter detail: The details to record, which cost extra. Bound values can be private data, so
+  ///   they're recorded only on request.
   package init(detail: EventDetail = []) {
     self.detail = detail
   }
 
-  /// Keeps one event that is over.
+  /// Records a completed event.
   package func record(_ event: Event) {
     state.withLock { state in
       state.events.append(event)
@@ -31,28 +31,28 @@ package final class Recorder: EventSink {
     }
   }
 
-  /// The greatest event number heard of so far; 0 before the first.
+  /// The greatest event number so far, or 0 if there are no events.
   ///
-  /// Read it before and after a step: what lies between is the step's.
+  /// To get the range of a step's events, read it before and after the step.
   package var mark: Int {
     state.withLock { $0.mark }
   }
 
-  /// What was recorded so far; the recorder keeps it.
+  /// Returns a recording of all events so far, which the recorder also keeps.
   package func recording(
     steps: [RecordedStep] = [], gauges: [ScopedMetric: Int] = [:]
   ) -> Recording {
     Recording(events: state.withLock { $0.events }, steps: steps, gauges: gauges)
   }
 
-  /// What one step caused, with that step alone.
+  /// Returns a recording of the events of one step.
   ///
-  /// Costs a look at the step's own events, however many came before them.
+  /// Cost: linear in the number of the step's events, regardless of the number of earlier events.
   package func recording(
     of step: RecordedStep, gauges: [ScopedMetric: Int] = [:]
   ) -> Recording {
     let mine = state.withLock { state in
-      // Events come in the order of their ends: what ended before the step began lies further back.
+      // Events are in the order of their ends, so those that ended before the step began come first.
       let first = state.events.lastIndex { $0.begin + $0.duration < step.begin }.map { $0 + 1 } ?? 0
       return state.events[first...].filter(step.contains)
     }

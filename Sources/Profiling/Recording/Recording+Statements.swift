@@ -2,9 +2,9 @@ import ProfileEvents
 package import StatementAnalysis
 
 extension Recording {
-  /// Statements of the same text counted together, in the order of first appearance.
+  /// The distinct statements with the totals of their executions, in the order of first execution.
   ///
-  /// Housekeeping and `BEGIN`/`COMMIT` are left out, as the counters leave them out.
+  /// As in the counters, housekeeping and `BEGIN`/`COMMIT` aren't included.
   package var statementShapes: [StatementShape] {
     var shapes: [StatementShape] = []
     var places: [String: Int] = [:]
@@ -31,8 +31,7 @@ extension Recording {
     return shapes
   }
 
-  /// By the number of the fetch, fault, prefetch or page that asked: the text of its first
-  /// statement.
+  /// Returns the SQL of the first statement of each fetch, fault, prefetch, and batch, by event number.
   func statementTexts() -> [Int: String] {
     var texts: [Int: String] = [:]
     for event in events where event.kind == .statement {
@@ -44,7 +43,7 @@ extension Recording {
     return texts
   }
 
-  /// The event that asked for a statement; nil when no reading event did, as in a save.
+  /// Returns the event that ran a statement, or `nil` if no reading event did, as in a save.
   func owner(of statement: Event) -> Event? {
     var parent = statement.parent
     while parent != 0, let event = event(parent) {
@@ -60,7 +59,7 @@ extension Recording {
 }
 
 extension StatementRecord {
-  /// Whether the counters count it.
+  /// A Boolean value that indicates whether the counters include the statement.
   var isCounted: Bool {
     switch kind {
     case .select, .insert, .update, .delete: true

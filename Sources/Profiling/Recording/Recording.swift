@@ -1,14 +1,14 @@
 package import ProfileEvents
 package import ScenarioLanguage
 
-/// Events that happened, in the order in which they began, with the steps that caused them.
+/// Recorded events in the order in which they began, with the steps that caused them.
 ///
-/// A plain value: take it, slice it, count it on any thread.
+/// A recording is an immutable value that can be used on any thread.
 package struct Recording: Sendable {
-  /// Sorted by number, so a parent precedes its children.
+  /// The events, sorted by number, so that a parent precedes its children.
   package let events: [Event]
   package let steps: [RecordedStep]
-  /// `registered` and `peak`, which no event carries; read from the context by whoever records.
+  /// The values of metrics that events don't contain, such as `registered` and `peak`.
   package let gauges: [ScopedMetric: Int]
 
   package init(
@@ -19,15 +19,16 @@ package struct Recording: Sendable {
     self.gauges = gauges
   }
 
-  /// The part that one step caused, with this step alone.
+  /// Returns the part of the recording that contains only one step and its events.
   ///
-  /// Gauges stay: they are of the moment.
+  /// The gauges aren't sliced, because they're the values at the time of recording.
   package func slice(of step: RecordedStep) -> Recording {
     let part = slice(after: step.after, through: step.through)
     return Recording(sorted: part.events, steps: [step], gauges: gauges)
   }
 
-  /// The events numbered `after + 1 ... through`, and the steps that lie wholly among them.
+  /// Returns the events with the numbers `after + 1 ... through`, and the steps completely within that
+  /// range.
   package func slice(after: Int, through: Int) -> Recording {
     let first = firstIndex(where: after + 1)
     let end = firstIndex(where: through + 1)
@@ -35,13 +36,14 @@ package struct Recording: Sendable {
     return Recording(sorted: Array(events[first..<max(first, end)]), steps: inside, gauges: gauges)
   }
 
-  /// The event of this number; nil when it is not part of the recording.
+  /// Returns the event with a number, or `nil` if it isn't part of the recording.
   package func event(_ id: Int) -> Event? {
     let index = firstIndex(where: id)
     return index < events.count && events[index].id == id ? events[index] : nil
   }
 
-  /// Nanoseconds of `MonotonicClock` at which the first step, or else the first event, began.
+  /// The time of `MonotonicClock`, in nanoseconds, at which the first step began, or the first event if
+  /// there are no steps.
   package var begin: UInt64 {
     steps.map(\.begin).min() ?? events.map(\.begin).min() ?? 0
   }
@@ -52,7 +54,7 @@ package struct Recording: Sendable {
     self.gauges = gauges
   }
 
-  /// The index of the first event whose number is at least `id`.
+  /// Returns the index of the first event whose number is at least `id`.
   private func firstIndex(where id: Int) -> Int {
     var low = 0
     var high = events.count
@@ -65,10 +67,10 @@ package struct Recording: Sendable {
 }
 
 extension Recording {
-  /// The number of a metric within a scope; a gauge without a value is 0.
+  /// Returns the value of a metric within a scope; a gauge without a value is 0.
   ///
-  /// One pass over the events. `time` is the sum of the steps' times, or without steps the time
-  /// from the first event's beginning to the last one's end.
+  /// `time` is the sum of the steps' durations or, without steps, the time from the beginning of the first
+  /// event to the end of the last. Cost: one pass over the events.
   package func value(of metric: Metric, scope: MetricScope = .all) -> Int {
     switch metric {
     case .registered, .peak, .filepages, .walpages, .freepages:
@@ -78,12 +80,12 @@ extension Recording {
     }
   }
 
-  /// The number of a metric with its scope.
+  /// Returns the value of a scoped metric.
   package func value(of scoped: ScopedMetric) -> Int {
     value(of: scoped.metric, scope: scoped.scope)
   }
 
-  /// Every metric of the catalog but `time` and those of pages, over the whole recording.
+  /// The values of all metrics except `time` and those of pages, for the whole recording.
   package var metrics: [Metric: Int] {
     var metrics: [Metric: Int] = [:]
     for metric in Metric.allCases where metric != .time && !metric.isOfPages {
@@ -92,17 +94,17 @@ extension Recording {
     return metrics
   }
 
-  /// What the events add up to, field by field as the always-on counters count.
+  /// The totals of the events, with the same fields as the always-on counters.
   package var counters: Counters {
     events.reduce(into: Counters()) { $0.count($1) }
   }
 
-  /// Counts and time of the whole recording.
+  /// The counts and the time of the whole recording.
   package var costs: Costs {
     Costs(counters: counters, nanoseconds: nanoseconds)
   }
 
-  /// Time of all steps; without steps the span of the events.
+  /// The duration of all steps, or the time span of the events if there are no steps.
   package var nanoseconds: UInt64 { nanoseconds(in: .all) }
 
   private func nanoseconds(in scope: MetricScope) -> UInt64 {
@@ -119,7 +121,7 @@ extension Recording {
 }
 
 extension Event {
-  /// How much this event adds to a metric within a scope; steps are sorted out before.
+  /// Returns the event's contribution to a metric within a scope, which isn't a step.
   fileprivate func amount(of metric: Metric, scope: MetricScope) -> Int {
     switch scope {
     case .all, .step: break
@@ -138,7 +140,7 @@ extension Event {
     case .calls: return work.map { $0.functionCalls + $0.collationCalls } ?? 0
     case .vmsteps: return work?.vmSteps ?? 0
     case .pageins: return work?.pagesRead ?? 0
-    // Most are written when a transaction ends.
+    // Most pages are written when a transaction ends, so its statements count too.
     case .pageouts: return statement?.work?.pagesWritten ?? 0
     default: break
     }
@@ -147,7 +149,8 @@ extension Event {
     return counters[metric] ?? 0
   }
 
-  /// What SQLite did for a statement that counts; nil for housekeeping and for what isn't a statement.
+  /// The work of SQLite for a counted statement, or `nil` for transactions, housekeeping, and events of
+  /// other kinds.
   private var work: StatementWork? {
     switch statement?.kind {
     case .select, .insert, .update, .delete: statement?.work
@@ -157,9 +160,10 @@ extension Event {
 }
 
 extension Recording {
-  /// The first events of each kind with the number of all, in the order of the kinds.
+  /// Returns the first events and the total number of events of each kind, in the order of the kinds.
   ///
-  /// Row-cache events are left out (faults say the same), and so is what the counters leave out.
+  /// Row-cache events, which duplicate fault events, aren't included, and neither are statements that the
+  /// counters omit.
   package func samples(limit: Int = 200) -> [EventSample] {
     let texts = statementTexts()
     return EventKind.allCases.compactMap { kind in
@@ -176,14 +180,14 @@ extension Recording {
   }
 }
 
-/// The first events of one kind, and how many there were.
+/// The first events of one kind, and the total number.
 package struct EventSample: Sendable {
   package var kind: EventKind
-  /// All of them, shown or not.
+  /// The total number of events of this kind.
   package var count: Int
-  /// The first ones, in the order of beginning.
+  /// The first events, in the order in which they began.
   package var events: [Event]
-  /// By the number of an event: the statement it asked for, where it asked for one.
+  /// The SQL of the first statement that an event ran, by event number.
   package var texts: [Int: String]
 
   package init(kind: EventKind, count: Int, events: [Event], texts: [Int: String] = [:]) {
@@ -194,25 +198,25 @@ package struct EventSample: Sendable {
   }
 }
 
-/// Which events of a recording one step caused.
+/// A step that ran, and the range of events that it caused.
 ///
-/// Steps run one after the other, so a step is a range of event numbers. Two steps written on one
-/// line share their call site but remain distinct.
+/// Steps run one after another, so each has a contiguous range of event numbers. Two steps on one line
+/// have the same call site but different ranges.
 package struct RecordedStep: Sendable, Equatable {
-  /// The name given with `as`; nil when there is none.
+  /// The name given with `as`, or `nil` if there's none.
   package var name: String?
   package var location: CallSite
   /// The step as one shell line.
   package var text: String
   /// The greatest event number before the step began (`Recorder.mark`).
   package var after: Int
-  /// The greatest event number when it was over.
+  /// The greatest event number when the step ended.
   package var through: Int
-  /// Nanoseconds of `MonotonicClock`.
+  /// The start time of `MonotonicClock`, in nanoseconds.
   package var begin: UInt64
-  /// Nanoseconds of `MonotonicClock`.
+  /// The end time of `MonotonicClock`, in nanoseconds.
   package var end: UInt64
-  /// Nanoseconds of processor time that the step's thread had; 0 if it wasn't measured.
+  /// The processor time of the step's thread, in nanoseconds; 0 if it wasn't measured.
   package var processor: UInt64
 
   package init(
@@ -229,10 +233,10 @@ package struct RecordedStep: Sendable, Equatable {
     self.processor = processor
   }
 
-  /// Nanoseconds from begin to end.
+  /// The duration, in nanoseconds.
   package var duration: UInt64 { end > begin ? end - begin : 0 }
 
-  /// Whether the event began inside this step.
+  /// Returns whether an event began during the step.
   package func contains(_ event: Event) -> Bool {
     event.id > after && event.id <= through
   }

@@ -1,26 +1,26 @@
 package import ProfileEvents
 
-/// Call stacks as a person reads them.
+/// The text format of call stacks.
 package enum StackText {
-  /// The modules between a caller and an event: the framework, the profiler, Swift's own.
+  /// The modules between a caller and an event: the framework, the profiler, and Swift's libraries.
   private static let inside: Set<String> = [
     "OpenCoreData", "ManagedModel", "SQLiteDriver", "ProfileEvents", "Swift", "Foundation",
     "FoundationEssentials", "Dispatch", "Synchronization",
   ]
 
-  /// The functions of a stack, innermost first, from the one that called the framework on.
+  /// Returns the functions of a stack, innermost first, starting with the caller of the framework.
   ///
-  /// Thunks are left out, and so are addresses without a symbol outside of the program, such as those
-  /// of the C library below `main`. Reads symbols.
+  /// Thunks and the C library's functions below `main` that have no symbol are omitted. Cost: looks up
+  /// symbols.
   package static func frames(_ stack: [UInt]) -> [String] {
     frames(
       stack.map { address in
-        // A return address may lie behind its function's last instruction.
+        // A return address can be after its function's last instruction.
         CallStack.symbol(at: address - 1)?.function ?? unnamed(address)
       })
   }
 
-  /// The text for a function without a symbol.
+  /// Returns whether a frame is the text for a function without a symbol.
   package static func isUnnamed(_ frame: String) -> Bool { frame.hasPrefix("(no symbol) ") }
 
   private static func unnamed(_ address: UInt) -> String {
@@ -29,7 +29,7 @@ package enum StackText {
     return "(no symbol) \(file) + 0x\(String(place?.offset ?? address, radix: 16))"
   }
 
-  /// The functions of demangled symbols, in the same way.
+  /// Returns the functions of demangled symbols, filtered in the same way.
   static func frames(_ symbols: [String]) -> [String] {
     let functions = symbols.compactMap { symbol -> (text: String, module: String?)? in
       if isUnnamed(symbol) { return (symbol, nil) }
@@ -40,11 +40,11 @@ package enum StackText {
     }
     var texts: [String] = []
     for function in callers.isEmpty ? functions[...] : callers
-    // A forwarder and what it forwards to have one name.
+    // A forwarder has the same name as its target.
     where texts.last != function.text {
       texts.append(function.text)
     }
-    // Below `main` there is the C library alone.
+    // Only the C library's functions are below `main`.
     while texts.count > 1, let last = texts.last, isUnnamed(last), last.contains(" libc") {
       texts.removeLast()
     }
@@ -52,14 +52,14 @@ package enum StackText {
   }
 }
 
-/// A call stack that caused events, and how many.
+/// A call stack that caused events, and the number of events.
 package struct StackShape: Sendable, Equatable, Codable {
-  /// What it caused: fetches, saves, faults, batch requests.
+  /// The kind of the events, such as fetches, saves, faults, or batch requests.
   package var kind: EventKind
-  /// `Mood`, `Country.moods`.
+  /// The entity or the relationship: `Mood`, `Country.moods`.
   package var subject: String
   package var count: Int
-  /// Functions, innermost first; an address where no name is known.
+  /// The functions, innermost first; an address if a function's name isn't known.
   package var frames: [String]
 
   package init(kind: EventKind, subject: String, count: Int, frames: [String]) {
@@ -71,11 +71,13 @@ package struct StackShape: Sendable, Equatable, Codable {
 }
 
 extension Recording {
-  /// The call stacks of fetches, saves, merges, faults and batch requests, alike ones counted together, the
-  /// most frequent first.
+  /// Returns the distinct call stacks of fetches, saves, merges, faults, and batch requests, most frequent
+  /// first.
   ///
-  /// Reads symbols: for reports, not while the measured work runs. Empty when none were recorded.
-  /// - Parameter limit: the maximum number of stacks.
+  /// The array is empty if no stacks were recorded. Cost: looks up symbols, so don't call this method while
+  /// the measured work runs.
+  ///
+  /// - Parameter limit: The maximum number of stacks.
   package func stackShapes(limit: Int = 20) -> [StackShape] {
     struct Key: Hashable {
       var kind: EventKind
@@ -102,7 +104,8 @@ extension Recording {
 }
 
 extension EventKind {
-  /// Whether its stack says more than that of the event it happened inside of.
+  /// A Boolean value that indicates whether the stack of an event adds information to that of its parent
+  /// event.
   fileprivate var hasStack: Bool {
     switch self {
     case .fetch, .save, .objectFault, .relationshipFault, .batchRequest, .batchLoad, .merge: true

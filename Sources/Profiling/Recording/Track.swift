@@ -1,8 +1,8 @@
 import ProfileEvents
 
-/// One row of the report's time axis, named and counted as Instruments does.
+/// A track of the report's timeline, with the name and the counts of its counterpart in Instruments.
 package struct Track: Sendable, Equatable {
-  /// Instruments' four.
+  /// The names of Instruments' four tracks.
   package enum Name: String, CaseIterable, Sendable {
     case fetches = "Fetches"
     case saves = "Saves"
@@ -10,13 +10,13 @@ package struct Track: Sendable, Equatable {
     case cacheMisses = "Cache Misses"
   }
 
-  /// Events too close to be drawn separately, drawn as one.
+  /// A mark for one event, or for several that are too close to be drawn separately.
   package struct Mark: Sendable, Equatable {
-    /// Nanoseconds from the beginning of the recording.
+    /// The start, in nanoseconds from the beginning of the recording.
     package var begin: UInt64
-    /// Nanoseconds from the beginning of the recording.
+    /// The end, in nanoseconds from the beginning of the recording.
     package var end: UInt64
-    /// How many events it represents.
+    /// The number of events that the mark represents.
     package var count: Int
 
     package init(begin: UInt64, end: UInt64, count: Int) {
@@ -26,13 +26,13 @@ package struct Track: Sendable, Equatable {
     }
   }
 
-  /// From this many events on a track is drawn as a density strip, which says so.
+  /// The number of events above which a track shows the event density.
   package static let densityThreshold = 2_000
 
   package var name: Name
-  /// Events, before any were merged.
+  /// The number of events.
   package var count: Int
-  /// In the order of time, not overlapping.
+  /// The marks in chronological order, without overlaps.
   package var marks: [Mark]
 
   package init(name: Name, count: Int, marks: [Mark]) {
@@ -41,15 +41,15 @@ package struct Track: Sendable, Equatable {
     self.marks = marks
   }
 
-  /// Whether it is drawn as a density strip.
+  /// A Boolean value that indicates whether the track shows the event density.
   package var isDensity: Bool { count > Track.densityThreshold }
 }
 
 extension Recording {
-  /// Instruments' four tracks; cache misses are part of the faults, as there.
+  /// Returns Instruments' four tracks, where cache misses are also faults.
   ///
-  /// - Parameter pixels: Events closer to each other than this part of the whole time are merged;
-  ///   the default is finer than any page shows them.
+  /// - Parameter pixels: The number of parts to divide the whole time into. Events closer to each other
+  ///   than one part are merged. The default is finer than a report can show.
   package func tracks(pixels: UInt64 = 4_000) -> [Track] {
     let origin = begin
     let end = max(
@@ -67,9 +67,11 @@ extension Recording {
 }
 
 extension Track {
-  /// Marks that begin less than a pixel after the one before them has ended, made one.
+  /// Merges each mark that begins less than a pixel after the end of the previous mark.
   ///
-  /// - Parameter marks: In the order of beginning.
+  /// - Parameters:
+  ///   - marks: The marks in the order in which they begin.
+  ///   - pixel: The length of a pixel, in nanoseconds.
   package static func merged(_ marks: [Mark], pixel: UInt64) -> [Mark] {
     var result: [Mark] = []
     for mark in marks {

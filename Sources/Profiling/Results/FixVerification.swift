@@ -1,18 +1,21 @@
 import ProfileEvents
 package import ScenarioLanguage
 
-/// Looks for the fixes of findings among the other variants of a run.
+/// Verifies the fixes of findings by comparing the variants of a run.
 package enum FixVerification {
-  /// Returns the variants, each finding with the counts that its fix gave.
+  /// Returns the variants with the verified fixes of their findings.
   ///
-  /// A fix counts as verified if another variant runs the very steps of this one with the fixed fetch
-  /// instead of the present one, and without the option that the fix spares a later step. Nothing is
-  /// inferred from variants that differ otherwise, and what was verified before is kept.
-  /// - Parameter steps: the steps of each variant as they ran, in the order of the variants.
+  /// A fix is verified if another variant runs the same steps with the fixed fetch, and without the option
+  /// that the fix makes unnecessary in a later step. Variants that differ in another way aren't compared.
+  /// Fixes that are already verified don't change.
+  ///
+  /// - Parameters:
+  ///   - variants: The variants of a run.
+  ///   - steps: The steps of each variant as they ran, in the order of the variants.
   package static func noting(
     in variants: [VariantResult], steps: [[Step]]
   ) -> [VariantResult] {
-    precondition(variants.count == steps.count, "there are steps for each variant")
+    precondition(variants.count == steps.count, "each variant needs its steps")
     return variants.indices.map { index in
       var variant = variants[index]
       for finding in variant.findings.indices where variant.findings[finding].tried == nil {
@@ -44,7 +47,7 @@ package enum FixVerification {
           && zip(steps[other], fixed).allSatisfy { $0.isSame(as: $1) }
       })
     else { return nil }
-    // Where the SELECTs are as many, what was spared is the faults.
+    // If the number of SELECTs is the same, compare the faults.
     let metrics: [Metric] = fix.spares == nil ? [.selects] : [.selects, .faults]
     let counts = metrics.compactMap { metric -> VerifiedFix? in
       guard let before = variants[index].metrics[metric],

@@ -2,22 +2,22 @@ package import ProfileEvents
 package import ScenarioLanguage
 package import WorkbenchText
 
-/// Everything a run of a scenario found out; the reports are made of it and of nothing else.
+/// The complete result of running a scenario, from which all reports are generated.
 package struct RunResult: Sendable {
   /// The scenario's name.
   package var scenario: String
-  /// The scenario's file as it was given.
+  /// The path of the scenario file, as specified by the user.
   package var file: String
   package var chapter: Int?
   package var story: String
   package var covers: [CatalogReference]
   package var seed: UInt64
   package var scale: Int
-  /// In the scenario's order.
+  /// The row counts of the data, in the scenario's order.
   package var data: [EntityCount]
-  /// In the scenario's order, which is the lesson.
+  /// The results of the variants, in the scenario's order.
   package var variants: [VariantResult]
-  /// What the run gave at its other scales, in the order in which they were asked for.
+  /// The results at the other scales, in the order in which the scales were requested.
   package var scales: [ScaledRun]
   package var environment: RunEnvironment
   /// The command that repeats the run.
@@ -43,21 +43,21 @@ package struct RunResult: Sendable {
     self.command = command
   }
 
-  /// The run of a scenario at several scales: the first in full, the others in numbers.
+  /// Joins the runs of a scenario at several scales: the first completely, the others as numbers.
   ///
-  /// - Parameter runs: at least one, of the same scenario.
+  /// - Parameter runs: The runs of the same scenario, at least one.
   package init(joining runs: [RunResult]) {
     precondition(!runs.isEmpty, "a run has at least one scale")
     self = runs[0]
     scales += runs.dropFirst().map(ScaledRun.init)
   }
 
-  /// Whether every expectation of every variant was met, at every scale.
+  /// A Boolean value that indicates whether all expectations of all variants are met at all scales.
   package var holds: Bool {
     variants.allSatisfy(\.holds) && scales.allSatisfy(\.holds)
   }
 
-  /// Variants whose expectations were all met, at every scale.
+  /// The number of variants whose expectations are all met at all scales.
   package var heldVariants: Int {
     variants.count { variant in
       variant.holds
@@ -65,17 +65,18 @@ package struct RunResult: Sendable {
     }
   }
 
-  /// The expectations of all variants at all scales.
+  /// The number of expectations of all variants at all scales.
   package var expectations: Int { allExpectations.count }
 
-  /// Expectations that were met.
+  /// The number of expectations that are met.
   package var heldExpectations: Int { allExpectations.count { $0.holds } }
 
   private var allExpectations: [ExpectationResult] {
     variants.flatMap(\.expectations) + scales.flatMap(\.variants).flatMap(\.expectations)
   }
 
-  /// `6 of 6 variants, 23 of 23 expectations`, and at how many scales when there are several.
+  /// The number of variants and expectations that are met, `6 of 6 variants, 23 of 23 expectations`, and the
+  /// number of scales if there are several.
   package var verdict: String {
     NumberText.counted(heldVariants, of: variants.count, "variant") + ", "
       + NumberText.counted(heldExpectations, of: expectations, "expectation")
@@ -83,14 +84,14 @@ package struct RunResult: Sendable {
   }
 }
 
-/// What a run depended on besides its scenario.
+/// The environment of a run: versions, machine, and build.
 package struct RunEnvironment: Sendable, Equatable, Codable {
   package var cdprof: String
   package var sqlite: String
   package var swift: String
-  /// Operating system, processor and number of cores, in words.
+  /// A description of the operating system, the processor, and the number of cores.
   package var machine: String
-  /// `release` or `debug`; times of a debug build mean nothing.
+  /// The build configuration, `release` or `debug`; times of a debug build aren't meaningful.
   package var build: String
 
   package init(cdprof: String, sqlite: String, swift: String, machine: String, build: String) {
@@ -102,16 +103,16 @@ package struct RunEnvironment: Sendable, Equatable, Codable {
   }
 }
 
-/// What a scenario gave at one more scale: numbers alone, for curves and expectations.
+/// The result of a scenario at an additional scale: only the numbers, for charts and expectations.
 package struct ScaledRun: Sendable, Equatable {
-  /// One variant at this scale.
+  /// The result of one variant at this scale.
   package struct Variant: Sendable, Equatable {
     package var name: String
     package var metrics: [Metric: Int]
     package var scopedMetrics: [ScopedMetric: Int]
-    /// Time of all steps; never a gate.
+    /// The duration of all steps, which is informational and never fails a run.
     package var nanoseconds: UInt64
-    /// Time of each repeat; empty when it ran once.
+    /// The duration of each iteration; empty if there was only one.
     package var repeats: [UInt64]
     package var expectations: [ExpectationResult]
 
@@ -127,7 +128,7 @@ package struct ScaledRun: Sendable, Equatable {
       self.expectations = expectations
     }
 
-    /// Whether every expectation was met.
+    /// A Boolean value that indicates whether all expectations are met.
     package var holds: Bool { expectations.allSatisfy(\.holds) }
   }
 
@@ -141,7 +142,7 @@ package struct ScaledRun: Sendable, Equatable {
     self.variants = variants
   }
 
-  /// The numbers of a whole run.
+  /// Creates the result from the numbers of a complete run.
   package init(_ run: RunResult) {
     scale = run.scale
     data = run.data
@@ -153,6 +154,6 @@ package struct ScaledRun: Sendable, Equatable {
     }
   }
 
-  /// Whether every expectation was met.
+  /// A Boolean value that indicates whether all expectations are met.
   package var holds: Bool { variants.allSatisfy(\.holds) }
 }

@@ -1,24 +1,26 @@
 package import ProfileEvents
 
-/// Every event of a variant on one time axis: alike ones in one lane, so that a hundred thousand of
-/// them stay small, and each can be described by itself.
+/// A timeline of all events of a variant.
+///
+/// Similar events share a lane, which makes a hundred thousand events compact, and each event can still be
+/// described individually.
 package struct Timeline: Sendable, Equatable {
-  /// Events that differ in nothing but time, rows and object.
+  /// A lane of events that differ only in time, rows, and object.
   package struct Lane: Sendable, Equatable {
     package var kind: EventKind
     package var context: String?
     package var entity: String?
     package var relationship: String?
-    /// Faults only.
+    /// The source that faults were fulfilled from, or `nil` for other events.
     package var source: FaultSource?
-    /// What kind of statement it is; nil for events that are none.
+    /// The kind of the statements, or `nil` if the events aren't statements.
     package var statement: StatementKind?
-    /// The statement it is, or the first one it asked for.
+    /// The SQL of the statements, or of the first statement that each event ran.
     package var sql: String?
     package var callSite: CallSite?
-    /// The store of its objects; nil where marks have no key.
+    /// The identifier of the objects' store, or `nil` if the marks have no primary keys.
     package var store: String?
-    /// In the order of beginning.
+    /// The events, in the order in which they began.
     package var marks: [Mark] = []
 
     package init(kind: EventKind) {
@@ -26,14 +28,14 @@ package struct Timeline: Sendable, Equatable {
     }
   }
 
-  /// One event.
+  /// An event on a lane.
   package struct Mark: Sendable, Equatable {
-    /// Nanoseconds from the beginning of the variant.
+    /// The start, in nanoseconds from the beginning of the variant.
     package var begin: UInt64
-    /// Nanoseconds.
+    /// The duration, in nanoseconds.
     package var duration: UInt64
     package var rows: Int
-    /// The primary key of its object.
+    /// The primary key of the event's object.
     package var key: Int64?
 
     package init(begin: UInt64, duration: UInt64, rows: Int, key: Int64? = nil) {
@@ -43,16 +45,16 @@ package struct Timeline: Sendable, Equatable {
       self.key = key
     }
 
-    /// Nanoseconds from the beginning of the variant.
+    /// The end, in nanoseconds from the beginning of the variant.
     package var end: UInt64 { begin + duration }
   }
 
-  /// Events kept of one variant.
+  /// The maximum number of events in a timeline.
   package static let most = 100_000
 
-  /// In the order of their first events.
+  /// The lanes, in the order of their first events.
   package var lanes: [Lane]
-  /// Events behind the first `most`, which are not here.
+  /// The number of events after the first `most`, which are omitted.
   package var leftOut: Int
 
   package init(lanes: [Lane] = [], leftOut: Int = 0) {
@@ -60,8 +62,9 @@ package struct Timeline: Sendable, Equatable {
     self.leftOut = leftOut
   }
 
-  /// Every event with its lane, in the order of beginning; of two that begin at once the longer first,
-  /// which the other one lies in.
+  /// All events with their lanes, in the order in which they began.
+  ///
+  /// Of two events that began at the same time, the longer one, which encloses the other, comes first.
   package var events: [(lane: Lane, mark: Mark)] {
     lanes.flatMap { lane in lane.marks.map { (lane: lane, mark: $0) } }
       .enumerated().sorted { one, other in
@@ -74,13 +77,13 @@ package struct Timeline: Sendable, Equatable {
 }
 
 extension Timeline.Lane {
-  /// `Mood`, `Country.moods`; empty when neither entity nor relationship is known.
+  /// The entity or the relationship, `Mood` or `Country.moods`; empty if neither is known.
   package var subject: String {
     guard let relationship else { return entity ?? "" }
     return entity.map { "\($0).\(relationship)" } ?? relationship
   }
 
-  /// The URI of a mark's object; nil where none took part.
+  /// Returns the URI of a mark's object, or `nil` if it has none.
   package func uri(of mark: Timeline.Mark) -> String? {
     guard let store, let key = mark.key else { return nil }
     return ObjectReference(store: store, entity: entity ?? "", primaryKey: key).uri
@@ -88,11 +91,12 @@ extension Timeline.Lane {
 }
 
 extension Recording {
-  /// Every event but those of the row cache, which the faults say too.
+  /// Returns a timeline of all events except row-cache events, which duplicate fault events.
   ///
-  /// Statements of all kinds are there, `COMMIT` among them: it is what takes long in a save. Of a store
-  /// opening the path is left out.
-  /// - Parameter most: how many events are kept; what comes behind is counted.
+  /// It contains statements of all kinds, including `COMMIT`, which takes most of a save's time. It doesn't
+  /// contain the path of a store that was opened.
+  ///
+  /// - Parameter most: The maximum number of events. Further events are only counted.
   package func timeline(most: Int = Timeline.most) -> Timeline {
     struct Key: Hashable {
       var kind: EventKind

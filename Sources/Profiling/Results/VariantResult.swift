@@ -3,43 +3,43 @@ package import ScenarioLanguage
 package import StatementAnalysis
 package import WorkbenchText
 
-/// One way of doing a scenario's work, and what it cost.
+/// The result of a variant: one way of doing a scenario's work, and its cost.
 package struct VariantResult: Sendable {
   package var name: String
-  /// One sentence for the report, from the scenario.
+  /// The scenario's explanation of the variant, as one sentence.
   package var why: String
-  /// What the variant changed: `moods.values: no`.
+  /// The options that the variant changes: `moods.values: no`.
   package var set: [String]
-  /// Steps it put before the shared ones, as shell lines.
+  /// The steps that the variant adds before the shared ones, as shell lines.
   package var first: [String]
-  /// Steps it put after the shared ones, as shell lines.
+  /// The steps that the variant adds after the shared ones, as shell lines.
   package var then: [String]
-  /// Its fetch requests as Swift, line by line.
+  /// The lines of the fetch requests as Swift code.
   package var requestSwift: [String]
   package var steps: [StepResult]
-  /// Every metric of the catalog but `time`, over the whole variant.
+  /// The values of all metrics except `time`, for the whole variant.
   package var metrics: [Metric: Int]
-  /// Those with a scope that an expectation asked for, and `peak` of each fetched entity.
+  /// The values of the scoped metrics that expectations use, and `peak` of each fetched entity.
   package var scopedMetrics: [ScopedMetric: Int]
-  /// Time of all steps, the median when it ran several times; never a gate.
+  /// The duration of all steps, or the median of several iterations; it never fails a run.
   package var nanoseconds: UInt64
-  /// Processor time of all steps on the thread that ran them, the median as with `nanoseconds`; 0 where
+  /// The processor time of all steps on the thread that ran them, or the median of several iterations; 0 if
   /// it wasn't recorded.
   package var processorNanoseconds: UInt64 = 0
-  /// Time of each repeat, in the order in which they ran; empty when it ran once.
+  /// The duration of each iteration, in order; empty if there was only one.
   package var repeats: [UInt64]
   package var expectations: [ExpectationResult]
   package var findings: [Finding]
-  /// The names of findings that fired and that the scenario suppresses, each once.
+  /// The distinct names of the findings that fired but are suppressed by the scenario.
   package var silenced: [String] = []
   package var statements: [StatementShape]
   package var tracks: [Track]
   package var events: [EventSample]
-  /// Every event, for traces and lists.
+  /// The timeline of events, for traces and lists.
   package var timeline: Timeline
-  /// The call stacks that were recorded, the most frequent first; empty when none were asked for.
+  /// The recorded call stacks, most frequent first; empty if none were requested.
   package var stacks: [StackShape]
-  /// Nanoseconds of `MonotonicClock` that the report's time axis counts from.
+  /// The time of `MonotonicClock`, in nanoseconds, at which the report's timeline starts.
   package var begin: UInt64
 
   package init(name: String, why: String = "") {
@@ -64,9 +64,9 @@ package struct VariantResult: Sendable {
     self.begin = 0
   }
 
-  /// Sets everything that a recording provides: metrics, time, statements, tracks, events.
+  /// Sets the properties that a recording provides: metrics, times, statements, tracks, and events.
   ///
-  /// Plans are not part of a recording; add them with `StatementShape.explained(by:)`.
+  /// A recording doesn't contain query plans; add them with `StatementShape.explained(by:)`.
   package mutating func take(_ recording: Recording) {
     metrics = recording.metrics
     scopedMetrics.merge(recording.gauges.filter { $0.key.scope != .all }) { $1 }
@@ -80,29 +80,31 @@ package struct VariantResult: Sendable {
     begin = recording.begin
   }
 
-  /// Takes over the times of several runs of the same work; counts stay those of one.
+  /// Sets the durations of several iterations, and the median as the variant's time; counts don't change.
   package mutating func take(repeats: [UInt64]) {
     self.repeats = repeats
     if let spread = TimeSpread(repeats) { nanoseconds = spread.median }
   }
 
-  /// The times of its repeats, or its one time.
+  /// The range of the iterations' durations, or the single duration.
   package var spread: TimeSpread {
     TimeSpread(repeats) ?? TimeSpread(once: nanoseconds)
   }
 
-  /// Whether every expectation was met.
+  /// A Boolean value that indicates whether all expectations are met.
   package var holds: Bool { expectations.allSatisfy(\.holds) }
 }
 
 extension VariantResult {
-  /// The first of several runs of the same variant, with the times of all of them.
+  /// Creates the result of a variant from several iterations.
   ///
-  /// A metric that differed from run to run is a missed expectation. `nanoseconds` is the median.
+  /// It's the result of the first iteration with the durations of all of them; `nanoseconds` is the median.
+  /// A metric whose value differs between iterations becomes an expectation that isn't met.
+  ///
   /// - Parameters:
-  ///   - results: at least one.
-  ///   - path: the scenario file, for the locations of unmet expectations.
-  ///   - line: the variant's.
+  ///   - results: The results of the iterations, at least one.
+  ///   - path: The scenario file, for the locations of unmet expectations.
+  ///   - line: The line of the variant.
   init(repeated results: [VariantResult], in path: String, line: Int) {
     self = results[0]
     guard results.count > 1 else { return }
@@ -123,20 +125,20 @@ extension VariantResult {
   }
 }
 
-/// One step of a variant as it ran.
+/// The result of one step of a variant.
 package struct StepResult: Sendable, Equatable {
   /// The step as one shell line, with the variant's changes.
   package var text: String
   package var name: String?
   package var location: CallSite
-  /// What it did: `moods: 5,000 Mood, all faults`.
+  /// A summary of the result: `moods: 5,000 Mood, all faults`.
   package var summary: String
   package var costs: Costs
-  /// Nanoseconds from the beginning of the variant.
+  /// The start, in nanoseconds from the beginning of the variant.
   package var offset: UInt64
-  /// The step without what is expected of it; nil when the step isn't a fetch.
+  /// The step without its expectations, or `nil` if it isn't a fetch.
   package var fetch: Step?
-  /// What the step caused, alike events together.
+  /// The groups of events that the step caused.
   package var groups: [EventGroup]
 
   package init(
