@@ -65,7 +65,7 @@ struct LogCommandTests {
     for (words, message) in [
       (["fetch Moood"], "did you mean `Mood`?\n  fetch Moood\n        ^^^^^"),
       (["fetch Mood where"], "`where` needs a predicate\n  fetch Mood where\n             ^^^^^"),
-      (["--sql", "DELETE FROM ZMOOD"], "not for: DELETE FROM ZMOOD\ngive the SELECT"),
+      (["--sql", "DELETE FROM ZMOOD"], "not for: DELETE FROM ZMOOD\npass the SELECT"),
     ] {
       let refused = try program.run(["advise", "runs/mood-list.sqlite"] + words)
       #expect(refused.status == 65 && refused.output.isEmpty)

@@ -2,39 +2,44 @@ import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
 
-/// Coordinators with nothing cached over one store file, their contexts, and what listens to them.
+/// A cold Core Data stack: coordinators with empty row caches for one store file, their contexts, and
+/// their event sinks.
 ///
-/// All coordinators emit to one recorder, so that events have one order.
+/// All coordinators emit events to one recorder, so that the events have a common order.
 final class ColdStack {
-  /// A context by its name.
+  /// A context with its name.
   struct Named {
     let name: String
     let context: NSManagedObjectContext
   }
 
-  // Binds stay in the recording: advice runs the statements again with the values they had.
+  // Bound values are recorded because index advice reruns the statements with them.
   let recorder = Recorder(detail: [.work, .binds])
   let hub = EventHub()
-  /// Parents before their children.
+  /// The contexts, where a parent precedes its children.
   private(set) var contexts: [Named] = []
   private(set) var shapes: [String: ContextShape] = [:]
   private let storeURL: URL
   private let model: NSManagedObjectModel
   private let isReadOnly: Bool
-  /// Whether the model is none of those that the store was made with.
+  /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
   private let ignoresVersions: Bool
   /// Receives the rows that are skipped in a read-only store.
   private let damagedRows: SkippedRows
   private var coordinators: [String: NSPersistentStoreCoordinator] = [:]
-  /// What the file was opened with.
+  /// The pragmas that the file was opened with.
   private(set) var pragmas: [String: String] = [:]
 
-  /// Opens a store, and makes the main context over it.
+  /// Opens a store and creates the main context.
   ///
   /// - Parameters:
-  ///   - damagedRows: receives the rows that are skipped in a read-only store.
-  ///   - sinks: additional sinks, from the opening on.
-  /// - Throws: the coordinator's `NSError`.
+  ///   - storeURL: The store file.
+  ///   - model: The model to open the store with.
+  ///   - isReadOnly: Whether to open the store read-only.
+  ///   - ignoresVersions: Whether the model isn't the store's own.
+  ///   - damagedRows: Receives the rows that are skipped in a read-only store.
+  ///   - sinks: Additional event sinks, which also receive the events of opening the store.
+  /// - Throws: The coordinator's `NSError`.
   init(
     storeURL: URL, model: NSManagedObjectModel, isReadOnly: Bool, ignoresVersions: Bool = false,
     damagedRows: SkippedRows, sinks: [any EventSink]
@@ -49,18 +54,19 @@ final class ColdStack {
     try set(ContextShape(), for: ContextShape.main)
   }
 
-  /// The context that is there from the beginning.
+  /// The main context, which always exists.
   var main: NSManagedObjectContext { contexts[0].context }
 
-  /// The context of a name; the main one for an unknown name.
+  /// Returns the context with a name, or the main context if the name is unknown.
   func context(_ name: String) -> NSManagedObjectContext {
     contexts.first { $0.name == name }?.context ?? main
   }
 
-  /// Makes a context of a shape, or changes one that is there.
+  /// Creates a context with a configuration, or changes an existing context.
   ///
-  /// A coordinator with a new name is created, which opens the file again.
-  /// - Throws: the coordinator's `NSError`.
+  /// If the configuration names a new coordinator, this method creates it, which reopens the file.
+  ///
+  /// - Throws: The coordinator's `NSError`.
   func set(_ shape: ContextShape, for name: String) throws {
     if !contexts.contains(where: { $0.name == name }) {
       contexts.append(Named(name: name, context: try makeContext(shape, name)))
@@ -70,28 +76,29 @@ final class ColdStack {
     shapes[name] = shape
   }
 
-  /// Lets a context go; its objects must be gone by then.
+  /// Releases a context, whose objects must already be released.
   func remove(_ name: String) {
     contexts.removeAll { $0.name == name }
     shapes[name] = nil
   }
 
-  /// Waits for what contexts do on each other's behalf: merges propagate to children, and parents release objects.
+  /// Waits until the contexts have completed the work they do for each other, such as merging changes into
+  /// child contexts and releasing a parent's objects.
   func settle() {
     guard contexts.count > 1 else { return }
     for named in contexts + contexts.reversed() { named.context.performAndWait {} }
   }
 
-  /// Names the step that causes whatever happens now.
+  /// Sets the call site of the events that follow, for all contexts.
   func setCallSite(_ location: CallSite) {
     for named in contexts {
       named.context.performAndWait { named.context.callSite = location }
     }
   }
 
-  /// Opens the file again with a pragma: cold, all contexts as they were, without their objects.
+  /// Reopens the file with a pragma, and re-creates all contexts without their objects.
   ///
-  /// - Throws: the coordinator's `NSError`; the file is open without the pragma then.
+  /// - Throws: The coordinator's `NSError`. The file is then open without the pragma.
   func reopen(pragma name: String, _ value: String) throws {
     let former = (pragmas: pragmas, contexts: contexts)
     let known = contexts.map { ($0.name, shapes[$0.name] ?? ContextShape()) }
@@ -100,7 +107,7 @@ final class ColdStack {
       try reopen(known)
     } catch {
       pragmas = former.pragmas
-      // Contexts without a store fail at the next fetch; the main one has to be there.
+      // Without a store, the next fetch fails, but the main context must always exist.
       do { try reopen(known) } catch { contexts = former.contexts }
       throw error
     }
@@ -142,7 +149,7 @@ final class ColdStack {
 }
 
 extension ContextShape {
-  /// Sets what can be set at any time; on the context's queue.
+  /// Sets the properties of a context that can change at any time, on the context's queue.
   fileprivate func apply(to context: NSManagedObjectContext) {
     if let policy { context.mergePolicy = policy.policy }
     if let mergesAutomatically {

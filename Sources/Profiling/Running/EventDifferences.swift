@@ -3,23 +3,23 @@ import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText
 
-/// Tells which events are behind a number that was not expected.
+/// Describes the events that contribute to a metric whose value isn't the expected one.
 struct EventDifferences {
   let recording: Recording
   let metric: ScopedMetric
   let found: Int
 
-  /// More kinds of events than this aren't listed one by one.
+  /// The maximum number of groups or steps to list.
   private static let limit = 8
 
-  /// One sentence for each kind of event that was counted, the most first.
+  /// One line for each group of events that contributes to the metric, largest contribution first.
   var lines: [String] {
     switch metric.metric {
     case .registered, .peak:
-      return ["the context registered \(NumberText.grouped(found)) at once"]
+      return ["the context had \(NumberText.counted(found, "registered object")) at once"]
     case .filepages, .walpages, .freepages:
       return [
-        "there \(found == 1 ? "was" : "were") \(NumberText.grouped(found)) when the steps were over"
+        "there \(found == 1 ? "was" : "were") \(NumberText.grouped(found)) when the steps ended"
       ]
     default: break
     }
@@ -36,13 +36,14 @@ struct EventDifferences {
     return lines
   }
 
-  /// Whether groups of events aren't enough: a COMMIT is in none, and none has its context.
+  /// A Boolean value that indicates whether to list steps because groups of events aren't sufficient: they
+  /// contain no COMMIT, and they don't contain their context.
   private var isOfSteps: Bool {
     if case .context = metric.scope { return true }
     return metric.metric == .transactions || metric.metric == .pageouts
   }
 
-  /// One sentence for each step that adds to the number, the most first.
+  /// One line for each step that contributes to the metric, largest contribution first.
   private var stepLines: [String] {
     var scope = metric.scope
     var steps = recording.steps
@@ -83,7 +84,7 @@ struct EventDifferences {
   private func line(_ part: Part) -> String {
     let group = part.group
     var text = "\(metric.metric.counted(part.amount)): "
-    let subject = group.changesLinks ? "links of \(group.subject)" : group.subject
+    let subject = group.changesLinks ? "join rows of \(group.subject)" : group.subject
     text += ([NumberText.grouped(group.count), "x", group.word, subject].filter { !$0.isEmpty })
       .joined(separator: " ")
     if !group.sourceWord.isEmpty { text += " (\(group.sourceWord))" }
@@ -98,7 +99,7 @@ struct EventDifferences {
     return text
   }
 
-  /// How much a group adds to the metric; nil when it has nothing to do with it.
+  /// Returns a group's contribution to the metric, or `nil` if the metric doesn't count its events.
   private func amount(of group: EventGroup) -> Int? {
     let isFault = group.word == "fault" || group.word == "relationship fault"
     switch metric.metric {
@@ -133,7 +134,8 @@ struct EventDifferences {
 }
 
 extension EventGroup {
-  /// Whether its rows are those of a join table, whose name begins with an entity's number.
+  /// A Boolean value that indicates whether the group changes rows of a join table, whose name starts with
+  /// an entity ID.
   fileprivate var changesLinks: Bool {
     guard let sql, ["insert", "update", "delete"].contains(word),
       let table = SQLOutline(sql).tables.first?.table

@@ -2,16 +2,19 @@ import ProfileEvents
 import SQLiteDriver
 import ScenarioLanguage
 
-/// Compares what was expected with what was recorded.
+/// Evaluates expectations against a recording.
 struct ExpectationEvaluator {
   let scope: CountExpressionScope
-  /// The scenario file as it was given.
+  /// The path of the scenario file, as specified by the user.
   let path: String
 
-  /// The result of an expectation of a metric.
+  /// Returns the result of an expectation of a metric.
   ///
-  /// - Parameter findings: What fired in the recording; one of them may explain a surplus.
-  /// - Throws: `CountExpressionError` if the formula has no value.
+  /// - Parameters:
+  ///   - expectation: The expectation to evaluate.
+  ///   - recording: The recorded work.
+  ///   - findings: The findings in the recording, one of which might explain a surplus.
+  /// - Throws: A `CountExpressionError` if the formula has no value.
   func result(
     of expectation: Expectation, in recording: Recording, firing findings: [Finding] = []
   ) throws(CountExpressionError) -> ExpectationResult {
@@ -29,7 +32,7 @@ struct ExpectationEvaluator {
           + likely(expectation.scoped, found, beyond: bounds.upperBound, findings))
   }
 
-  /// The sentence of the finding that explains a surplus, when one does.
+  /// Returns the message of the finding that explains a surplus, or an empty array.
   private func likely(
     _ scoped: ScopedMetric, _ found: Int, beyond most: Int, _ findings: [Finding]
   ) -> [String] {
@@ -39,7 +42,7 @@ struct ExpectationEvaluator {
     return sentence.map { [$0] } ?? []
   }
 
-  /// The result of a demand on plans.
+  /// Returns the result of a plan requirement.
   func result(
     of expectation: PlanExpectation, in statements: [StepPlans.Explained], entities: [String]
   ) -> ExpectationResult {
@@ -52,9 +55,9 @@ struct ExpectationEvaluator {
       differences: holds ? [] : statements.flatMap { [$0.sql] + $0.plan.lines })
   }
 
-  /// The result of a block's findings; nil when none were listed and none fired.
+  /// Returns the result of a block's findings, or `nil` if none are listed and none fired.
   ///
-  /// A name that is listed allows the finding from any line; what was found has it once for each.
+  /// A listed name allows the finding from any line. The actual value contains the name once for each line.
   func result(of block: ExpectBlock, firing findings: [Finding]) -> ExpectationResult? {
     let expected = (block.findings?.names ?? []).map(\.text)
     let found = findings.map(\.name)
@@ -66,10 +69,10 @@ struct ExpectationEvaluator {
       relation: .equal, expected: .names(expected), found: .names(found),
       holds: missing.isEmpty && surplus.isEmpty, source: block.findings?.source ?? .ours,
       location: CallSite(file: path, line: block.findings?.line ?? block.line),
-      differences: missing.map { "\($0) did not fire" } + surplus.map(\.difference))
+      differences: missing.map { "\($0) didn't fire" } + surplus.map(\.difference))
   }
 
-  /// The result of a step's `fails`; nil when the step has none.
+  /// Returns the result of a step's `fails`, or `nil` if the step has none.
   func result(ofFailing outcome: StepOutcome) -> ExpectationResult? {
     guard let code = outcome.step.fails else { return nil }
     return ExpectationResult(
@@ -81,7 +84,7 @@ struct ExpectationEvaluator {
 }
 
 extension Finding {
-  /// Its description if it should not have fired.
+  /// The description of a finding that isn't expected.
   fileprivate var difference: String {
     let place = callSite.map { " from \($0)" } ?? ""
     return "\(name) fired: \(counted)\(place); fix: \(cure.text)"

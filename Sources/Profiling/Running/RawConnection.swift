@@ -2,16 +2,22 @@ import OpenCoreData
 import ProfileEvents
 import SQLiteDriver
 
-/// A connection of a session's own to its store, past the framework.
+/// A session's own SQLite connection to its store, which bypasses the framework.
 ///
-/// Its statements are events like the framework's, and are counted by their first word. A transaction
-/// begun on it stays open from step to step.
+/// Its statements are recorded as events and counted by their first word. A transaction that's begun on the
+/// connection stays open across steps.
 final class RawConnection {
   private let connection: Connection
   private let hub: EventHub
 
-  /// - Parameter pragmas: those that the framework's connections have.
-  /// - Throws: `SQLiteError` when the file cannot be opened.
+  /// Opens a connection.
+  ///
+  /// - Parameters:
+  ///   - storeURL: The store file.
+  ///   - isReadOnly: Whether to open the file read-only.
+  ///   - pragmas: The pragmas of the framework's connections.
+  ///   - hub: The hub that receives events.
+  /// - Throws: A `SQLiteError` if the file can't be opened.
   init(storeURL: URL, isReadOnly: Bool, pragmas: [String: String], hub: EventHub) throws {
     connection = try StoreConnection.open(
       path: storeURL.path, access: isReadOnly ? .looking : .writing,
@@ -23,17 +29,20 @@ final class RawConnection {
     connection.close()
   }
 
-  /// Cuts off the statement that runs; may be called from any thread.
+  /// A closure that interrupts the running statement and can be called from any thread.
   var interruption: @Sendable () -> Void {
     let connection = connection
     return { connection.interrupt() }
   }
 
-  /// Runs one statement to its end.
+  /// Runs one statement to completion.
   ///
-  /// - Parameter kind: how it is counted; by its first word if left out.
-  /// - Returns: The rows it gave, and the first of them.
-  /// - Throws: an `NSError` of SQLite's domain with SQLite's extended code.
+  /// - Parameters:
+  ///   - sql: The statement.
+  ///   - kind: The kind to count the statement as, or `nil` to derive it from its first word.
+  ///   - location: The call site of the event.
+  /// - Returns: The number of rows, and the first row.
+  /// - Throws: An `NSError` in `NSSQLiteErrorDomain` with SQLite's extended result code.
   func run(
     _ sql: String, as kind: StatementKind? = nil, from location: CallSite
   ) throws -> (rows: Int, first: [SQLiteValue]) {
@@ -62,9 +71,9 @@ final class RawConnection {
     return (rows, first)
   }
 
-  /// The number that a pragma returns; no event is emitted.
+  /// Returns the integer value of a pragma, without emitting an event.
   ///
-  /// - Throws: as `run`.
+  /// - Throws: The same errors as `run`.
   func number(ofPragma name: String) throws -> Int {
     do {
       let statement = try connection.statement("PRAGMA \(name)")

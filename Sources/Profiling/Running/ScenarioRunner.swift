@@ -6,7 +6,7 @@ package import ScenarioLanguage
 import Synchronization
 import WorkbenchText
 
-/// Runs a scenario: makes its data once, then each variant cold on a copy of it.
+/// Runs a scenario: generates its data once, and then runs each variant cold on a copy of the data.
 package struct ScenarioRunner {
   private let scenario: Scenario
   private let scale: Int
@@ -17,14 +17,17 @@ package struct ScenarioRunner {
   private let log: RunLog?
   private let force: Bool
 
+  /// Creates a runner for a scenario.
+  ///
   /// - Parameters:
-  ///   - scale: the value of `scale` in counts and formulas; at least 1.
-  ///   - seed: nil for the scenario's own.
-  ///   - repeats: how often each variant runs; its counts must be the same each time. At least 1.
-  ///   - outputDirectory: where the store is left; made when it does not exist.
-  ///   - name: what the store is called; the scenario file's name if left out.
-  ///   - force: whether a store that `cdprof` didn't write may be replaced.
-  ///   - log: hears of the first run of each variant, in a section of its name.
+  ///   - scenario: The scenario to run.
+  ///   - scale: The value of `scale` in counts and formulas, at least 1.
+  ///   - seed: The seed of the data, or `nil` for the scenario's own.
+  ///   - repeats: The number of iterations of each variant, at least 1. Counts must not vary between them.
+  ///   - outputDirectory: The directory for the store, which is created if it doesn't exist.
+  ///   - name: The name of the store without its extension, or `nil` for the scenario file's name.
+  ///   - force: Whether to replace a store that `cdprof` didn't write.
+  ///   - log: The log that receives the first iteration of each variant, in a section with its name.
   package init(
     scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
     outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil
@@ -41,17 +44,19 @@ package struct ScenarioRunner {
     self.log = log
   }
 
-  /// Where the data file is left: `faults.sqlite` in the output directory.
+  /// The URL of the store in the output directory, such as `faults.sqlite`.
   package var storeURL: URL {
     outputDirectory.appendingPathComponent("\(name).sqlite")
   }
 
-  /// Runs all variants, in the order of the file.
+  /// Runs all variants in the order of the file.
   ///
-  /// Nothing appears in the output directory before the data is complete; the variants' copies live in
-  /// a temporary folder that is removed, however the process ends.
-  /// - Throws: `ScenarioDiagnostics` for a formula without a value at this scale, `StepFailure`, the
-  ///   framework's or the file system's `NSError`.
+  /// This method writes to the output directory only after the data is complete. The variants' copies are
+  /// in a temporary folder, which is removed even if the process is terminated.
+  ///
+  /// - Parameter progress: A closure that's called with the progress of the run.
+  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, a `StepFailure`, or an
+  ///   `NSError` of the framework or the file system.
   package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
     do {
       return try result(progress: progress)
@@ -101,23 +106,23 @@ package struct ScenarioRunner {
       environment: .current, command: command)
   }
 
-  /// Leaves the data next to the reports; a store that was copied from there isn't changed.
+  /// Copies the data to the output directory, unless it was copied from that store.
   private func keep(_ data: URL) throws {
     guard !keepsItsSource else { return }
     try OutputFile.makeFolder(outputDirectory)
     try OutputFile.copyStore(data, to: storeURL, marks: true, force: force)
   }
 
-  /// Whether the store would be left where it was copied from.
+  /// A Boolean value that indicates whether the output store is the one that the data was copied from.
   private var keepsItsSource: Bool {
     guard case .copied(let store) = scenario.data.source else { return false }
     return store.resolvingSymlinksInPath().standardizedFileURL
       == storeURL.resolvingSymlinksInPath().standardizedFileURL
   }
 
-  /// Checks, before anything runs, that the store can be left in the output directory.
+  /// Checks, before anything runs, whether the store can be written to the output directory.
   ///
-  /// - Throws: `InvalidInputError` for a file that `cdprof` didn't write, unless `force` is given.
+  /// - Throws: An `InvalidInputError` if there's a file that `cdprof` didn't write, unless `force` is set.
   package func checkOutput() throws {
     guard !keepsItsSource else { return }
     try OutputFile.checkStore(storeURL, force: force)
@@ -138,29 +143,31 @@ package struct ScenarioRunner {
   }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 package enum RunProgress: Sendable, Equatable {
-  /// Making the data file: rows made, of how many.
+  /// The data is being generated, with the number of rows so far and in total.
   case data(rows: Int, of: Int)
-  /// Running a variant: its name and number, counted from 1, of how many.
+  /// A variant is running, with its name, its number from 1, and the number of variants.
   case variant(name: String, number: Int, of: Int)
 }
 
-/// The SQL log of a run: each variant a section that `cdprof log` reads and can judge.
+/// The SQL log of a run, with a section for each variant that `cdprof log` can read and evaluate.
 package struct RunLog: Sendable {
   let sink: SQLDebugLog
   private let write: @Sendable (String) -> Void
 
+  /// Creates a log.
+  ///
   /// - Parameters:
-  ///   - level: 1 to 4, as SQLDebug's.
-  ///   - showsBinds: whether bound values are written.
-  ///   - write: gets one line at a time, without a line feed.
+  ///   - level: The level from 1 to 4, as for SQLDebug.
+  ///   - showsBinds: Whether the log contains bound values.
+  ///   - write: A closure that receives one line at a time, without a newline.
   package init(level: Int, showsBinds: Bool, write: @escaping @Sendable (String) -> Void) {
     sink = SQLDebugLog(level: level, showsBinds: showsBinds, write: write)
     self.write = write
   }
 
-  /// Runs a body between the lines that begin and end its section, however it ends.
+  /// Runs a body between the lines that begin and end its section, even if it throws an error.
   func section<R>(_ name: String, _ body: () throws -> R) rethrows -> R {
     write("cdprof: begin \(name)")
     defer { write("cdprof: end") }
@@ -168,15 +175,17 @@ package struct RunLog: Sendable {
   }
 }
 
-/// Runs tasks on several threads, and hands what came of them over in the order of the tasks.
+/// Runs tasks on several threads, and delivers their results in the order of the tasks.
 package enum OrderedRuns {
   /// Runs all tasks.
   ///
-  /// With one job they run on the caller's thread, one after the other.
+  /// With one job, the tasks run one after another on the calling thread.
+  ///
   /// - Parameters:
-  ///   - jobs: how many threads take tasks; at least 1.
-  ///   - work: called on any of the threads, for several tasks at once.
-  ///   - done: called on the caller's thread, for one result after the other.
+  ///   - tasks: The tasks to run.
+  ///   - jobs: The number of threads, at least 1.
+  ///   - work: A closure that runs a task. It's called concurrently on several threads.
+  ///   - done: A closure that receives one result at a time on the calling thread.
   package static func run<Task: Sendable, Outcome: Sendable>(
     _ tasks: [Task], jobs: Int, work: @escaping @Sendable (Task) -> Outcome,
     done: (Outcome) -> Void
@@ -193,14 +202,14 @@ package enum OrderedRuns {
           board.post(work(tasks[index]), at: index)
         }
       }
-      // As large as that of the program's own worker: predicates may be nested deeply.
+      // The same size as that of the program's worker thread, because predicates can be deeply nested.
       thread.stackSize = 8 << 20
       thread.start()
     }
     for index in tasks.indices { done(board.wait(for: index)) }
   }
 
-  /// Gives each number once.
+  /// A counter that returns each number once.
   private final class Counter: Sendable {
     private let value = Atomic<Int>(0)
 
@@ -210,9 +219,9 @@ package enum OrderedRuns {
     }
   }
 
-  /// Where threads leave what they have.
+  /// The results that threads post.
   private final class Board<Outcome: Sendable>: @unchecked Sendable {
-    // `outcomes` is behind `condition`
+    // `condition` guards `outcomes`.
     private let condition = NSCondition()
     private var outcomes: [Outcome?]
 
@@ -239,7 +248,7 @@ package enum OrderedRuns {
 }
 
 extension RunEnvironment {
-  /// This process on this machine.
+  /// The environment of this process.
   package static var current: RunEnvironment {
     RunEnvironment(
       cdprof: ToolVersion.current, sqlite: SQLiteLibrary.version, swift: swiftVersion,

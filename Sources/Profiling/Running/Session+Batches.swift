@@ -4,7 +4,7 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Inserts rows without objects.
+  /// Runs a batch insert request.
   func batchInsert(_ step: Step, _ input: StepInput) throws -> String {
     let row = values(of: step)
     let rows = Array(repeating: row, count: step.number(of: .times) ?? 1)
@@ -14,7 +14,7 @@ extension Session {
     return finish(step, input, result?.result, key: NSInsertedObjectIDsKey, "inserted")
   }
 
-  /// Updates rows without objects.
+  /// Runs a batch update request.
   func batchUpdate(_ step: Step, _ input: StepInput) throws -> String {
     let request = NSBatchUpdateRequest(entityName: step.subject)
     request.predicate = try step.request(for: NSManagedObject.self).predicate
@@ -28,7 +28,7 @@ extension Session {
     return finish(step, input, result?.result, key: NSUpdatedObjectIDsKey, "updated")
   }
 
-  /// Deletes rows without objects.
+  /// Runs a batch delete request.
   func batchDelete(_ step: Step, _ input: StepInput) throws -> String {
     let request = NSBatchDeleteRequest(fetchRequest: try step.request(for: NSManagedObject.self))
     request.resultType = step.name == nil ? .resultTypeCount : .resultTypeObjectIDs
@@ -42,7 +42,7 @@ extension Session {
     try input.context.execute(request, file: step.location.file, line: step.location.line)
   }
 
-  /// Holds the IDs under the step's name, and says how many there were.
+  /// Keeps the object IDs as a result with the step's name, and returns a summary with their number.
   private func finish(
     _ step: Step, _ input: StepInput, _ result: Any?, key: String, _ deed: String
   ) -> String {
@@ -57,7 +57,7 @@ extension Session {
     return "\(head)\(NumberText.grouped(count)) \(step.subject) \(deed)"
   }
 
-  /// The step's values by attribute name.
+  /// Returns the step's values by attribute name.
   private func values(of step: Step) -> [String: Any] {
     let entity = model.entitiesByName[step.subject]
     return step.assignments.reduce(into: [:]) { values, assignment in

@@ -4,7 +4,7 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Inserts objects and keeps them under the step's name.
+  /// Inserts objects and keeps them as a result with the step's name.
   ///
   /// The context retains them until they're saved.
   func insert(_ step: Step, _ input: StepInput) throws -> String {
@@ -39,17 +39,17 @@ extension Session {
       + NumberText.counted(range.count, "object")
   }
 
-  /// Deletes each object of a result; the name keeps holding them.
+  /// Deletes each object of a result, which keeps its references to them.
   func delete(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()
       input.context.delete(object)
     }
-    return "\(NumberText.counted(range.count, "object")) marked as deleted"
+    return "\(NumberText.counted(range.count, "object")) marked for deletion"
   }
 
-  /// Saves the context, and keeps its notification under the step's name.
+  /// Saves the context, and keeps the did-save notification as a result with the step's name.
   func save(_ step: Step, _ input: StepInput) throws -> String {
     let context = input.context
     context.processPendingChanges()
@@ -73,7 +73,7 @@ extension Session {
     _ step: Step, _ context: NSManagedObjectContext
   ) throws -> Notification? {
     nonisolated(unsafe) var heard: Notification?
-    // Posted while the save runs, on the queue that runs this.
+    // The notification is posted during the save, on the current queue.
     let token = NotificationCenter.default.addObserver(
       forName: .NSManagedObjectContextDidSave, object: context, queue: nil
     ) { heard = $0 }
@@ -87,7 +87,7 @@ extension Session {
     return hasSaved ? heard : nil
   }
 
-  /// Throws unsaved changes away.
+  /// Discards unsaved changes.
   func rollback(in context: NSManagedObjectContext) -> String {
     let count = context.insertedObjects.union(context.updatedObjects)
       .union(context.deletedObjects).count
@@ -95,7 +95,7 @@ extension Session {
     return "changes of \(NumberText.counted(count, "object")) discarded"
   }
 
-  /// Takes groups of changes back, or makes them again.
+  /// Undoes or redoes groups of changes.
   func undo(_ step: Step, in context: NSManagedObjectContext) -> String {
     let redoes = step.flag(of: .redo) ?? false
     let times = step.number(of: .times) ?? 1
@@ -105,7 +105,7 @@ extension Session {
     return NumberText.counted(times, "group") + (redoes ? " redone" : " undone")
   }
 
-  /// Gives an object the step's values; the objects of a named result go round.
+  /// Assigns the step's values to an object, cycling through the objects of a named result.
   private func assign(_ step: Step, _ input: StepInput, to object: NSManagedObject, at index: Int) {
     for assignment in step.assignments {
       let property = object.entity.propertiesByName[assignment.key]

@@ -2,17 +2,18 @@ import OpenCoreData
 import ScenarioLanguage
 
 extension Session {
-  /// Makes a context, or changes one.
+  /// Creates or changes a context.
   func makeContext(_ step: Step) throws -> String {
     let known = stack.shapes[step.subject]
     try stack.set(
       ContextShape(step, known: known, among: stack.shapes), for: step.subject)
-    return "\(step.subject) " + (known == nil ? "made" : "changed")
+    return "\(step.subject) " + (known == nil ? "created" : "changed")
   }
 
-  /// Merges what was saved elsewhere.
+  /// Merges changes that were saved elsewhere into a context.
   ///
-  /// Cost: none for the notification of a save; by IDs, one SELECT an entity of registered objects.
+  /// Cost: none for a did-save notification; by object IDs, one SELECT for each entity with registered
+  /// objects.
   func merge(_ step: Step, into context: NSManagedObjectContext) -> String {
     guard let result = held[step.subject] else { return "" }
     let isRemote = step.flag(of: .remote) ?? false
@@ -29,10 +30,10 @@ extension Session {
         fromRemoteContextSave: [key: ids.map { $0.uriRepresentation() }], into: [context])
     default: return ""
     }
-    return "merged \(step.subject) by IDs"
+    return "merged \(step.subject) by object ID"
   }
 
-  /// Merges a save as one of another process would be: its IDs alone.
+  /// Merges a save by its object IDs only, like a save of another process.
   private func mergeIDs(
     of notification: Notification, from source: String, into context: NSManagedObjectContext
   ) {
@@ -49,7 +50,7 @@ extension Session {
     NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
   }
 
-  /// Pins a context to a state of the store, or lets it go.
+  /// Pins a context to a query generation, or unpins it.
   func pin(_ step: Step, _ context: NSManagedObjectContext) throws -> String {
     let word = step.text(of: .to) ?? "current"
     switch word {
@@ -60,7 +61,7 @@ extension Session {
     default:
       let other = stack.context(word)
       guard let token = other.performAndWait({ other.queryGenerationToken }) else {
-        throw StepInput.error("`\(word)` is not pinned. Pin it first, with `pin in \(word)`.")
+        throw StepInput.error("`\(word)` isn't pinned. Pin it first with `pin in \(word)`.")
       }
       try context.setQueryGenerationFrom(token)
     }

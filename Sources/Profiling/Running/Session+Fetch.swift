@@ -4,7 +4,7 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Runs a fetch and keeps its result under the step's name; without one, the result is released here.
+  /// Runs a fetch and keeps its result under the step's name, or releases it if there's no name.
   func fetch(_ step: Step, _ input: StepInput) throws -> String {
     let context = input.context
     let (file, line) = (step.location.file, step.location.line)
@@ -33,7 +33,7 @@ extension Session {
       + (step.name == nil ? ", released" : "")
   }
 
-  /// Counts rows; brings none.
+  /// Counts rows without returning any.
   func count(_ step: Step, in context: NSManagedObjectContext) throws -> String {
     let count = try context.count(
       for: step.request(for: NSManagedObject.self), file: step.location.file,
@@ -41,17 +41,17 @@ extension Session {
     return "\(NumberText.grouped(count)) \(step.subject)"
   }
 
-  /// Reads each key path of each object of a result, in order, and keeps nothing of it.
+  /// Reads each key path of each object of a result, in order, and retains no values.
   func touch(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
-    // Cut once: a key path is read as often as there are objects.
+    // Split each key path only once, not for each object.
     let paths = step.reads.map { $0.split(separator: ".").map(String.init) }
     let trail = trail(of: step)
     try input.objects.forEach(at: range, in: input.context) { object in
       try interruption.check()
       for (index, path) in paths.enumerated() { object.read(path[...], index, trail) }
     }
-    // The last object's statement may be the one that was interrupted.
+    // The interrupted statement might be that of the last object.
     try interruption.check()
     routes = trail?.routes ?? []
     return "read \(NumberText.counted(paths.count, "key path")) of "
@@ -60,11 +60,12 @@ extension Session {
 }
 
 extension NSManagedObject {
-  /// Reads the values at a key path, through every object of a to-many, and keeps none of them.
+  /// Reads the values at a key path, including all objects of to-many relationships, and retains none.
   ///
   /// - Parameters:
-  ///   - path: the rest of a whole key path, so that its start index is the way already gone.
-  ///   - index: the key path's number among those of the step.
+  ///   - path: The rest of a key path, whose start index is the number of keys already read.
+  ///   - index: The index of the key path among those of the step.
+  ///   - trail: The recorder of access paths, or `nil` if none is needed.
   fileprivate func read(_ path: ArraySlice<String>, _ index: Int, _ trail: AccessPathRecorder?) {
     guard let key = path.first else { return }
     let value =
@@ -72,7 +73,7 @@ extension NSManagedObject {
         trail.reading(index, at: path.startIndex) { self.value(forKey: key) }
       } ?? self.value(forKey: key)
     let rest = path.dropFirst()
-    // Read is counted: the list has its length once it is there.
+    // For `@count`, reading the relationship is sufficient.
     guard let next = rest.first, next != "@count" else { return }
     if let object = value as? NSManagedObject {
       object.read(rest, index, trail)
@@ -85,10 +86,10 @@ extension NSManagedObject {
 }
 
 extension HeldResult {
-  /// `5,000 Mood, all faults`, `5,000 Mood, no faults`, `2 Mood, in batches of 20`, `2 Mood, as IDs`,
-  /// `3 dictionaries of Mood`.
+  /// A summary of the result: `5,000 Mood, all faults`, `5,000 Mood, no faults`, `2 Mood, in batches of 20`,
+  /// `2 Mood, as IDs`, `3 dictionaries of Mood`.
   ///
-  /// Fires nothing and loads nothing.
+  /// Reading it doesn't fire faults or load batches.
   var summary: String {
     let head = "\(NumberText.grouped(count)) \(entity)"
     switch content {

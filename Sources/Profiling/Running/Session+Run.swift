@@ -4,25 +4,26 @@ package import ScenarioLanguage
 package import WorkbenchText
 
 extension Session {
-  /// What is wrong with a step before it runs: unknown names, key paths, predicates.
+  /// Returns the problems of a step that can be detected before it runs, such as unknown names, invalid key
+  /// paths, and invalid predicates.
   package func problems(of step: Step) -> [LanguageProblem] {
     let unknown = step.options.filter { $0.number.map { $0.value == nil } ?? false }
     return StepCheck(model: model).problems(of: step, known: knownNames)
       + unknown.map { option in
         LanguageProblem(
           "the row count of `\(option.value.text)` isn't known",
-          at: step.places.place(of: option.word), nextStep: "write a number")
+          at: step.places.place(of: option.word), nextStep: "use a number")
       }
   }
 
   /// Runs a step.
   ///
-  /// Its numbers must have been worked out, by `Step.resolved(in:)`.
+  /// The step's numbers must have been resolved with `Step.resolved(in:)`. Cost: only that of the step
+  /// itself; recording it runs no statements.
   ///
-  /// Cost: the step's own; the recording is cut by event numbers and costs no statement.
-  /// - Throws: `LanguageProblem` when the step does not fit the model or the names, before anything
-  ///   ran; `StepFailure` when it fails and was not to. A step with `fails` does not throw for a wrong
-  ///   code: `StepOutcome.holds` says so.
+  /// - Throws: A `LanguageProblem`, before anything runs, if the step isn't valid for the model or the
+  ///   existing names; a `StepFailure` if the step fails and has no `fails`. If a step with `fails` fails
+  ///   with another code, or not at all, `StepOutcome.holds` is `false`.
   package func run(_ step: Step) throws -> StepOutcome {
     if let problem = problems(of: step).first { throw problem }
     let fetch = held[step.subject]?.fetch
@@ -50,9 +51,9 @@ extension Session {
       guard step.fails != nil else {
         throw StepFailure(step: step.text, location: step.location, error: failure)
       }
-      summary = "failed with \(failure.code)" + (failure.code == step.fails ? ", as it should" : "")
+      summary = "failed with \(failure.code)" + (failure.code == step.fails ? ", as expected" : "")
     } else if let code = step.fails {
-      summary += ", though it was to fail with \(code)"
+      summary += ", but was expected to fail with \(code)"
     }
     let slice = stack.recorder.recording(of: recorded)
     return StepOutcome(
@@ -61,13 +62,13 @@ extension Session {
       recorded: recorded, gauges: try gauges(for: step.expect), failureCode: failure?.code)
   }
 
-  /// What an expectation on a step needs in addition to its events.
+  /// Returns the gauges that a step's expectations need in addition to its events.
   private func gauges(for expect: ExpectBlock?) throws -> [ScopedMetric: Int] {
     guard let expect else { return [:] }
     return expect.wantsPages ? gauges.merging(try pages()) { $1 } : gauges
   }
 
-  /// Runs a step's work and says what was done: in a block of its context, or past every context.
+  /// Performs a step, in a `performAndWait` block if it uses a context, and returns a summary.
   private func perform(_ step: Step) throws -> String {
     switch step.verb {
     case .context: return try makeContext(step)
@@ -103,11 +104,12 @@ extension Session {
     case .batchUpdate: try batchUpdate(step, input)
     case .batchDelete: try batchDelete(step, input)
     case .context, .drop, .index, .sql, .pragma, .analyze:
-      preconditionFailure("\(step.verb.rawValue) isn't a context's work")
+      preconditionFailure("\(step.verb.rawValue) doesn't run in a context")
     }
   }
 
-  /// What the rules must know of a step: the fetch behind its subject, and how it reaches other entities.
+  /// Returns the context that rules need to evaluate a step: the fetch of its subject, and the paths to other
+  /// entities.
   private func stepContext(of step: Step, fetch: Step?) -> StepContext {
     guard let result = held[step.subject], let entity = model.entitiesByName[result.entity] else {
       return StepContext(fetch: fetch)
@@ -130,7 +132,7 @@ extension Session {
     return context
   }
 
-  /// Records how a step reaches objects; nil if their entity is enough.
+  /// Returns a recorder of a step's access paths, or `nil` if an object's entity determines its path.
   func trail(of step: Step) -> AccessPathRecorder? {
     let ways = ways(of: step)
     var known: [String: StepContext.Path] = [:]
@@ -145,13 +147,13 @@ extension Session {
     return nil
   }
 
-  /// A relationship on a key path that a step reads, and what can be reached through it.
+  /// A relationship on a key path that a step reads, and the entities it can reach.
   private struct Way {
     var path: StepContext.Path
     var entities: [String]
   }
 
-  /// For each key path that a step reads, or sorts in memory by, its relationships in their order.
+  /// Returns the relationships, in order, on each key path that a step reads or sorts by in memory.
   private func ways(of step: Step) -> [[Way]] {
     var keyPaths = step.reads
     if let keys = step.sortKeys(of: .sort) { keyPaths += keys.map(\.keyPath) }
@@ -174,7 +176,8 @@ extension Session {
     }
   }
 
-  /// The objects of a result as events name them; none for batches, which would be loaded by asking.
+  /// Returns references to the objects of a result, as in events; none for a batched result, which this would
+  /// load.
   private func references(of result: HeldResult) -> Set<ObjectReference> {
     guard case .objects(let objects) = result.content else { return [] }
     return stack.context(result.context).performAndWait {
@@ -184,7 +187,7 @@ extension Session {
 }
 
 extension ObjectReference {
-  /// The reference of a saved object's ID; nil for a temporary one.
+  /// Creates a reference from a permanent object ID, or returns `nil` for a temporary one.
   fileprivate init?(_ id: NSManagedObjectID) {
     guard !id.isTemporaryID, let store = id.persistentStore,
       let key = Int64(id.uriRepresentation().lastPathComponent.dropFirst())

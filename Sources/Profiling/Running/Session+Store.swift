@@ -5,7 +5,7 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Runs a statement on the store, past the framework.
+  /// Runs an SQL statement on the store, bypassing the framework.
   func runStatement(_ step: Step) throws -> String {
     let (rows, first) = try rawConnection().run(step.subject, from: step.location)
     guard rows > 0 else { return "done, no rows" }
@@ -13,7 +13,7 @@ extension Session {
     return NumberText.counted(rows, "row") + (rows == 1 ? ": " : ", the first: ") + values
   }
 
-  /// A value for a line; of a long one its beginning, or its size.
+  /// Returns a value as text, with a long string truncated and a long BLOB replaced by its size.
   private static func shortened(_ value: SQLiteValue) -> String {
     switch value {
     case .text(let text) where text.utf8.count > longestText: "\"\(text.prefix(longestText))…\""
@@ -22,10 +22,10 @@ extension Session {
     }
   }
 
-  /// In bytes.
+  /// The maximum length of a value, in bytes.
   private static let longestText = 1_000
 
-  /// Makes an index of the store, or drops one.
+  /// Creates or drops an index of the store.
   func changeIndex(_ step: Step) throws -> String {
     let connection = try rawConnection()
     if let name = step.name(of: .remove) {
@@ -42,16 +42,16 @@ extension Session {
     }
     guard let index = try storeIndex(step) else {
       throw StepInput.error(
-        "The condition cannot be said of an index: compare attributes of \(step.subject) with "
-          + "constants.")
+        "The predicate can't be translated to the WHERE clause of an index. Compare attributes of "
+          + "\(step.subject) with constants.")
     }
     _ = try connection.run(index.sql, as: .housekeeping, from: step.location)
-    return "index \(index.name) made"
+    return "index \(index.name) created"
   }
 
-  /// Has SQLite gather its statistics again.
+  /// Updates SQLite's statistics with `ANALYZE`.
   ///
-  /// The old ones are dropped first: other connections read the new ones only when the schema has
+  /// The old statistics are dropped first because other connections read new ones only if the schema has
   /// changed.
   func analyze(_ step: Step) throws -> String {
     let connection = try rawConnection()
@@ -61,7 +61,9 @@ extension Session {
     return "statistics gathered"
   }
 
-  /// Opens the store again with a pragma.
+  /// Reopens the store with a pragma.
+  ///
+  /// - Throws: An `NSError` if a context has unsaved changes, or if the store can't be reopened.
   func setPragma(_ step: Step) throws -> String {
     guard let value = step.text(of: .to) else { return "" }
     for named in stack.contexts {
@@ -86,7 +88,7 @@ extension Session {
       where: predicate)
   }
 
-  /// The session's own connection past the framework, opened at first need.
+  /// Returns the session's own SQLite connection, which is opened on first use.
   func rawConnection() throws -> RawConnection {
     if let raw { return raw }
     let made = try RawConnection(

@@ -3,11 +3,12 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Iterates over a result, or over the destinations of relationships of its objects, and reads nothing.
+  /// Enumerates a result, or the destinations of its objects' relationships, without reading attributes.
   ///
-  /// With `sort` the objects are put into that order in memory first, as by `sorted(using:)`.
-  /// Cost: of a batched result, one SELECT a page; of a relationship, its faults; of sorting, the faults of
-  /// all objects.
+  /// With `sort`, the objects are first sorted in memory, as by `sorted(using:)`.
+  ///
+  /// Cost: for a batched result, one SELECT per batch; for a relationship, its faults; for sorting, the faults
+  /// of all objects.
   func walk(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     let every = max(1, step.number(of: .every) ?? 1)
@@ -25,7 +26,7 @@ extension Session {
       walked += 1
       for path in paths { reached += object.count(through: path[...]) }
     }
-    // The last object's statement may be the one that was interrupted.
+    // The interrupted statement might be that of the last object.
     try interruption.check()
     let head = "walked \(NumberText.counted(walked, "object"))"
     return paths.isEmpty
@@ -33,7 +34,7 @@ extension Session {
       : "\(head), \(NumberText.grouped(reached)) through \(step.reads.joined(separator: ", "))"
   }
 
-  /// The objects as a Swift array, which a batched result is loaded for from end to end.
+  /// Returns the objects as a Swift array, which loads all batches of a batched result.
   private func array(of objects: StepObjects, _ context: NSManagedObjectContext) -> StepObjects {
     switch objects {
     case .batched(let objects): .objects(Array(objects))
@@ -42,14 +43,14 @@ extension Session {
     }
   }
 
-  /// The objects in an order that is made in memory, and noted where a fetch could have made it.
+  /// Returns the objects sorted in memory, and records the sort if a fetch could have performed it.
   private func sorted(
     _ objects: StepObjects, by keys: [SortKey], _ step: Step, _ input: StepInput
   ) throws -> StepObjects {
     let all = array(of: objects, input.context)
     guard case .objects(let list) = all else { return all }
     let descriptors = keys.map(\.descriptor)
-    // As `sorted(using:)` does it, but for Ctrl-C.
+    // Like `sorted(using:)`, but can be interrupted with Ctrl-C.
     let ordered = try list.enumerated().sorted { left, right in
       try interruption.check()
       for descriptor in descriptors {
@@ -71,10 +72,10 @@ extension Session {
     return .objects(ordered)
   }
 
-  /// Adds objects to to-many relationships, and takes objects out of them.
+  /// Adds objects to to-many relationships, and removes objects from them.
   ///
-  /// The objects of a named result go round the owners: of three owners the second gets every third
-  /// object, from the second on.
+  /// The objects of a named result are distributed among the owners in turn: of three owners, the second
+  /// gets every third object, starting with the second.
   func relate(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     var counts = (added: 0, removed: 0)
@@ -93,14 +94,14 @@ extension Session {
       }
       place += 1
     }
-    let words = [(counts.added, "related"), (counts.removed, "taken out")]
+    let words = [(counts.added, "related"), (counts.removed, "removed")]
       .filter { $0.0 > 0 }.map { "\(NumberText.counted($0.0, "object")) \($0.1)" }
     return words.isEmpty ? "nothing to relate" : words.joined(separator: ", ")
   }
 }
 
 extension ResolvedPath {
-  /// Whether it ends at an attribute with a column, or columns.
+  /// A Boolean value that indicates whether the path ends at a persistent attribute.
   fileprivate var isStoredAttribute: Bool {
     last is NSAttributeDescription && last?.isTransient == false
       && steps.allSatisfy { !$0.isTransient }
@@ -108,9 +109,9 @@ extension ResolvedPath {
 }
 
 extension StepInput {
-  /// Hands one owner's share of a named result to a body.
+  /// Calls a closure with each object in one owner's share of a named result.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: The number of objects.
   fileprivate func forEachShare(
     of name: String, at place: Int, of owners: Int, _ body: (NSManagedObject) -> Void
   ) -> Int {
@@ -125,13 +126,13 @@ extension StepInput {
 }
 
 extension NSManagedObject {
-  /// What changes a to-many relationship of either kind.
+  /// Returns a proxy to change an ordered or unordered to-many relationship.
   fileprivate func toMany(_ key: String) -> ToManyProxy {
     entity.relationshipsByName[key]?.isOrdered == true
       ? .list(mutableOrderedSetValue(forKey: key)) : .set(mutableSetValue(forKey: key))
   }
 
-  /// How many objects a path of relationships reaches; none of them is read.
+  /// Returns the number of objects that a path of relationships reaches, without reading the last ones.
   fileprivate func count(through path: ArraySlice<String>) -> Int {
     guard let key = path.first else { return 1 }
     let rest = path.dropFirst()
@@ -146,7 +147,7 @@ extension NSManagedObject {
   }
 }
 
-/// A to-many relationship while it is changed.
+/// A mutable proxy for a to-many relationship.
 private enum ToManyProxy {
   case set(NSMutableSet)
   case list(NSMutableOrderedSet)

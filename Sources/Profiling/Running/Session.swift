@@ -4,43 +4,48 @@ package import ProfileEvents
 package import ScenarioLanguage
 import WorkbenchText
 
-/// One cold stack over one store; steps run on it one at a time.
+/// A session that runs steps, one at a time, on one cold Core Data stack and its store.
 ///
-/// The runner makes one for each variant, the shell one for its life. Each step is one `performAndWait`
-/// block of its context, whose call site is the step's place; when it is over, every context has done
-/// what it had to do for the others. A named result is retained until `drop`, `reset`, or the end; nothing
-/// else retains objects. Use it from one thread at a time, not from the main queue's blocks.
+/// The runner creates a session for each variant; the shell creates one for its lifetime. Each step runs in
+/// one `performAndWait` block of its context, with the step's location as its call site. When a step ends,
+/// every context has completed its work for the others. A session retains named results until `drop`,
+/// `reset`, or its end, and retains no other objects. Use a session from one thread at a time, and not from
+/// blocks on the main queue.
 package final class Session {
   package let storeURL: URL
   package let model: NSManagedObjectModel
-  /// Whether the store is open read-only: no file in its folder changes, and saving fails.
+  /// A Boolean value that indicates whether the store is open read-only, so that no file in its folder is
+  /// modified and saving fails.
   package let isReadOnly: Bool
-  /// Whether the model is none of those that the store was made with.
+  /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
   package let ignoresVersions: Bool
-  /// The rows that were passed over, as no object can be of them; none where a store may be written.
+  /// The unmappable rows that were skipped; none if the store is writable.
   package let damagedRows = SkippedRows()
 
-  // Written by the +flows.
+  // The properties that the extensions in `Session+….swift` set.
   var stack: ColdStack
   var held: [String: HeldResult] = [:]
   var recordedSteps: [RecordedStep] = []
-  /// Opened at first need.
+  /// The session's own SQLite connection, which is opened on first use.
   var raw: RawConnection?
-  /// How the last step reached what it read, when that is not plain.
+  /// The routes of the last step, if entities don't determine them.
   var routes: [StepContext.Route] = []
-  /// How the last step sorted in memory what a fetch could have sorted.
+  /// The in-memory sort of the last step, if a fetch could have performed it.
   var sorting: StepContext.Sorting?
   let interruption: StepInterruption
 
   /// Opens a store.
   ///
-  /// Cost: reads the store's metadata and schema, which is housekeeping and not counted.
+  /// Cost: reads the store's metadata and schema, which is housekeeping that isn't counted.
+  ///
   /// - Parameters:
-  ///   - model: nil to use the one the store carries.
-  ///   - readOnly: whether to look at the store without changing a byte in its folder.
-  ///   - ignoresVersions: whether the model is none of those that the store was made with.
-  ///   - interruption: by which another thread may stop a step.
-  /// - Throws: the coordinator's `NSError`.
+  ///   - storeURL: The store file.
+  ///   - model: The model, or `nil` to use the one that the store contains.
+  ///   - readOnly: Whether to open the store without modifying any file in its folder.
+  ///   - ignoresVersions: Whether the model isn't the store's own.
+  ///   - sinks: Additional event sinks.
+  ///   - interruption: An object that lets another thread stop a step.
+  /// - Throws: The coordinator's `NSError`.
   package init(
     storeURL: URL, model: NSManagedObjectModel?, readOnly: Bool, ignoresVersions: Bool = false,
     sinks: [any EventSink] = [], interruption: StepInterruption = StepInterruption()
@@ -59,19 +64,19 @@ package final class Session {
     letEverythingGo()
   }
 
-  /// Adds a listener, such as a SQL log.
+  /// Adds an event sink, such as an SQL log.
   package func add(_ sink: any EventSink) {
     stack.hub.add(sink)
   }
 
-  /// Removes a listener; unknown ones are ignored.
+  /// Removes an event sink; one that wasn't added is ignored.
   package func remove(_ sink: any EventSink) {
     stack.hub.remove(sink)
   }
 
-  /// Everything since the session began.
+  /// A recording of everything since the session began.
   ///
-  /// Costs a copy and a sort of the events.
+  /// Cost: copies and sorts the events.
   package var recording: Recording {
     stack.recorder.recording(steps: recordedSteps, gauges: gauges)
   }
@@ -81,24 +86,24 @@ package final class Session {
     held.mapValues(\.shape)
   }
 
-  /// The results and contexts there are.
+  /// The names of the current results and contexts.
   package var knownNames: KnownNames {
     KnownNames(results: heldShapes, contexts: stack.shapes)
   }
 
-  /// Holds a result under a name; what had the name goes on its own context's queue.
+  /// Keeps a result under a name, and releases the previous result of that name on its context's queue.
   func hold(_ result: HeldResult, as name: String) {
     if let old = held[name], old.context != result.context { letGo(of: name) }
     held[name] = result
   }
 
-  /// Lets a named result go, on its context's queue.
+  /// Releases a named result on its context's queue.
   func letGo(of name: String) {
     guard let result = held[name] else { return }
     stack.context(result.context).performAndWait { held[name] = nil }
   }
 
-  /// Lets a context's results and objects go.
+  /// Releases the results and objects of a context.
   func letGo(ofContext name: String) {
     let context = stack.context(name)
     context.performAndWait {
@@ -107,7 +112,8 @@ package final class Session {
     }
   }
 
-  /// Objects must go on their context's queue, and before it.
+  /// Releases all results and objects, which must happen on their context's queue, and before the context is
+  /// released.
   private func letEverythingGo() {
     for named in stack.contexts.reversed() { letGo(ofContext: named.name) }
   }
@@ -125,7 +131,7 @@ extension Session {
     return "refreshed \(NumberText.counted(range.count, "object"))"
   }
 
-  /// Lets a named result go, or a context with everything that is its own.
+  /// Releases a named result, or a context with its results and objects.
   func drop(_ step: Step) -> String {
     if stack.shapes[step.subject] != nil {
       letGo(ofContext: step.subject)
@@ -136,7 +142,8 @@ extension Session {
     return "\(step.subject) released"
   }
 
-  /// Lets every name, object and unsaved change of a context go; the coordinator stays.
+  /// Resets a context, releasing its results and objects and discarding its unsaved changes; the coordinator
+  /// isn't affected.
   func letGo(_ input: StepInput) -> String {
     letGo(ofContext: input.contextName)
     return "every object released"
@@ -144,34 +151,35 @@ extension Session {
 }
 
 extension Session {
-  /// What one step caused.
+  /// Returns a recording of one step.
   ///
-  /// Costs a look at its own events, however long the session is.
+  /// Cost: linear in the number of the step's events, regardless of the session's length.
   package func recording(of step: RecordedStep) -> Recording {
     stack.recorder.recording(of: step, gauges: gauges)
   }
 
-  /// The step that ran last, one that failed included.
+  /// The last step that ran, even if it failed.
   package var lastStep: RecordedStep? { recordedSteps.last }
 
-  /// Interrupts the statement that a step runs; nil if its failure couldn't be reported.
+  /// Returns a closure that interrupts the statement that a step runs, or `nil` if the failure couldn't be
+  /// reported.
   ///
-  /// A fault can't throw. One that a reading step fires reads as empty, which harms nothing as
-  /// the step fails; one that a changing step fires must not, so that of those the writing alone is cut
-  /// off.
+  /// Firing a fault can't throw an error. An interrupted fault has empty values, which is harmless in a
+  /// step that only reads, because the step fails. It isn't in a step that changes data, of which only
+  /// the writing statements are interrupted.
   package func cut(_ step: Step) -> (@Sendable () -> Void)? {
     let name = knownNames.context(of: step)
     let context = stack.context(name)
     let coordinator = context.persistentStoreCoordinator
     switch step.verb {
-    // An error in opening is reported when the step runs.
+    // An error while opening the connection is reported when the step runs.
     case .sql, .index, .analyze: return (try? rawConnection())?.interruption
     case .save, .batchInsert, .batchUpdate, .batchDelete:
       return { coordinator?.interruptWriting() }
-    // A parent would give its child for a row what it could not read.
+    // A parent would pass the empty values of an interrupted fault to its child.
     case .touch, .walk: guard stack.shapes[name]?.parent == nil else { return nil }
     case .fetch, .count:
-      // Pending objects are compared in memory, where faults may fire.
+      // Objects with unsaved changes are compared in memory, which can fire faults.
       guard stack.contexts.count == 1, !context.performAndWait({ context.hasChanges }) else {
         return nil
       }
@@ -180,7 +188,7 @@ extension Session {
     return { coordinator?.interruptStatements() }
   }
 
-  /// Makes faults again of what a step was stopped at.
+  /// Turns the objects whose faults were interrupted back into faults.
   func revertInterruptedFaults() {
     for named in stack.contexts {
       named.context.performAndWait { named.context.revertInterruptedFaults() }
@@ -189,9 +197,10 @@ extension Session {
 }
 
 extension Session {
-  /// `registered` and `peak` of now: for each entity, for each context, and for all.
+  /// The current values of `registered` and `peak`, for each entity, each context, and in total.
   ///
-  /// Registered objects of all contexts are added up; a peak is the highest of any one context.
+  /// The total of `registered` is the sum over all contexts; that of `peak` is the highest value of any
+  /// single context.
   package var gauges: [ScopedMetric: Int] {
     var gauges: [ScopedMetric: Int] = [:]
     for named in stack.contexts {
@@ -211,14 +220,15 @@ extension Session {
     return gauges
   }
 
-  /// Pages of the store's file and of its log, and those that hold nothing, as they are now.
+  /// Returns the current numbers of pages in the store file, of pages in its WAL, and of free pages.
   ///
-  /// Cost: a look at two files and two pragmas on the session's own connection; nothing is counted.
-  /// - Throws: an `NSError` when the store cannot be opened once more.
+  /// Cost: the sizes of two files, and two pragmas on the session's own connection, which aren't counted.
+  ///
+  /// - Throws: An `NSError` if the connection can't be opened.
   package func pages() throws -> [ScopedMetric: Int] {
     let connection = try rawConnection()
     let pageSize = max(1, try connection.number(ofPragma: "page_size"))
-    // The log has a head of 32 bytes, and each page in it one of 24.
+    // A WAL has a header of 32 bytes, and each frame in it has one of 24 bytes.
     let log = max(0, Session.length(of: storeURL.path + "-wal") - 32)
     return [
       ScopedMetric(.filepages): Session.length(of: storeURL.path) / pageSize,
@@ -227,7 +237,7 @@ extension Session {
     ]
   }
 
-  /// In bytes; 0 for a file that doesn't exist.
+  /// Returns the length of a file in bytes, or 0 if it doesn't exist.
   private static func length(of path: String) -> Int {
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return (attributes?[.size] as? NSNumber)?.intValue ?? 0
@@ -250,9 +260,9 @@ extension Session {
   import Darwin
 #endif
 
-/// The clock that runs while the processor works for the calling thread, and stops while it waits.
+/// A clock that measures the processor time of the calling thread, which doesn't include waiting.
 enum ProcessorClock {
-  /// Nanoseconds of processor time that the thread has had.
+  /// Returns the thread's processor time, in nanoseconds.
   static func now() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -2,9 +2,9 @@ import OpenCoreData
 import ScenarioLanguage
 
 extension Step {
-  /// The request of a fetch or count step.
+  /// Returns the fetch request of a step.
   ///
-  /// - Throws: `PredicateSyntaxError` when its predicate cannot be read.
+  /// - Throws: A `PredicateSyntaxError` if the predicate can't be parsed.
   func request<Result>(for type: Result.Type) throws -> NSFetchRequest<Result> {
     let request = NSFetchRequest<Result>(entityName: subject)
     if let format = format(of: .predicate) {
@@ -23,7 +23,7 @@ extension Step {
       switch resultKind {
       case .ids: .managedObjectIDResultType
       case .dictionaries: .dictionaryResultType
-      // A count is executed by `count(for:)`.
+      // A count step calls `count(for:)`.
       case .objects, .count: .managedObjectResultType
       }
     request.propertiesToFetch = columns(of: .columns)?.map(\.property)
@@ -35,16 +35,16 @@ extension Step {
     return request
   }
 
-  /// The part of a result of so many objects that `limit` and `offset` leave.
+  /// Returns the range of a result with a number of objects that `limit` and `offset` select.
   func part(of count: Int) -> Range<Int> {
     let start = min(number(of: .offset) ?? 0, count)
-    // As with a request, a limit of 0 is none.
+    // As in a request, 0 means no limit.
     let limit = number(of: .limit) ?? 0
     return start..<(limit == 0 ? count : min(count, start + min(limit, count)))
   }
 }
 
 extension SortKey {
-  /// What a request, or the sorting of an array, takes.
+  /// The sort descriptor for a request or for sorting an array.
   var descriptor: NSSortDescriptor { NSSortDescriptor(key: keyPath, ascending: isAscending) }
 }

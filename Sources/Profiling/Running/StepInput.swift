@@ -1,22 +1,24 @@
 import OpenCoreData
 import ScenarioLanguage
 
-/// What a step is given in addition to its words: the context it runs in, and the results it names.
+/// The input of a step: the context it runs in, and the results it names.
 struct StepInput {
   let context: NSManagedObjectContext
   /// The context's name.
   let contextName: String
-  /// The objects of the step's subject; empty when it has none.
+  /// The objects of the step's subject; empty if it has none.
   let objects: StepObjects
-  /// The results that its assignments name.
+  /// The results that the step's assignments and removals name.
   let named: [String: StepObjects]
 }
 
 extension Session {
-  /// What a step is given, before its block begins: objects of other contexts become IDs here, on their
-  /// own queues.
+  /// Returns the input of a step.
   ///
-  /// - Throws: an `NSError` for objects that the step's context cannot know.
+  /// Call it before the step's `performAndWait` block: it gets the object IDs of objects of other contexts on
+  /// their own queues.
+  ///
+  /// - Throws: An `NSError` if the step's context can't use the objects of a result.
   func input(of step: Step) throws -> StepInput {
     let name = knownNames.context(of: step)
     var named: [String: StepObjects] = [:]
@@ -52,12 +54,12 @@ extension Session {
       return .ids(try adopt(ids, of: result, in: context))
     case .batched:
       throw StepInput.error(
-        "`\(name)` is read in batches, which belong to the context `\(result.context)`. Fetch it in "
-          + "`\(context)`, or fetch IDs.")
+        "`\(name)` is a batched result, which belongs to the context `\(result.context)`. Fetch it in "
+          + "`\(context)`, or fetch object IDs.")
     }
   }
 
-  /// IDs as a context of another coordinator names the same rows.
+  /// Returns the object IDs of the same rows for a context of another coordinator.
   private func adopt(
     _ ids: [NSManagedObjectID], of result: HeldResult, in context: String
   ) throws -> [NSManagedObjectID] {
@@ -72,7 +74,7 @@ extension Session {
 }
 
 extension StepInput {
-  /// An error of a step that cannot be carried out.
+  /// Returns an error for a step that can't be performed.
   static func error(_ message: String) -> NSError {
     NSError(
       domain: NSCocoaErrorDomain, code: NSCoreDataError,
@@ -80,11 +82,11 @@ extension StepInput {
   }
 }
 
-/// The objects that a step works on, as the step's own context knows them.
+/// The objects that a step works on, in a form that the step's context can use.
 enum StepObjects {
   case objects([NSManagedObject])
   case batched(BatchedFetchResult<NSManagedObject>)
-  /// Objects of another context, or IDs: each is asked of the context by its ID.
+  /// The IDs of objects to get from the context.
   case ids([NSManagedObjectID])
 
   var count: Int {
@@ -95,9 +97,9 @@ enum StepObjects {
     }
   }
 
-  /// One of them.
+  /// Returns the object at an index.
   ///
-  /// Cost: of a batched result, one SELECT if its batch isn't loaded; otherwise nothing.
+  /// Cost: for a batched result, one SELECT if the object's batch isn't loaded; otherwise, none.
   func object(at index: Int, in context: NSManagedObjectContext) -> NSManagedObject {
     switch self {
     case .objects(let objects): objects[index]
@@ -106,7 +108,7 @@ enum StepObjects {
     }
   }
 
-  /// Passes objects to a body, in the order of the indexes, and retains none of them.
+  /// Calls a closure with the objects, in the order of the indexes, and retains none of them.
   func forEach(
     at indexes: some Sequence<Int>, in context: NSManagedObjectContext,
     _ body: (NSManagedObject) throws -> Void
@@ -114,7 +116,7 @@ enum StepObjects {
     for index in indexes { try body(object(at: index, in: context)) }
   }
 
-  /// One object, counted round and round; nil when there is none.
+  /// Returns the object at an index modulo the count, or `nil` if there are no objects.
   func object(cycling index: Int, in context: NSManagedObjectContext) -> NSManagedObject? {
     count > 0 ? object(at: index % count, in: context) : nil
   }
@@ -128,18 +130,18 @@ struct HeldResult {
     case batched(BatchedFetchResult<NSManagedObject>)
     case ids([NSManagedObjectID])
     case dictionaries([[String: Any]])
-    /// A save's did-save notification; nil when there was nothing to save.
+    /// A did-save notification, or `nil` if there was nothing to save.
     case save(Notification?)
-    /// What a batch request did, under the key of its notification.
+    /// The object IDs that a batch request changed, with their key in a change notification.
     case rows(key: String, [NSManagedObjectID])
   }
 
   var content: Content
-  /// The entity that was fetched, inserted or changed; empty for a save.
+  /// The name of the entity that was fetched, inserted, or changed; empty for a save.
   var entity: String
-  /// The name of the context it belongs to.
+  /// The name of the result's context.
   var context: String
-  /// The fetch that brought it; nil for what no fetch brought.
+  /// The fetch that returned the result, or `nil` if it isn't from a fetch.
   var fetch: Step?
 
   var shape: HeldShape {
@@ -165,26 +167,31 @@ struct HeldResult {
   }
 }
 
-/// Notes on which key path a step was reading while events happened.
+/// Records on which key path a step was reading when events occurred.
 ///
-/// Needed only where a step reaches one entity in several ways, so that an event's entity isn't enough to know
-/// which; it costs two accesses of the recorder for each value read.
+/// It's needed only if a step reaches one entity through several key paths, so that an event's entity doesn't
+/// determine its path. Cost: two accesses to the recorder for each value read.
 final class AccessPathRecorder {
   private let recorder: Recorder
   private let paths: [[StepContext.Path]]
   private(set) var routes: [StepContext.Route] = []
 
-  /// - Parameter paths: for each key path of the step, the ways to the objects on it.
+  /// Creates a recorder of access paths.
+  ///
+  /// - Parameters:
+  ///   - recorder: The recorder of the session's events.
+  ///   - paths: The paths to the objects on each key path of the step.
   init(recorder: Recorder, paths: [[StepContext.Path]]) {
     self.recorder = recorder
     self.paths = paths
   }
 
-  /// Reads one key of an object.
+  /// Calls a closure that reads one key of an object, and records the route of the events that it causes.
   ///
   /// - Parameters:
-  ///   - index: the key path's number among those of the step.
-  ///   - depth: relationships passed before this key.
+  ///   - index: The index of the key path among those of the step.
+  ///   - depth: The number of relationships before the key.
+  ///   - body: The closure that reads the value.
   func reading(_ index: Int, at depth: Int, _ body: () -> Any?) -> Any? {
     guard depth > 0, paths[index].indices.contains(depth - 1) else { return body() }
     let before = recorder.mark

@@ -2,21 +2,22 @@ package import OpenCoreData
 import SQLiteDriver
 import Synchronization
 
-/// Asks a running step to stop before its next object.
+/// Interrupts a running step before its next object.
 ///
-/// Any thread may ask. A running statement is interrupted where its failure can be reported; that of a fault which
-/// a changing step fires runs to its end, as a fault whose SELECT failed has no value to give.
+/// You can use it from any thread. A running statement is interrupted only if its failure can be reported. The
+/// SELECT of a fault that a changing step fires runs to completion, because the fault would have no values if
+/// it failed.
 package final class StepInterruption: Sendable {
   private let isAsked = Atomic(false)
-  /// Cuts off the statement that runs now.
+  /// A closure that interrupts the running statement.
   private let cut = Mutex<(@Sendable () -> Void)?>(nil)
 
   package init() {}
 
-  /// The code of the error that an interrupted step fails with, which is Apple's for a cancelled one.
+  /// The code of the error of an interrupted step, which is Apple's code for user cancellation.
   package static let code = CocoaError.Code.userCancelled.rawValue
 
-  /// Asks the step that runs to stop.
+  /// Requests that the running step stop.
   package func ask() {
     isAsked.store(true, ordering: .relaxed)
     cut.withLock { $0?() }
@@ -24,7 +25,10 @@ package final class StepInterruption: Sendable {
 
   /// Runs work whose statements can be interrupted.
   ///
-  /// - Parameter cut: cuts it off, from any thread; harmless when no statement runs.
+  /// - Parameters:
+  ///   - cut: A closure that interrupts the running statement. It can be called from any thread, and has no
+  ///     effect if no statement is running.
+  ///   - body: The work.
   package func cutting<Result>(
     _ cut: @escaping @Sendable () -> Void, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -33,25 +37,25 @@ package final class StepInterruption: Sendable {
     return try body()
   }
 
-  /// Whether an error says that work was interrupted, between two objects or in a statement.
+  /// Returns whether an error indicates an interruption, between two objects or in a statement.
   package static func isBehind(_ error: NSError) -> Bool {
     error.code == code || error.isInterruptedStatement
       || (error.domain == NSSQLiteErrorDomain
         && error.code == Int(ResultCode.interrupt.rawValue))
   }
 
-  /// Forgets what was asked before.
+  /// Clears earlier requests to stop.
   package func clear() {
     isAsked.store(false, ordering: .relaxed)
   }
 
-  /// Goes on, or stops the step.
+  /// Checks for a request to stop the step.
   ///
-  /// - Throws: an `NSError` with `code` when the step is to stop.
+  /// - Throws: An `NSError` with `code` if the step should stop.
   package func check() throws {
     guard isAsked.load(ordering: .relaxed) else { return }
     throw NSError(
       domain: NSCocoaErrorDomain, code: StepInterruption.code,
-      userInfo: [NSLocalizedDescriptionKey: "It was interrupted; what it did until then stays."])
+      userInfo: [NSLocalizedDescriptionKey: "The step was interrupted. Its changes so far remain."])
   }
 }

@@ -6,24 +6,26 @@ package import ScenarioLanguage
 import StatementAnalysis
 import WorkbenchText
 
-/// Runs one variant, cold, on a copy of the data, and puts its result together.
+/// Runs one variant, cold, on a copy of the data, and collects its result.
 struct VariantRun {
   let variant: Variant
-  /// The variant's steps in their order, their numbers worked out.
+  /// The variant's steps, in order and with resolved numbers.
   let steps: [Step]
   let model: NSManagedObjectModel
   let scope: CountExpressionScope
-  /// The scenario file as it was given, for the places of expectations.
+  /// The path of the scenario file, as specified by the user, for the locations of expectations.
   let path: String
-  /// What the scenario does not want to hear of.
+  /// The findings that the scenario suppresses.
   var silence: [FindingSuppression] = []
-  /// The metrics of pages that any variant of the scenario asks for.
+  /// The page metrics that any variant of the scenario expects.
   var pages: Set<Metric> = []
 
+  /// Runs the variant and returns its result.
+  ///
   /// - Parameters:
-  ///   - storeURL: the copy, which the variant may change.
-  ///   - sink: receives the events in addition to the recorder.
-  /// - Throws: `StepFailure`, `CountExpressionError`, the framework's `NSError`.
+  ///   - storeURL: The copy of the data, which the variant can change.
+  ///   - sink: An event sink in addition to the recorder.
+  /// - Throws: A `StepFailure`, a `CountExpressionError`, or an `NSError` of the framework.
   func result(on storeURL: URL, telling sink: (any EventSink)? = nil) throws -> VariantResult {
     var result = VariantResult(name: variant.name, why: variant.why)
     result.set = variant.set.map(\.text)
@@ -33,7 +35,7 @@ struct VariantRun {
     let (recording, outcomes, plans) = try record(on: storeURL, sink)
     result.take(recording)
     for metric in pages { result.metrics[metric] = recording.value(of: metric) }
-    // The session is closed by now, so that looking sees everything and changes nothing.
+    // The session is closed, so the store is complete and can be opened read-only.
     result.statements = try PlanReader(storeURL: storeURL).explain(result.statements)
     let work = FinishedWork(recording: recording, steps: outcomes.map(\.step), model: model)
     let found = FindingSearch.all(
@@ -89,7 +91,7 @@ struct VariantRun {
     return lines
   }
 
-  /// Those that an expectation asked for, and the peaks of the fetched entities.
+  /// Returns the values of the scoped metrics that expectations use, and the peaks of the fetched entities.
   private func scopedMetrics(of recording: Recording) -> [ScopedMetric: Int] {
     var wanted = variant.expect.expectations.map(\.scoped).filter { $0.scope != .all }
     for step in steps where step.verb == .fetch {
@@ -136,10 +138,10 @@ struct VariantRun {
   }
 }
 
-/// The plans of the SELECTs that a variant's steps ran, asked for right after each step.
+/// The plans of the SELECTs that a variant's steps ran, which are read right after each step.
 ///
-/// Asking goes past the framework and costs the step nothing. A plan is that of the store as it was then:
-/// a later step may make an index or drop one.
+/// A plan is read right after its step because later steps can create or drop indexes. Reading plans bypasses
+/// the framework and doesn't add to the step's cost.
 struct StepPlans {
   /// A SELECT and its plan.
   struct Explained {
@@ -149,9 +151,9 @@ struct StepPlans {
 
   private var bySteps: [(step: RecordedStep, statements: [Explained])] = []
 
-  /// Asks for the plans of what a step has run.
+  /// Adds the plans of the SELECTs that a step ran.
   ///
-  /// - Throws: `SQLiteError` when the file cannot be opened.
+  /// - Throws: A `SQLiteError` if the file can't be opened.
   mutating func add(_ outcome: StepOutcome, of slice: Recording, at storeURL: URL) throws {
     let reader = try PlanReader(storeURL: storeURL, isOpenElsewhere: true)
     let selects = slice.statementShapes.filter { $0.kind == .select }
@@ -165,21 +167,23 @@ struct StepPlans {
       ))
   }
 
-  /// The SELECTs of the steps of a name; all of them for nil.
+  /// Returns the SELECTs of the steps with a name, or of all steps for `nil`.
   func statements(of name: String?) -> [Explained] {
     bySteps.filter { name == nil || $0.step.name == name }.flatMap(\.statements)
   }
 
-  /// The SELECTs of one step.
+  /// Returns the SELECTs of one step.
   func statements(of step: RecordedStep) -> [Explained] {
     bySteps.first { $0.step == step }?.statements ?? []
   }
 }
 
 extension PlanRequirement {
-  /// Whether plans obey, and what was found in them, in a few words.
+  /// Returns whether plans meet the requirement, and a short description of the actual plans.
   ///
-  /// - Parameter entities: the names of the model's entities, which are part of an index's name.
+  /// - Parameters:
+  ///   - statements: The statements with their plans.
+  ///   - entities: The names of the model's entities, which are part of an index's name.
   func judge(
     _ statements: [StepPlans.Explained], entities: [String]
   ) -> (holds: Bool, found: String) {
@@ -213,40 +217,41 @@ extension PlanRequirement {
 }
 
 extension QueryPlan {
-  /// How its tables are accessed: the indexes, and the primary key and automatic indexes by these words.
+  /// The ways in which the plan accesses tables: names of indexes, `primary key`, and `automatic index`.
   fileprivate var ways: [String] {
     indexes + (searchesPrimaryKey ? ["primary key"] : [])
       + (usesAutomaticIndex ? ["automatic index"] : [])
   }
 }
 
-/// What came of one step.
+/// The outcome of one step.
 package struct StepOutcome: Sendable {
   package var step: Step
-  /// `moods: 5,000 Mood, all faults`.
+  /// A summary of the result: `moods: 5,000 Mood, all faults`.
   package var summary: String
   package var costs: Costs
   package var findings: [Finding]
-  /// Which events of the session's recording are the step's.
+  /// The recorded step, which determines its range of events.
   package var recorded: RecordedStep
-  /// `registered` and `peak` right after it; read only when it has expectations of its own.
+  /// The gauges right after the step, which are read only if the step has its own expectations.
   package var gauges: [ScopedMetric: Int] = [:]
-  /// The code it failed with, when it was to fail; nil when it went well.
+  /// The error code of a step with `fails`, or `nil` if it didn't fail.
   package var failureCode: Int?
 
-  /// Whether it failed exactly if it was to fail, and with that code.
+  /// A Boolean value that indicates whether the step failed with the code in `fails`, or succeeded if it has
+  /// no `fails`.
   package var holds: Bool { failureCode == step.fails }
 }
 
-/// A step that could not be run to its end.
+/// An error that indicates that a step failed.
 package struct StepFailure: Error, CustomStringConvertible {
   /// The step as one line.
   package let step: String
   package let location: CallSite
-  /// What the framework threw.
+  /// The error that the framework threw.
   package let error: NSError
 
-  /// Place, step, and the error in words with its code.
+  /// A message with the location, the step, the error's description, and its domain and code.
   package var description: String {
     "\(location): `\(step)` failed: \(ErrorText.of(error)) (\(error.domain) \(error.code))"
   }

@@ -7,10 +7,11 @@ import WorkbenchText
 
 /// The source of the statements that `cdprof advise` analyzes.
 package enum WorkToAdvise {
-  /// Runs a scenario, all variants, and looks for indexes for what they all did together.
+  /// Runs all variants of a scenario, and returns index advice for all their statements together.
   ///
-  /// The variants' stores are copies; indexes are tried on the scenario's data as it was made.
-  /// - Throws: as `ScenarioRunner.run`, `IndexAdvisor.init`.
+  /// Indexes are tried on the scenario's original data, not on the variants' copies.
+  ///
+  /// - Throws: The same errors as `ScenarioRunner.run` and `IndexAdvisor.init`.
   package static func advice(for scenario: Scenario, scale: Int = 1) throws -> IndexAdvice {
     let folder = try ScratchFolders.make()
     defer { ScratchFolders.remove(folder) }
@@ -20,13 +21,14 @@ package enum WorkToAdvise {
     return try IndexAdvisor(storeURL: runner.storeURL).advice(on: statements)
   }
 
-  /// Runs steps on a read-only store, and tries indexes for their statements.
+  /// Runs steps on a read-only store, and returns index advice for their statements.
   ///
   /// - Parameters:
-  ///   - lines: Steps as the shell takes them.
-  ///   - sql: additional SELECT statements, as captured from a log.
-  /// - Throws: `InvalidInputError`; `CommandFailure` for a step that cannot be understood and for a statement that
-  ///   isn't a SELECT; `StepFailure`, `SQLiteError`.
+  ///   - url: The store file.
+  ///   - lines: The steps, as shell lines.
+  ///   - sql: Additional SELECT statements, such as from a log.
+  /// - Throws: An `InvalidInputError`; a `CommandFailure` if a step can't be parsed or a statement isn't a SELECT;
+  ///   a `StepFailure`; or a `SQLiteError`.
   package static func advice(
     forStore url: URL, lines: [String], sql: [String] = []
   ) throws -> IndexAdvice {
@@ -45,7 +47,7 @@ package enum WorkToAdvise {
     for statement in statements where !statement.reads {
       throw CommandFailure(
         "indexes are tried only for SELECT statements, not for: \(statement.sql)",
-        nextStep: "give the SELECT, or run a step that makes it")
+        nextStep: "pass the SELECT, or run a step that executes it")
     }
     if !lines.isEmpty {
       let session = try Session(storeURL: url, model: nil, readOnly: true)

@@ -28,7 +28,7 @@ struct ContextStepTests {
         "count Mood where \"latitude == 2\" in sync",
       ],
       summaries: [
-        0: "sync made", 4: "saved: 1 updated", 6: "failed with 133020, as it should",
+        0: "sync created", 4: "saved: 1 updated", 6: "failed with 133020, as expected",
         7: "main changed", 8: "saved: 1 updated", 10: "1 Mood",
       ]),
     Story(
@@ -39,7 +39,7 @@ struct ContextStepTests {
         "save in other", "set mine with latitude 2", "save fails 133020",
         "context main policy rollback", "save", "count Mood where \"latitude == 1\"",
       ],
-      summaries: [6: "failed with 133020, as it should", 9: "1 Mood"]),
+      summaries: [6: "failed with 133020, as expected", 9: "1 Mood"]),
     Story(
       name: "objects go to other contexts by their IDs",
       lines: [
@@ -53,7 +53,7 @@ struct ContextStepTests {
       summaries: [
         2: "read 1 key path of 3 objects", 4: "saved: 3 updated", 5: "3 Mood",
         7: "read 1 key path of 2 objects", 10: "read 1 key path of 3 objects",
-        12: "failed with 134060, as it should", 14: "read 1 key path of 1 object",
+        12: "failed with 134060, as expected", 14: "read 1 key path of 1 object",
       ]),
     Story(
       name: "a merge takes over what a save has changed",
@@ -68,7 +68,7 @@ struct ContextStepTests {
       summaries: [
         4: "saved: 2 updated", 5: "merged saved", 7: "nothing to save",
         8: "nothing was saved, so there's nothing to merge", 9: "changed: 2 Mood updated",
-        10: "merged changed by IDs", 13: "saved: 2 updated", 14: "sync released",
+        10: "merged changed by object ID", 13: "saved: 2 updated", 14: "sync released",
       ]),
     Story(
       name: "undo and redo go by steps",

@@ -88,7 +88,7 @@ struct ScenarioRunnerTests {
       misses.differences[0].hasPrefix(
         "12 misses: 12 x fault Country (miss) from wrong.yml:6 touch moods; first at "))
     #expect(expectations[1].differences.count == 1)
-    #expect(expectations[4].differences == ["the context registered 24 at once"])
+    #expect(expectations[4].differences == ["the context had 24 registered objects at once"])
     #expect(
       expectations[5].expected == .names([])
         && expectations[5].found == .names(["fault-storm(Mood.country)"]))
@@ -125,7 +125,7 @@ struct ScenarioRunnerTests {
     #expect(differences[1] == ["1 save from wrong.yml:11 save"])
     #expect(differences[2].count == 2)
     #expect(differences[2][0].hasPrefix("4 INSERTs: 4 x insert Person from wrong.yml:11 save"))
-    #expect(differences[2][1].hasPrefix("3 INSERTs: 3 x insert links of "), "\(differences[2])")
+    #expect(differences[2][1].hasPrefix("3 INSERTs: 3 x insert join rows of "), "\(differences[2])")
     #expect(differences[3] == ["no such events were recorded"])
   }
 
@@ -280,7 +280,7 @@ struct ScenarioRunnerTests {
     let findings = try #require(result.variants[0].expectations.last)
     #expect(!findings.holds)
     #expect(findings.differences.count == 2)
-    #expect(findings.differences[0] == "fault-storm(Mood.country) did not fire")
+    #expect(findings.differences[0] == "fault-storm(Mood.country) didn't fire")
     #expect(findings.differences[1].hasPrefix("fault-storm(Mood) fired: 24 single-row SELECTs"))
   }
 

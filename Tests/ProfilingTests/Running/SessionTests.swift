@@ -158,7 +158,7 @@ struct SessionTests {
     #expect(outcomes[3].costs.counters.saves == 0)
     #expect(outcomes[4].summary == "mine: 11 Mood, 10 faults")
     #expect(outcomes[5].summary == "set 2 properties of 4 objects")
-    #expect(outcomes[6].summary == "1 object marked as deleted")
+    #expect(outcomes[6].summary == "1 object marked for deletion")
     #expect(outcomes[7].costs.counters.deletes == 1)
     #expect(outcomes[8].summary == "4 Mood")
     #expect(outcomes[9].summary == "202 Mood")
@@ -207,9 +207,9 @@ struct SessionTests {
       ],
       in: session)
     #expect(outcomes.map(\.holds) == [true, true, false, true, true, false])
-    #expect(outcomes[1].summary == "failed with 1560, as it should")
+    #expect(outcomes[1].summary == "failed with 1560, as expected")
     #expect(outcomes[2].failureCode == 1560)
-    #expect(outcomes[5].summary == "nothing to save, though it was to fail with 1")
+    #expect(outcomes[5].summary == "nothing to save, but was expected to fail with 1")
     #expect(throws: StepFailure.self) { try run(["insert Mood", "save"], in: session) }
     withExtendedLifetime(folder) {}
   }

@@ -65,7 +65,7 @@ struct StoreStepTests {
     #expect(outcomes[2].summary == "5 objects related")
     #expect(outcomes[3].summary == "saved: 5 inserted, 2 updated")
     #expect(outcomes[4].summary == "5 Mood")
-    #expect(outcomes[5].summary == "5 objects taken out")
+    #expect(outcomes[5].summary == "5 objects removed")
     #expect(outcomes[6].holds)
   }
 
@@ -100,7 +100,7 @@ struct StoreStepTests {
       "index Mood keys date where \"latitude > 1\" as partial",
       "sql \"SELECT sql FROM sqlite_master WHERE name = 'Z_Mood_partial'\"",
     ])
-    #expect(outcomes[0].summary == "index Z_Mood_byLatitude made")
+    #expect(outcomes[0].summary == "index Z_Mood_byLatitude created")
     #expect(outcomes[3].summary == "index Z_Mood_byLatitude dropped")
     #expect(
       outcomes[6].summary
