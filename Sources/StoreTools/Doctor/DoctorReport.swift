@@ -1,38 +1,40 @@
 package import Foundation
 import WorkbenchText
 
-/// What the doctor found.
+/// The findings in a store.
 ///
-/// Values only; made by `StoreDoctor`, printed by `DoctorText` and `DoctorJSON`.
+/// `StoreDoctor` creates a report, and `DoctorText` and `DoctorJSON` print it.
 package struct DoctorReport: Sendable {
   package var url: URL
-  /// Whether the store carries no model that can be read: attributes and relationships are then
-  /// guessed from the tables, and checks that need a model are skipped.
+  /// A Boolean value that indicates whether the store has no readable model.
+  ///
+  /// If so, attributes and relationships are inferred from the tables, and checks that need a model are
+  /// skipped.
   package var isGuessed: Bool
-  /// In the order of the rules.
+  /// The findings, in the order of the rules.
   package var findings: [DoctorFinding]
 
-  /// Whether nothing is wrong.
+  /// A Boolean value that indicates whether there are no findings.
   package var isSound: Bool { findings.isEmpty }
 }
 
-/// One thing that is wrong with a store.
+/// A problem of a store.
 package struct DoctorFinding: Sendable, Equatable {
-  /// Which rule found it.
+  /// The rule that detected the problem.
   package var rule: DoctorRuleName
-  /// The entity it is about; nil when it is about the file.
+  /// The affected entity, or `nil` if the problem affects the file.
   package var entity: String?
-  /// The property it is about.
+  /// The affected property.
   package var property: String?
-  /// The table it was seen in.
+  /// The affected table.
   package var table: String?
-  /// How many rows, files or indexes are concerned.
+  /// The number of affected rows, files, or indexes.
   package var count: Int
-  /// Some of them: object URIs, names of files, SQLite's own words.
+  /// Examples, such as object URIs, file names, or SQLite's messages.
   package var examples: [String]
-  /// What is wrong, in a sentence without a full stop.
+  /// The description of the problem, without a period.
   package var message: String
-  /// What to do now, in a sentence without a full stop.
+  /// The next step for the user, without a period.
   package var nextStep: String
 
   init(
@@ -52,63 +54,63 @@ package struct DoctorFinding: Sendable, Equatable {
   private static let exampleLimit = 5
 }
 
-/// One thing to look for.
+/// A rule that detects problems of a store.
 protocol DoctorRule: Sendable {
-  /// The problems that this rule finds; empty for a valid store.
+  /// Returns the problems that the rule detects; none for a valid store.
   ///
-  /// - Throws: `SQLiteError` where the file cannot be read.
+  /// - Throws: A `SQLiteError` if the file can't be read.
   func findings(in store: ExaminedStore) throws -> [DoctorFinding]
 }
 
-/// What `cdprof doctor` looks for, in the order in which it looks.
+/// The names of the rules of `cdprof doctor`, in the order in which they're applied.
 package enum DoctorRuleName: String, CaseIterable, Sendable {
-  /// Pages, records and indexes that contradict each other.
+  /// Corrupt pages, records, and indexes.
   case integrity
-  /// Metadata without a row, a UUID or a readable property list.
+  /// Metadata without a row, a UUID, or a readable property list.
   case metadata
-  /// A model inside the store that cannot be read, or that wants what the file does not have.
+  /// A store's model that can't be read or doesn't match the tables.
   case model
-  /// `Z_PRIMARYKEY` that contradicts itself or the model.
+  /// A `Z_PRIMARYKEY` table that's inconsistent, or inconsistent with the model.
   case entityList = "entity-list"
   /// Rows whose `Z_ENT` isn't an entity of their table.
   case entityNumber = "entity-id"
-  /// `Z_MAX` below the largest key in use: the next object would get a key that is taken.
+  /// A `Z_MAX` below the largest primary key, so that new objects would reuse keys.
   case keyMaximum = "primary-key-counter"
-  /// Values of a kind that their attribute cannot have.
+  /// Values of a type that their attribute can't have.
   case valueType = "value-type"
-  /// Mandatory attributes and to-ones that are NULL.
+  /// Required attributes and to-one relationships that are NULL.
   case missingValue = "missing-value"
-  /// To-one keys without a row, or of a row of another entity.
+  /// To-one values that refer to a missing row or a row of another entity.
   case danglingKey = "dangling-key"
-  /// Rows of a join table without one of their objects.
+  /// Join rows that refer to a missing object.
   case orphanedJoin = "orphaned-join"
-  /// Members of ordered relationships without a place, or with another's.
+  /// Members of ordered relationships without an order key, or with that of another member.
   case orderPlace = "order-key"
-  /// One-to-one relationships whose other side says something else.
+  /// Relationships whose inverse doesn't match.
   case oneSidedInverse = "one-sided-inverse"
-  /// Values whose file outside of the store is missing.
+  /// Externally stored values whose file is missing.
   case externalFileMissing = "external-file-missing"
-  /// Files outside of the store that no value names.
+  /// External data files that no value refers to.
   case externalFileUnowned = "external-file-unowned"
-  /// Values that may be outside of the store and do not say where they are.
+  /// Values with an invalid external-storage marker.
   case externalPrefix = "external-prefix"
-  /// Indexes that the model asks for and the file lacks.
+  /// Missing indexes of the model.
   case indexMissing = "index-missing"
-  /// Triggers of derived attributes and ranges that the file lacks.
+  /// Missing triggers of derived attributes and R-trees.
   case triggerMissing = "trigger-missing"
-  /// Indexes that the model does not declare and that another index makes redundant.
+  /// Redundant indexes that the model doesn't declare.
   case indexRedundant = "index-redundant"
-  /// Equal values under a uniqueness constraint.
+  /// Equal values that violate a uniqueness constraint.
   case duplicateValues = "duplicate-values"
-  /// Derived attributes that are not what their formula gives.
+  /// Derived attributes that differ from the result of their formula.
   case derivedValue = "derived-value"
-  /// History that does not fit the rows or itself.
+  /// History that's inconsistent with the rows or with itself.
   case history
 }
 
-/// A doctor's report as a person reads it in a terminal.
+/// The text format of a doctor's report.
 package enum DoctorText {
-  /// The lines, without ends of line.
+  /// Returns the lines of a report, without newlines.
   package static func lines(_ report: DoctorReport) -> [String] {
     let head =
       report.isSound
@@ -130,9 +132,9 @@ package enum DoctorText {
   }
 }
 
-/// A doctor's report as JSON: one object with sorted keys.
+/// The JSON format of a doctor's report.
 package enum DoctorJSON {
-  /// The text, with an end of line.
+  /// Returns a report as one JSON object with sorted keys, followed by a newline.
   package static func data(_ report: DoctorReport) throws -> Data {
     try JSONOutput.lines(Document(report))
   }

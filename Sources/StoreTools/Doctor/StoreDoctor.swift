@@ -3,11 +3,11 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// Looks for what is wrong with a store.
+/// Checks a store for corruption and inconsistencies.
 ///
-/// Looks only: no byte in the store's folder changes, and nothing is mended.
+/// It doesn't modify any file in the store's folder, and doesn't repair anything.
 package enum StoreDoctor {
-  /// The rules that need to know how the store is built.
+  /// The rules that need the store's structure.
   private static let rules: [any DoctorRule] = [
     EntityListRule(),
     EntityNumberRule(),
@@ -28,10 +28,11 @@ package enum StoreDoctor {
     HistoryRule(),
   ]
 
-  /// Examines a store.
+  /// Checks a store and returns a report.
   ///
-  /// Cost: reads the whole file once for its integrity, and each table some times.
-  /// - Throws: `InvalidInputError` when there's no file, or it isn't a Core Data store at all.
+  /// Cost: reads the whole file once for SQLite's integrity check, and each table several times.
+  ///
+  /// - Throws: An `InvalidInputError` if the file doesn't exist or isn't a Core Data store.
   package static func examine(_ url: URL) throws -> DoctorReport {
     var findings: [DoctorFinding] = []
     if let problem = StoreFileProblem.examine(path: url.relativePath) {
@@ -82,7 +83,7 @@ package enum StoreDoctor {
       do {
         findings += try rule.findings(in: store)
       } catch let error as SQLiteError where error.isDamage {
-        // What one rule cannot read, another may not need.
+        // Other rules might not need the corrupt part.
         if !findings.contains(where: { $0.rule == .integrity }) {
           findings.append(IntegrityCheck.finding([error.message]))
         }
@@ -93,35 +94,35 @@ package enum StoreDoctor {
 }
 
 extension SQLiteError {
-  /// Whether the file is to blame.
+  /// A Boolean value that indicates whether the file is corrupt.
   fileprivate var isDamage: Bool {
     code.primary == .corrupt || code.primary == .notADatabase
   }
 }
 
-/// A store under examination: its file, opened read-only, and its structure.
+/// A store to check: its file, opened read-only, and its structure.
 struct ExaminedStore: Sendable {
   let url: URL
   let connection: Connection
   let anatomy: StoreAnatomy
-  /// In upper case.
+  /// The names of the tables, in uppercase.
   let tables: Set<String>
-  /// The store's identity in URIs; `?` when it cannot be read.
+  /// The store's UUID in URIs, or `?` if it can't be read.
   let uuid: String
-  /// Whether this framework made the file, so that names of triggers are known.
+  /// A Boolean value that indicates whether OpenCoreData created the file, so that names of triggers are known.
   let isMadeHere: Bool
 
   var mapping: SQLModel { anatomy.mapping }
 
-  /// The entities at the top of their hierarchies: one a table.
+  /// The root entities, one for each table.
   var roots: [SQLEntity] { mapping.entities.filter { $0.superentity == nil } }
 
-  /// The attributes and to-one relationships with a column, each once, where they are declared.
+  /// The columns of attributes and to-one relationships, each with the entity that declares it.
   var columns: [(entity: SQLEntity, column: SQLColumn)] {
     mapping.entities.flatMap { entity in entity.ownColumns.map { (entity, $0) } }
   }
 
-  /// The to-many relationships, each once, where they are declared.
+  /// The to-many relationships, each with the entity that declares it.
   var toMany: [(entity: SQLEntity, relationship: SQLToMany)] {
     mapping.entities.flatMap { entity in
       entity.toMany.values
@@ -131,9 +132,9 @@ struct ExaminedStore: Sendable {
     }
   }
 
-  /// Some first columns of a SELECT of keys, and how many rows it has in all.
+  /// Returns up to five primary keys that a SELECT returns, and its total number of rows.
   ///
-  /// - Parameter select: gives a key first.
+  /// - Parameter select: A SELECT whose first column is a primary key.
   func keys(_ select: String) throws -> (count: Int, keys: [Int64]) {
     let count = try number("SELECT COUNT(*) FROM (\(select))")
     guard count > 0 else { return (0, []) }
@@ -146,12 +147,12 @@ struct ExaminedStore: Sendable {
     )
   }
 
-  /// The URIs of some rows of an entity.
+  /// Returns the URIs of rows of an entity.
   func uris(_ keys: [Int64], of entity: String) -> [String] {
     keys.map { "x-coredata://\(uuid)/\(entity)/p\($0)" }
   }
 
-  /// The one number that a SELECT gives; 0 for none.
+  /// Returns the integer that a SELECT returns, or 0 if there's none.
   func number(_ select: String) throws -> Int {
     guard case .integer(let number)? = try connection.values(select).first?.first else { return 0 }
     return Int(clamping: number)
@@ -159,7 +160,7 @@ struct ExaminedStore: Sendable {
 }
 
 extension SQLEntity {
-  /// A list for `Z_ENT IN`: the entity and its descendants.
+  /// The entity IDs of the entity and its descendants, as a list for `Z_ENT IN`.
   var numberList: String {
     "(\(concreteNumbers.map(String.init).joined(separator: ", ")))"
   }

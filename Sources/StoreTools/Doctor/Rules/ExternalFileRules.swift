@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// External data files that are missing or unreferenced.
+/// Detects external data files that are missing or unreferenced.
 struct ExternalFileRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let storage = ExternalStorage(storeURL: store.url)
@@ -16,7 +16,7 @@ struct ExternalFileRule: DoctorRule {
       let references = try references(in: column, of: entity, store)
       owned.formUnion(references.map(\.file))
       let missing = references.filter { !present.contains($0.file) }
-      // Without a model, bytes that look like a name may be a value of the app.
+      // Without a model, bytes that look like a file name might be a value of the app.
       guard !missing.isEmpty, !store.anatomy.source.isGuessed || !present.isEmpty else { continue }
       findings.append(
         DoctorFinding(
@@ -24,16 +24,16 @@ struct ExternalFileRule: DoctorRule {
           count: missing.count, examples: missing.map { "\($0.file) of p\($0.key)" },
           "\(NumberText.counted(missing.count, "value")) of \(entity.name).\(attribute.name) "
             + "\(PluralForm.of(missing.count, "is", "are")) in an external data file that doesn't exist",
-          nextStep: "copy the store with its folder \(storage.folder.path)"))
+          nextStep: "copy the store together with its folder \(storage.folder.path)"))
     }
     let unowned = present.subtracting(owned).sorted()
     guard !unowned.isEmpty else { return findings }
     return findings + [
       DoctorFinding(
         .externalFileUnowned, count: unowned.count, examples: unowned,
-        "\(NumberText.counted(unowned.count, "file")) in \(storage.folder.lastPathComponent) "
-          + "\(PluralForm.of(unowned.count, "is", "are")) named by no row",
-        nextStep: "remove them once a copy is kept; no object shows them")
+        "no row refers to \(NumberText.counted(unowned.count, "file")) in "
+          + storage.folder.lastPathComponent,
+        nextStep: "back them up and delete them; no object uses them")
     ]
   }
 
@@ -58,10 +58,11 @@ struct ExternalFileRule: DoctorRule {
   }
 }
 
-/// Values of attributes that may be kept outside whose first byte does not say where they are.
+/// Detects values with an invalid external-storage marker.
 ///
-/// It is 1 for a value in the row and 2 for the name of a file. Other bytes are shown as they are: they
-/// may be from before the attribute was allowed to be kept outside.
+/// In an attribute that allows external storage, the first byte is 1 for a value in the row and 2 for the name
+/// of an external data file. A value with another first byte is returned unchanged; it might be from before
+/// the attribute allowed external storage.
 struct ExternalPrefixRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     guard !store.anatomy.source.isGuessed else { return [] }
@@ -70,7 +71,7 @@ struct ExternalPrefixRule: DoctorRule {
         attribute.allowsExternalBinaryDataStorage
       else { return nil }
       let name = SQLNames.quoted(column.name)
-      // A name is a UUID; Apple's files have a NUL behind it.
+      // A file name is a UUID; Core Data on Apple platforms adds a NUL.
       let rows = try store.keys(
         "SELECT Z_PK FROM \(SQLNames.quoted(entity.table)) WHERE typeof(\(name)) = 'blob' "
           + "AND length(\(name)) > 0 AND substr(\(name), 1, 1) <> x'01' "
@@ -80,8 +81,8 @@ struct ExternalPrefixRule: DoctorRule {
         .externalPrefix, entity: entity.name, property: attribute.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(attribute.name) "
-          + "\(PluralForm.of(rows.count, "begins", "begin")) with neither of the bytes that say where a "
-          + "value is",
+          + "\(PluralForm.of(rows.count, "has", "have")) an invalid external-storage marker (the first byte "
+          + "must be 1, or 2 before a file name)",
         nextStep: "compare them with a backup, and set them again through the framework")
     }
   }

@@ -2,9 +2,9 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// What `Z_PRIMARYKEY` says of the entities, against itself and against the model.
+/// Detects inconsistencies in `Z_PRIMARYKEY`, and between it and the model.
 ///
-/// Names are not compared: the table may have an entity's former one.
+/// Names aren't compared with the model because the table can contain an entity's former name.
 struct EntityListRule: DoctorRule {
   private struct Listed {
     let number: Int64
@@ -33,8 +33,8 @@ struct EntityListRule: DoctorRule {
       .map { name, entries in
         finding(
           entries,
-          "\(name) is listed \(entries.count) times in Z_PRIMARYKEY: which number its "
-            + "rows have is unknown", "delete the rows whose Z_ENT isn't an entity of the table")
+          "\(name) is listed \(entries.count) times in Z_PRIMARYKEY; the entity ID of its "
+            + "rows is ambiguous", "delete the rows whose Z_ENT isn't an entity of the table")
       }
   }
 
@@ -51,8 +51,8 @@ struct EntityListRule: DoctorRule {
     guard !lost.isEmpty else { return [] }
     return [
       finding(
-        lost, "Z_SUPER makes \(lost.map(\.name).joined(separator: ", ")) their own parents",
-        "set Z_SUPER to the number of the parent, 0 for none")
+        lost, "Z_SUPER forms a cycle above \(lost.map(\.name).joined(separator: ", "))",
+        "set Z_SUPER to the entity ID of the parent, or to 0 if there's none")
     ]
   }
 
@@ -63,8 +63,8 @@ struct EntityListRule: DoctorRule {
       guard entry.parent != Int64(parent?.number ?? 0) else { return nil }
       return finding(
         [entry],
-        "\(entity.name) is below entity \(entry.parent) in Z_PRIMARYKEY, and below "
-          + (parent.map { "\($0.number), \($0.name)," } ?? "none") + " in the model",
+        "the parent of \(entity.name) is entity \(entry.parent) in Z_PRIMARYKEY, but "
+          + (parent.map { "\($0.number) (\($0.name))" } ?? "none") + " in the model",
         "set Z_SUPER to \(parent?.number ?? 0)")
     }
   }
@@ -79,13 +79,15 @@ struct EntityListRule: DoctorRule {
   }
 }
 
-/// SQLite's own check of pages, records and indexes.
+/// Runs SQLite's integrity check of pages, records, and indexes.
 enum IntegrityCheck {
-  /// Reads the whole file.
+  /// Returns a finding if the integrity check fails.
+  ///
+  /// Cost: reads the whole file.
   static func findings(on connection: Connection) throws -> [DoctorFinding] {
     let lines: [String]
     do {
-      // Core Data writes no CHECK constraints, and those of others can compute anything.
+      // Core Data doesn't write CHECK constraints, and those of others can perform arbitrary calculations.
       try connection.execute("PRAGMA ignore_check_constraints = 1")
       lines = try connection.values("PRAGMA integrity_check(20)").compactMap { row in
         if case .text(let line)? = row.first, line != "ok" { line } else { nil }
@@ -99,13 +101,13 @@ enum IntegrityCheck {
   static func finding(_ lines: [String]) -> DoctorFinding {
     DoctorFinding(
       .integrity, count: lines.count, examples: lines,
-      "SQLite finds the file damaged: \(NumberText.counted(lines.count, "fault"))",
-      nextStep: "work on a copy: `sqlite3 FILE .recover` saves what can be read; an index is "
-        + "mended by REINDEX")
+      "the file is corrupt: \(NumberText.counted(lines.count, "problem"))",
+      nextStep: "work on a copy: `sqlite3 FILE .recover` extracts readable data; REINDEX repairs "
+        + "indexes")
   }
 }
 
-/// What a store says of itself in `Z_METADATA`, as far as it can be read.
+/// Reads a store's metadata in `Z_METADATA`, and detects problems in it.
 struct MetadataCheck {
   private(set) var uuid: String?
   private(set) var isMadeHere = false
@@ -113,13 +115,13 @@ struct MetadataCheck {
 
   /// Reads the table.
   ///
-  /// Two statements.
+  /// Cost: two SELECTs.
   init(reading connection: Connection) throws {
     guard
       let row = try HousekeepingTables.row(
         "SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
     else {
-      report("the table Z_METADATA is empty, so that no framework opens the store")
+      report("the table Z_METADATA is empty, so the store can't be opened")
       return
     }
     let counted = try connection.values("SELECT COUNT(*) FROM Z_METADATA")
@@ -129,20 +131,20 @@ struct MetadataCheck {
     if case .text(let uuid) = row[1], !uuid.isEmpty {
       self.uuid = uuid
     } else {
-      report("the store has no UUID, of which the URIs of its objects are made")
+      report("the store has no UUID, which is part of its objects' URIs")
     }
     guard case .blob(let bytes) = row[2] else {
       report("the metadata has no property list")
       return
     }
     guard let values = PropertyList.read(bytes) as? [String: Any] else {
-      report("the property list of the metadata cannot be read")
+      report("the property list of the metadata can't be read")
       return
     }
     isMadeHere = values["cdprof.persistenceFramework"] != nil
     guard let hashes = values["NSStoreModelVersionHashes"] as? [String: Data], !hashes.isEmpty
     else {
-      report("the metadata has no version hashes, so that no model fits the store")
+      report("the metadata has no version hashes, so no model matches the store")
       return
     }
   }
@@ -151,22 +153,22 @@ struct MetadataCheck {
     findings.append(
       DoctorFinding(
         .metadata, table: "Z_METADATA", message,
-        nextStep: "take the row from a backup of the same store"))
+        nextStep: "restore the row from a backup of the same store"))
   }
 }
 
-/// Whether the model inside a store can be read and fits its tables.
+/// Creates findings for a store's model that can't be read or doesn't match the tables.
 enum ModelCheck {
   static func finding(unread problem: String) -> DoctorFinding {
     DoctorFinding(
       .model, table: "Z_MODELCACHE", examples: [problem],
-      "the model inside the store cannot be read",
-      nextStep: "Apple's framework writes it again when the app opens the store with its own model")
+      "the store's model can't be read",
+      nextStep: "open the store with its app on an Apple platform: Core Data rewrites the model")
   }
 
   static func finding(mismatch problem: String) -> DoctorFinding {
     DoctorFinding(
-      .model, examples: [problem], "the store's own model does not fit its tables",
+      .model, examples: [problem], "the store's own model doesn't match its tables",
       nextStep: "check whether a migration was interrupted, and restore the store from a backup")
   }
 }

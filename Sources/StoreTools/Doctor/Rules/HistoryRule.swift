@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// History that does not fit the rows or itself.
+/// Detects persistent history that's inconsistent with the rows or with itself.
 struct HistoryRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     guard store.tables.contains(HistoryTables.changes),
@@ -11,15 +11,15 @@ struct HistoryRule: DoctorRule {
     return try loose(store) + strings(store) + outOfStep(store)
   }
 
-  /// Changes without a transaction, of an unknown entity or of an unknown kind.
+  /// Returns findings for changes without a transaction, of an unknown entity, or of an unknown type.
   private func loose(_ store: ExaminedStore) throws -> [DoctorFinding] {
     let known = store.mapping.entities.map { String($0.number) }.joined(separator: ", ")
     let checks = [
       (
         "ZTRANSACTIONID IS NULL OR ZTRANSACTIONID NOT IN (SELECT Z_PK FROM ATRANSACTION)",
-        "of no transaction"
+        "without a transaction"
       ),
-      ("ZENTITY IS NULL OR ZENTITY NOT IN (\(known))", "of an entity that the store does not have"),
+      ("ZENTITY IS NULL OR ZENTITY NOT IN (\(known))", "of an entity that isn't in the store"),
       (
         "ZCHANGETYPE IS NULL OR ZCHANGETYPE NOT IN (0, 1, 2)",
         "that aren't an insert, update, or delete"
@@ -33,7 +33,7 @@ struct HistoryRule: DoctorRule {
     }
   }
 
-  /// Transactions whose author, context, bundle or process isn't a known text.
+  /// Returns findings for transactions whose author, context, bundle, or process refers to a missing string.
   private func strings(_ store: ExaminedStore) throws -> [DoctorFinding] {
     guard store.tables.contains(HistoryTables.strings) else { return [] }
     let rows = try store.connection.values(
@@ -51,14 +51,16 @@ struct HistoryRule: DoctorRule {
       : [
         finding(
           "\(NumberText.counted(found.count, "transaction")) of the history "
-            + "\(PluralForm.of(found.count, "names", "name")) a string that doesn't exist", found)
+            + "\(PluralForm.of(found.count, "refers", "refer")) to a string that doesn't exist",
+          found)
       ]
   }
 
-  /// Objects of which the last change is a delete although they are there, or the other way round.
+  /// Returns findings for objects that exist although their last change is a delete, and for missing objects
+  /// whose last change isn't.
   private func outOfStep(_ store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.flatMap { root in
-      // SQLite takes the other columns from the row that has the greatest key.
+      // With MAX, SQLite takes the other columns from the row with the greatest key.
       let last =
         "SELECT ZENTITYPK k, ZCHANGETYPE kind, MAX(Z_PK) FROM ACHANGE "
         + "WHERE ZENTITY IN \(root.numberList) GROUP BY ZENTITYPK"
@@ -68,13 +70,12 @@ struct HistoryRule: DoctorRule {
       let gone = try store.keys(
         "SELECT k FROM (\(last)) WHERE kind IN (0, 1) AND k NOT IN (SELECT Z_PK FROM \(table))")
       return [
-        (alive, "the history lists as deleted, but which exist"),
-        (gone, "the history lists as inserted or updated, but which don't exist"),
-      ].compactMap { rows, words -> DoctorFinding? in
+        (alive, "existing object", "deleted"), (gone, "missing object", "inserted or updated"),
+      ].compactMap { rows, objects, change -> DoctorFinding? in
         guard rows.count > 0 else { return nil }
         var found = finding(
-          "there \(PluralForm.of(rows.count, "is", "are")) \(NumberText.counted(rows.count, "object")) of "
-            + "\(root.name) that \(words)", rows)
+          "the history lists \(NumberText.counted(rows.count, objects)) of \(root.name) as \(change)",
+          rows)
         found.entity = root.name
         found.examples = store.uris(rows.keys, of: root.name)
         return found
@@ -87,12 +88,12 @@ struct HistoryRule: DoctorRule {
       .history, table: HistoryTables.changes, count: rows.count,
       examples: rows.keys.map { "Z_PK \($0)" }, message,
       nextStep:
-        "readers of the history should begin again from the rows; delete the history before now"
+        "delete the history up to now, and let its clients start over from the rows"
     )
   }
 }
 
-/// The tables of persistent history, by the numbers of their entities.
+/// The tables of persistent history, with their entity IDs.
 enum HistoryTables {
   static let changes = "ACHANGE"
   static let transactions = "ATRANSACTION"

@@ -3,7 +3,7 @@ import SQLiteDriver
 import StatementAnalysis
 import WorkbenchText
 
-/// Indexes that the model asks for, or that relationships always have, and the file lacks.
+/// Detects missing indexes that the model declares or that relationships always have.
 struct MissingIndexRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let present = try FileIndex.all(on: store.connection)
@@ -13,15 +13,15 @@ struct MissingIndexRule: DoctorRule {
       .map { wanted in
         DoctorFinding(
           .indexMissing, table: wanted.table, examples: [wanted.sql],
-          "\(wanted.table) has no \(wanted.isUnique ? "unique index" : "index") of "
+          "\(wanted.table) has no \(wanted.isUnique ? "unique index" : "index") on "
             + wanted.parts.map(\.column).joined(separator: ", "),
           nextStep: wanted.isUnique
-            ? "look for duplicate values first; then make it with the statement above"
-            : "make it with the statement above; until then searches read the whole table")
+            ? "remove duplicate values, then create it with the statement above"
+            : "create it with the statement above; until then, searches scan the whole table")
       }
   }
 
-  /// R-trees are virtual tables, which triggers keep up.
+  /// Returns findings for R-trees, which are virtual tables that triggers keep up to date.
   private func missingRanges(in store: ExaminedStore) throws -> [DoctorFinding] {
     guard !store.anatomy.rangeIndexes.isEmpty else { return [] }
     let names = try store.connection.values(
@@ -35,12 +35,14 @@ struct MissingIndexRule: DoctorRule {
       + store.anatomy.rangeIndexes.filter { !names.contains($0.name.uppercased()) }.map {
         DoctorFinding(
           .indexMissing, table: $0.table, examples: $0.statements,
-          "\($0.table) has no R-tree \($0.name) of \($0.columns.joined(separator: ", "))",
-          nextStep: "make it with the statements above, then save each row once")
+          "\($0.table) has no R-tree \($0.name) on \($0.columns.joined(separator: ", "))",
+          nextStep: "create it with the statements above, then save each row once")
       }
   }
 
-  /// R-trees made here that lack rows; what is in those of Apple's is not known.
+  /// Returns findings for R-trees with missing rows.
+  ///
+  /// The contents of R-trees that Core Data on Apple platforms creates aren't known, so they aren't checked.
   private func incomplete(
     _ ranges: [RangeIndex], in store: ExaminedStore
   ) throws -> [DoctorFinding] {
@@ -55,13 +57,14 @@ struct MissingIndexRule: DoctorRule {
       return DoctorFinding(
         .indexMissing, table: range.table, count: rows.count,
         examples: rows.keys.map { "Z_PK \($0)" },
-        "the R-tree \(range.name) lacks \(NumberText.counted(rows.count, "row")) of \(range.table)",
+        "the R-tree \(range.name) is missing \(NumberText.counted(rows.count, "row")) of "
+          + range.table,
         nextStep: "save each of them once, which runs the triggers")
     }
   }
 }
 
-/// Indexes that the model does not declare and that another index makes redundant.
+/// Detects indexes that the model doesn't declare and that another index makes redundant.
 ///
 /// An index of the model isn't reported, even if a longer one exists: it was added on purpose.
 struct RedundantIndexRule: DoctorRule {
@@ -76,10 +79,10 @@ struct RedundantIndexRule: DoctorRule {
       return present.enumerated().contains { other in
         guard other.offset != offset, other.element.covers(index) else { return false }
         let isEqual = other.element.parts.count == index.parts.count
-        // Without a model, the name alone says whether one was asked for; of two equal ones that
-        // were not one is too many.
+        // Without a model, only the name indicates whether an index was declared. Of two equal indexes
+        // that weren't, one is redundant.
         if isGuessed && (!isEqual || hasNameOfModel(index, in: store)) { return false }
-        // Of two that the model does not declare, the first one stays.
+        // Of two equal indexes that the model doesn't declare, keep the first.
         return !isEqual || other.offset < offset
           || isWanted(other.element, by: store.anatomy.indexes, names: names)
       }
@@ -88,18 +91,18 @@ struct RedundantIndexRule: DoctorRule {
       let columns = index.parts.map(\.column).joined(separator: ", ")
       return DoctorFinding(
         .indexRedundant, table: index.table, examples: [index.name],
-        "the index \(index.name) of \(index.table) (\(columns)) is redundant: another index "
-          + "does not do, and costs at each save",
+        "the index \(index.name) of \(index.table) (\(columns)) is redundant: another index serves "
+          + "the same searches, and each save updates both",
         nextStep: "DROP INDEX \(SQLNames.quoted(index.name))")
     }
   }
 
-  /// Whether its name is one that frameworks give to an index of a model.
+  /// Returns whether an index has the kind of name that the frameworks give to an index of a model.
   private func hasNameOfModel(_ index: FileIndex, in store: ExaminedStore) -> Bool {
     store.mapping.entities.contains { index.name.hasPrefix("Z_\($0.name)_") }
   }
 
-  /// Whether it's an index of the model: by the name in new files, or by its columns.
+  /// Returns whether an index is declared by the model, by its name or, if no index has that name, its columns.
   private func isWanted(
     _ index: FileIndex, by wanted: [SchemaIndex], names: Set<String>
   ) -> Bool {
@@ -109,10 +112,10 @@ struct RedundantIndexRule: DoctorRule {
   }
 }
 
-/// Triggers without which derived attributes and ranges fall behind.
+/// Detects missing triggers that keep derived attributes and R-trees up to date.
 ///
-/// In a file made here each is asked for by name. Of Apple's, those of counts and sums are known in
-/// part: such an attribute must have some trigger.
+/// In a file that OpenCoreData created, each trigger is checked by name. In one that Core Data on Apple
+/// platforms created, an attribute that's a count or a sum must have at least one trigger.
 struct MissingTriggerRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let wanted = store.anatomy.derivedColumns
@@ -129,10 +132,10 @@ struct MissingTriggerRule: DoctorRule {
         guard !lost.isEmpty else { return nil }
         return DoctorFinding(
           .triggerMissing, table: range.table, count: lost.count, examples: lost,
-          "the R-tree \(range.name) is not kept up: "
+          "the R-tree \(range.name) isn't kept up to date: "
             + "\(NumberText.counted(lost.count, "trigger")) of \(range.table) "
             + PluralForm.of(lost.count, "is missing", "are missing"),
-          nextStep: "make them as `cdprof model STORE --ddl` prints them, and save each row once")
+          nextStep: "create them as `cdprof model STORE --ddl` prints them, and save each row once")
       }
   }
 
@@ -151,11 +154,11 @@ struct MissingTriggerRule: DoctorRule {
     return DoctorFinding(
       .triggerMissing, entity: derived.entity.name, property: derived.name,
       table: derived.entity.table, count: lost.count, examples: lost,
-      "\(derived.entity.name).\(derived.name) is not kept up: "
+      "\(derived.entity.name).\(derived.name) isn't kept up to date: "
         + (isMadeHere
           ? "\(NumberText.counted(lost.count, "trigger")) \(PluralForm.of(lost.count, "is", "are")) missing"
           : "it has no trigger"),
-      nextStep: "make them as `cdprof model STORE --ddl` prints them; until then saves leave the "
-        + "value as it was")
+      nextStep: "create them as `cdprof model STORE --ddl` prints them; until then, saves don't "
+        + "update the value")
   }
 }

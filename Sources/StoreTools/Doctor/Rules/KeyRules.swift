@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// To-one keys without a row, of a row of another entity, or with the wrong entity ID.
+/// Detects to-one values that refer to a missing row or a row of another entity, or have the wrong entity ID.
 struct DanglingKeyRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var findings: [DoctorFinding] = []
@@ -37,7 +37,7 @@ struct DanglingKeyRule: DoctorRule {
       DoctorFinding(
         .danglingKey, entity: entity.name, property: name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
-        "\(NumberText.counted(rows.count, "key")) in \(entity.table).\(column) "
+        "\(NumberText.counted(rows.count, "value")) in \(entity.table).\(column) "
           + "\(PluralForm.of(rows.count, "refers", "refer")) to a \(destination.name) that doesn't exist",
         nextStep: "restore the row from a backup, or set the column to NULL")
     ]
@@ -57,14 +57,14 @@ struct DanglingKeyRule: DoctorRule {
         .danglingKey, entity: entity.name, property: column.property.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "row")) of \(entity.table) "
-          + "\(PluralForm.of(rows.count, "has", "have")) in \(number) another entity than the row that "
-          + "\(column.name) leads to",
+          + "\(PluralForm.of(rows.count, "has", "have")) a different entity ID in \(number) than the row "
+          + "that \(column.name) refers to",
         nextStep: "set \(number) to the Z_ENT of that row")
     ]
   }
 }
 
-/// `Z_MAX` below the largest key in use, and keys that are none.
+/// Detects a `Z_MAX` that's below the largest primary key or leaves no room above it, and primary keys below 1.
 struct KeyMaximumRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var tables = store.roots.map { (number: $0.number, name: $0.name, table: $0.table) }
@@ -86,12 +86,12 @@ struct KeyMaximumRule: DoctorRule {
         return DoctorFinding(
           .keyMaximum, entity: name, table: table, count: 1,
           examples: store.uris([Int64(largest)], of: name),
-          "\(said), and its largest key is \(largest): new objects would get keys that are taken",
+          "\(said), but its largest primary key is \(largest); new objects would reuse existing keys",
           nextStep: "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
       }
   }
 
-  /// Above it there is not room for a large save.
+  /// The largest `Z_MAX` that leaves room for a large save.
   private static let lastUsable = Int.max - 1_000_000_000
 
   private func full(
@@ -100,13 +100,13 @@ struct KeyMaximumRule: DoctorRule {
     let isFull = largest > Self.lastUsable
     return DoctorFinding(
       .keyMaximum, entity: name, table: table, count: 1, examples: ["Z_MAX \(maximum)"],
-      "Z_MAX of \(name) is \(maximum): no keys are left for new objects",
+      "Z_MAX of \(name) is \(maximum), which leaves no primary keys for new objects",
       nextStep: isFull
-        ? "give the rows with the largest keys other keys, and update what refers to them"
+        ? "give the rows with the largest primary keys smaller ones, and update the values that refer to them"
         : "UPDATE Z_PRIMARYKEY SET Z_MAX = \(largest) WHERE Z_ENT = \(number)")
   }
 
-  /// Rows whose key no object can have.
+  /// Returns findings for rows with a primary key that no object can have.
   private func impossible(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
       let rows = try store.keys("SELECT Z_PK FROM \(SQLNames.quoted(root.table)) WHERE Z_PK < 1")
@@ -115,14 +115,13 @@ struct KeyMaximumRule: DoctorRule {
         .keyMaximum, entity: root.name, table: root.table, count: rows.count,
         examples: rows.keys.map { "Z_PK \($0)" },
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(PluralForm.of(rows.count, "has", "have")) a key below 1: fetches fail at "
-          + PluralForm.of(rows.count, "it", "them"),
-        nextStep: "give each a key above Z_MAX, and update what refers to it")
+          + "\(PluralForm.of(rows.count, "has", "have")) a primary key below 1, which makes fetches fail",
+        nextStep: "give each row a primary key above Z_MAX, and update the values that refer to it")
     }
   }
 }
 
-/// Rows whose `Z_ENT` isn't an entity of their table.
+/// Detects rows whose `Z_ENT` isn't an entity of their table.
 struct EntityNumberRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
@@ -134,16 +133,16 @@ struct EntityNumberRule: DoctorRule {
         .entityNumber, entity: root.name, table: root.table, count: rows.count,
         examples: store.uris(rows.keys, of: root.name),
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(PluralForm.of(rows.count, "has", "have")) a Z_ENT that isn't one of the table's entities, "
+          + "\(PluralForm.of(rows.count, "has", "have")) a Z_ENT that isn't one of the table's entities: "
           + "\(root.family.map { "\($0.number) \($0.name)" }.joined(separator: ", "))",
         nextStep:
-          "find out which entity they are of, and set Z_ENT; fetches fail at them or pass them over"
+          "determine the entity of each row and set its Z_ENT; until then, fetches fail or skip the rows"
       )
     }
   }
 }
 
-/// Rows of a join table without one of their objects.
+/// Detects rows of a join table that refer to a missing object.
 struct OrphanedJoinRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var seen: Set<String> = []
@@ -169,8 +168,9 @@ struct OrphanedJoinRule: DoctorRule {
         count: count,
         examples: pairs.map { "\(source) \($0[0]), \(destination) \($0[1])" },
         "\(NumberText.counted(count, "row")) of the join table \(table) "
-          + "\(PluralForm.of(count, "names", "name")) a \(entity.name) or a \(other.name) that doesn't exist",
-        nextStep: "delete them; neither side shows them as objects")
+          + "\(PluralForm.of(count, "refers", "refer")) to a \(entity.name) or a \(other.name) that doesn't "
+          + "exist",
+        nextStep: "delete them; they don't appear on either side of the relationship")
     }
   }
 }

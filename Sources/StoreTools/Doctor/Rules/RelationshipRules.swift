@@ -1,18 +1,18 @@
 import OpenCoreData
 import WorkbenchText
 
-/// One-to-one relationships, and many-to-many ones that are their own inverse, whose other side says
-/// something else.
+/// Detects one-to-one relationships, and many-to-many ones that are their own inverse, whose inverse doesn't
+/// match.
 ///
-/// Every other relationship is kept in one place alone, so that its sides cannot differ.
+/// All other relationships are stored only once, so their sides can't differ.
 struct OneSidedInverseRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try oneToOne(in: store) + ownInverses(in: store)
   }
 
-  /// Pairs without the pair that leads back.
+  /// Returns findings for join rows without a join row in the opposite direction.
   ///
-  /// It isn't known whether Core Data writes both, so its files aren't checked.
+  /// It isn't known whether Core Data on Apple platforms writes both rows, so its files aren't checked.
   private func ownInverses(in store: ExaminedStore) throws -> [DoctorFinding] {
     guard store.isMadeHere else { return [] }
     return try store.toMany.compactMap { entity, toMany -> DoctorFinding? in
@@ -51,14 +51,15 @@ struct OneSidedInverseRule: DoctorRule {
         .oneSidedInverse, entity: entity.name, property: relationship.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "object")) of \(entity.name) "
-          + "\(PluralForm.of(rows.count, "has", "have")) in \(relationship.name) an object whose "
-          + "\(inverse.name) is not that object",
+          + "\(PluralForm.of(rows.count, "has", "have")) a \(relationship.name) whose \(inverse.name) "
+          + "doesn't refer back",
         nextStep: "set the relationship again through the framework, which sets both sides")
     }
   }
 }
 
-/// Members of ordered relationships whose place is NULL, no number, or another member's.
+/// Detects members of ordered relationships whose order key is NULL, isn't a number, or is that of another
+/// member.
 struct OrderPlaceRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.toMany.flatMap { entity, toMany -> [DoctorFinding] in
@@ -92,17 +93,18 @@ struct OrderPlaceRule: DoctorRule {
     let doubled = try store.keys(
       "SELECT \(owner) \(members) AND \(column) IS NOT NULL "
         + "GROUP BY \(owner), \(column) HAVING COUNT(*) > 1")
-    let nextStep = "set \(name) of the objects again through the framework, which gives new places"
+    let nextStep =
+      "set \(name) of the objects again through the framework, which assigns new order keys"
     let found = [
       (
         without,
         "\(NumberText.counted(without.count, "member")) of \(entity.name).\(name) "
-          + "\(PluralForm.of(without.count, "has", "have")) no place in \(place)"
+          + "\(PluralForm.of(without.count, "has", "have")) no order key in \(place)"
       ),
       (
         doubled,
-        "\(NumberText.counted(doubled.count, "place")) in \(entity.name).\(name) "
-          + "\(PluralForm.of(doubled.count, "is", "are")) taken by several members"
+        "\(NumberText.counted(doubled.count, "order key")) of \(entity.name).\(name) "
+          + "\(PluralForm.of(doubled.count, "is", "are")) used by several members"
       ),
     ]
     return found.filter { $0.0.count > 0 }.map { rows, message in

@@ -1,9 +1,9 @@
 import OpenCoreData
 import WorkbenchText
 
-/// Derived attributes that are not what their formula gives.
+/// Detects derived attributes that differ from the result of their formula.
 ///
-/// A time of saving cannot be checked. Sums may differ by what rounding makes of another order.
+/// A time of saving can't be checked. Sums can differ by a rounding error, which depends on the order.
 struct DerivedValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.anatomy.derivedColumns.compactMap { derived in
@@ -17,9 +17,9 @@ struct DerivedValueRule: DoctorRule {
         .derivedValue, entity: entity.name, property: derived.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(derived.name) "
-          + "\(PluralForm.of(rows.count, "is", "are")) not what the formula gives",
-        nextStep: "save the objects it is derived from through the framework, or look whether its "
-          + "triggers (Z_DA_…) are still there")
+          + "\(PluralForm.of(rows.count, "differs", "differ")) from the result of the formula",
+        nextStep: "save the objects it's derived from through the framework, or check whether its "
+          + "triggers (Z_DA_…) still exist")
     }
   }
 
@@ -31,7 +31,7 @@ struct DerivedValueRule: DoctorRule {
   }
 }
 
-/// Equal values under a uniqueness constraint; rows with a nil among them are not equal.
+/// Detects equal values that violate a uniqueness constraint; rows with a NULL value are never equal.
 struct DuplicateValuesRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.mapping.entities.flatMap { entity in
@@ -48,21 +48,21 @@ struct DuplicateValuesRule: DoctorRule {
           .duplicateValues, entity: entity.name, property: names.joined(separator: ", "),
           table: entity.table, count: rows.count, examples: store.uris(rows.keys, of: entity.name),
           "\(NumberText.counted(rows.count, "value")) of \(names.joined(separator: ", ")) "
-            + "\(PluralForm.of(rows.count, "exists", "exist")) more than once, and \(entity.name) requires that "
-            + "each is unique",
-          nextStep: "delete or change the objects that are too many, through the framework")
+            + "\(PluralForm.of(rows.count, "occurs", "occur")) more than once, but \(entity.name) "
+            + "requires unique values",
+          nextStep: "delete or change the duplicate objects through the framework")
       }
     }
   }
 }
 
-/// Mandatory attributes and to-ones that are NULL, in rows of the entities that have them.
+/// Detects required attributes and to-one relationships that are NULL, in rows of the entities that have them.
 ///
-/// A subentity's columns are NULL in the rows of its siblings. What a derived attribute should be is
-/// another rule's, and elements of a composite attribute are demanded only where there is one.
+/// A subentity's columns are NULL in the rows of its siblings. `DerivedValueRule` checks derived attributes, and
+/// the elements of a composite attribute are required only if it has a value.
 struct MissingValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
-    // The tables alone do not show which properties are required.
+    // Without a model, it isn't known which properties are required.
     guard !store.anatomy.source.isGuessed else { return [] }
     return try store.columns.compactMap { entity, column in
       let property = column.property
@@ -79,14 +79,14 @@ struct MissingValueRule: DoctorRule {
         "\(NumberText.counted(rows.count, "row")) of \(entity.name) "
           + "\(PluralForm.of(rows.count, "has", "have")) no \(property.name), which is required",
         nextStep:
-          "set it: until then no change of \(PluralForm.of(rows.count, "the row", "these rows")) "
-          + "can be saved")
+          "set it; until then, changes to \(PluralForm.of(rows.count, "the row", "these rows")) "
+          + "can't be saved")
     }
   }
 }
 
-/// Values of a kind that their attribute cannot have: text among numbers, bytes among texts, numbers
-/// that are too wide.
+/// Detects values of a type that their attribute can't have: text in a numeric column, a BLOB in a text column,
+/// or a number that's too wide.
 struct ValueTypeRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try versions(in: store) + values(in: store)
@@ -105,13 +105,13 @@ struct ValueTypeRule: DoctorRule {
         .valueType, entity: entity.name, property: column.property.name, table: entity.table,
         count: rows.count, examples: store.uris(rows.keys, of: entity.name),
         "\(NumberText.counted(rows.count, "value")) of \(entity.name).\(column.property.name) "
-          + "\(PluralForm.of(rows.count, "is", "are")) of a kind that the attribute cannot have",
+          + "\(PluralForm.of(rows.count, "has", "have")) a type that the attribute can't have",
         nextStep: "inspect them: SELECT Z_PK, typeof(\(column.name)), \(column.name) "
           + "FROM \(entity.table)")
     }
   }
 
-  /// Rows whose version isn't a number: a save finds another one there each time.
+  /// Returns findings for rows whose version isn't an integer, which makes each save a conflict.
   private func versions(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.compactMap { root in
       let rows = try store.keys(
@@ -121,13 +121,13 @@ struct ValueTypeRule: DoctorRule {
         .valueType, entity: root.name, table: root.table, count: rows.count,
         examples: store.uris(rows.keys, of: root.name),
         "\(NumberText.counted(rows.count, "row")) of \(root.table) "
-          + "\(PluralForm.of(rows.count, "has", "have")) a Z_OPT that isn't a number: each save of "
-          + "\(PluralForm.of(rows.count, "it", "them")) is a conflict",
+          + "\(PluralForm.of(rows.count, "has", "have")) a Z_OPT that isn't an integer; each save of "
+          + "\(PluralForm.of(rows.count, "it", "them")) causes a conflict",
         nextStep: "UPDATE \(root.table) SET Z_OPT = 1 WHERE typeof(Z_OPT) <> 'integer'")
     }
   }
 
-  /// What values of the right kind must not be; nil when any may be there.
+  /// Returns a condition for invalid values of the right SQLite type, or `nil` if all such values are valid.
   private func impossible(_ column: SQLColumn) -> String? {
     guard let attribute = column.property as? NSAttributeDescription else { return nil }
     let name = SQLNames.quoted(column.name)
@@ -145,7 +145,7 @@ struct ValueTypeRule: DoctorRule {
     }
   }
 
-  /// SQLite's kinds of values, but for null; nil when any may be there.
+  /// Returns the SQLite types, except NULL, that a column can have, or `nil` if it can have any.
   private func kinds(of column: SQLColumn) -> String? {
     guard let attribute = column.property as? NSAttributeDescription else { return "'integer'" }
     switch attribute.attributeType {
