@@ -232,7 +232,8 @@ struct ProgramTests {
       xml.output.replacingOccurrences(of: #"name="remoteIdentifier""#, with: #"name="serverID""#),
       to: "old/contents")
     let diff = try program.run(["diff", old, PackageFiles.model])
-    #expect(diff.status == 0 && diff.output.hasPrefix("A store of the first is migrated"))
+    #expect(
+      diff.status == 0 && diff.output.hasPrefix("A store of the first model needs a lightweight"))
     #expect(
       try program.run(["diff", old, PackageFiles.model, "--json"]).output.contains("lightweight"))
   }

@@ -2,7 +2,7 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// Tables, columns, indexes and numbered entities as the file has them.
+/// The tables, columns, indexes, and entity IDs of a store file.
 struct InspectedSchema {
   struct Column {
     let name: String
@@ -15,21 +15,21 @@ struct InspectedSchema {
     let superNumber: Int64
   }
 
-  /// Columns by the table's name.
+  /// The columns, by the name of their table.
   let tables: [String: [Column]]
-  /// Names of tables by their name in upper case.
+  /// The names of the tables, by their name in uppercase.
   private let names: [String: String]
-  /// Those of the model, in the order of their numbers, without those of the history.
+  /// The entities of the model, sorted by entity ID, without those of the history.
   let entities: [Entity]
   let indexes: [InspectedIndex]
   let hasModelCache: Bool
 
-  /// Entities of the persistent history have numbers from here on.
+  /// The lower bound of the entity IDs of persistent history.
   private static let firstHistoryEntity: Int64 = 16_000
 
   /// Reads the schema.
   ///
-  /// Four statements.
+  /// Cost: up to four SELECTs.
   init(reading connection: Connection) throws(SQLiteError) {
     var tables: [String: [Column]] = [:]
     for row in try connection.values(
@@ -68,16 +68,19 @@ struct InspectedSchema {
       : false
   }
 
-  /// The table of a root entity's rows, by the rule for its name.
+  /// Returns the table of a root entity, according to the naming rule, or `nil` if it doesn't exist.
   func table(ofRoot entity: String) -> String? {
     names["Z" + entity.uppercased()]
   }
 
-  /// Rows of each entity itself; an entity without rows or table is left out.
+  /// Returns the number of each entity's own rows; entities without rows or a table are omitted.
   ///
-  /// One SELECT a table.
-  /// - Parameter mapping: names entities that the file lists by an older name; nil when the model
-  ///   does not fit the tables.
+  /// Cost: one SELECT per table.
+  ///
+  /// - Parameters:
+  ///   - mapping: The mapping of the model, which has the current names of entities that the file lists by a
+  ///     former name, or `nil` if the model doesn't match the tables.
+  ///   - connection: The store's connection.
   func ownRows(
     _ mapping: SQLModel?, on connection: Connection
   ) throws(SQLiteError) -> [EntityCount] {

@@ -1,9 +1,9 @@
 package import Foundation
 import WorkbenchText
 
-/// An inspection as JSON: one object with sorted keys.
+/// The JSON format of an inspection.
 package enum InspectionJSON {
-  /// The text, with an end of line.
+  /// Returns an inspection as one JSON object with sorted keys, followed by a newline.
   package static func data(_ inspection: StoreInspection) throws -> Data {
     try JSONOutput.lines(Document(inspection))
   }
@@ -45,7 +45,7 @@ package enum InspectionJSON {
     let source: String
     let problem: String?
     let identifiers: [String]
-    /// Whose formula the version hashes are made by.
+    /// The origin of the formula of the version hashes: `cdprof` or `apple`.
     let hashes: String
 
     init(_ inspection: StoreInspection) {
@@ -77,7 +77,7 @@ package enum InspectionJSON {
     let className: String?
     let attributes: [Attribute]
     let relationships: [Relationship]
-    /// Whether the names and kinds of the properties are guesses.
+    /// A Boolean value that indicates whether the names and types of the properties are inferred.
     let guessed: Bool
 
     init(_ entity: InspectedEntity, of inspection: StoreInspection) {
@@ -171,7 +171,7 @@ package enum InspectionJSON {
 }
 
 extension InspectedMetadata.Writer {
-  /// The framework's name.
+  /// The name of the framework.
   var name: String {
     switch self {
     case .apple: "Core Data"

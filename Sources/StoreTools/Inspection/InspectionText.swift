@@ -1,9 +1,9 @@
 import Foundation
 import WorkbenchText
 
-/// An inspection as a person reads it in a terminal.
+/// The text format of an inspection.
 package enum InspectionText {
-  /// The lines, without ends of line.
+  /// Returns the lines of an inspection, without newlines.
   package static func lines(_ inspection: StoreInspection) -> [String] {
     head(inspection) + [""] + table(inspection.entities) + notes(inspection)
       + inspection.entities.flatMap(properties) + indexes(inspection.indexes)
@@ -18,13 +18,13 @@ package enum InspectionText {
     let identifiers = inspection.modelIdentifiers.map { "\"\($0)\"" }.joined(separator: ", ")
     let place =
       switch inspection.modelSource {
-      case .cache: "carried by the store"
-      case .schema: inspection.modelProblem == nil ? "not in the store" : "damaged in the store"
+      case .cache: "in the store"
+      case .schema: inspection.modelProblem == nil ? "not in the store" : "unreadable in the store"
       }
     return [
       "\(inspection.url.lastPathComponent)   \(NumberText.counted(inspection.rowCount, "row"))",
       "  written by   \(writer)",
-      "  model        \(identifiers.isEmpty ? "without identifier" : identifiers), \(place)",
+      "  model        \(identifiers.isEmpty ? "no identifier" : identifiers), \(place)",
       "  hashes       \(inspection.hasOwnDigests ? "cdprof's own digests" : "Apple's")",
       "  store UUID   \(inspection.uuid)",
     ]
@@ -56,12 +56,13 @@ package enum InspectionText {
   private static func notes(_ inspection: StoreInspection) -> [String] {
     guard inspection.modelSource == .schema else { return [] }
     let reason =
-      inspection.modelProblem.map { "The model in the store cannot be read: \($0)" }
-      ?? "The store carries no model (Z_MODELCACHE)."
+      inspection.modelProblem.map { "The store's model can't be read: \($0)" }
+      ?? "The store contains no model (Z_MODELCACHE)."
     return [
       "", reason,
-      "Entities and rows are exact. Names of properties are guesses, as columns are in capitals;",
-      "and so are destinations. Many-to-many relationships are recognized, one-to-many ones aren't.",
+      "Entities and row counts are exact. Names of properties are inferred from column names, which",
+      "are uppercase, and destinations are inferred, too. Many-to-many relationships are recognized;",
+      "one-to-many relationships aren't.",
     ]
   }
 
@@ -80,7 +81,7 @@ package enum InspectionText {
     let width = indexes.map(\.name.count).max() ?? 0
     return ["", "Indexes"]
       + indexes.map { index in
-        let notes = (index.isUnique ? "   unique" : "") + (index.isPartial ? "   some rows" : "")
+        let notes = (index.isUnique ? "   unique" : "") + (index.isPartial ? "   partial" : "")
         return "  \(NumberText.left(index.name, width))   \(index.table) "
           + "(\(index.columns.joined(separator: ", ")))\(notes)"
       }
@@ -109,7 +110,7 @@ package enum InspectionText {
 }
 
 extension InspectedAttribute {
-  /// `Date, optional`.
+  /// The type and options: `Date, optional`.
   fileprivate var facts: String {
     let notes = [
       isOptional ? "optional" : nil, isTransient ? "transient" : nil, isDerived ? "derived" : nil,
@@ -119,9 +120,9 @@ extension InspectedAttribute {
 }
 
 extension InspectedRelationship {
-  /// `to one Country, inverse moods, nullify`.
+  /// The destination and options: `to one Country, inverse moods, delete rule nullify`.
   fileprivate var facts: String {
-    guard let destination else { return "a relationship to one object" }
+    guard let destination else { return "to-one relationship" }
     let notes = [
       inverse.map { "inverse \($0)" }, isOrdered ? "ordered" : nil, isOptional ? "optional" : nil,
       deleteRule.map { "delete rule \($0.lowercased())" },
@@ -132,10 +133,10 @@ extension InspectedRelationship {
   }
 }
 
-// Room, files, history and metadata of an inspection, for a terminal.
+// The space, external files, history, and metadata of an inspection.
 
 extension InspectionText {
-  /// The tables and indexes that take the most room.
+  /// Returns the lines for the tables and indexes that take the most space.
   static func spaces(_ inspection: StoreInspection) -> [String] {
     guard let spaces = inspection.spaces, !spaces.isEmpty else { return [] }
     let shown = spaces.prefix(spaceLimit)
@@ -144,7 +145,7 @@ extension InspectionText {
     let total = spaces.reduce(0) { $0 + $1.bytes }
     let unused = spaces.reduce(0) { $0 + $1.unused }
     let rest = spaces.count - shown.count
-    return ["", "Room of tables and indexes"]
+    return ["", "Space of tables and indexes"]
       + shown.map { space in
         "  \(NumberText.left(space.name, width))   \(NumberText.right(space.bytes, number)) bytes"
           + "   \(percent(space.unused, of: space.bytes)) unused"
@@ -155,13 +156,13 @@ extension InspectionText {
 
   private static let spaceLimit = 20
 
-  /// The external data files, the history, the app's own metadata.
+  /// Returns the lines for the external data files, the history, and the app's own metadata.
   static func storage(_ inspection: StoreInspection) -> [String] {
     var lines: [String] = []
     let external = inspection.externalFiles
     if external.count > 0 {
       lines.append(
-        "  values outside    \(NumberText.counted(external.count, "file")), "
+        "  external values   \(NumberText.counted(external.count, "file")), "
           + NumberText.counted(external.bytes, "byte"))
     }
     if let history = inspection.history {
@@ -185,12 +186,12 @@ extension InspectionText {
   }
 
   private static func percent(_ part: Int, of whole: Int) -> String {
-    whole == 0 ? "0 %" : "\(part * 100 / whole) %"
+    whole == 0 ? "0%" : "\(part * 100 / whole)%"
   }
 }
 
 extension InspectedSpread {
-  /// `0 to 120, 8.3 average, 4 with none`.
+  /// Returns the numbers of destinations: `at most 120, average 8.3, 4 with none`.
   func text(isToMany: Bool) -> String? {
     guard owners > 0 else { return nil }
     guard isToMany else { return empty == 0 ? nil : "\(NumberText.grouped(empty)) with none" }

@@ -3,70 +3,72 @@ import OpenCoreData
 import SQLiteDriver
 package import WorkbenchText
 
-/// What is in a store: entities with their rows, relationships, indexes, who wrote it, sizes.
+/// A description of a store: its entities with their rows, relationships, indexes, writer, and sizes.
 ///
-/// Values only; made by `StoreInspector`, printed by `InspectionText` and `InspectionJSON`.
+/// `StoreInspector` creates an inspection, and `InspectionText` and `InspectionJSON` print it.
 package struct StoreInspection: Sendable {
-  /// Where names and types of properties come from.
+  /// The source of the names and types of properties.
   package enum ModelSource: String, Sendable {
-    /// The model that the store carries.
+    /// The model that the store contains.
     case cache
-    /// The tables alone: a store keeps property names in capitals, so those are guesses.
+    /// Only the tables; property names are inferred because column names are uppercase.
     case schema
   }
 
   package var url: URL
   package var modelSource: ModelSource
-  /// Why the store's model could not be used; nil when it was, or when there is none.
+  /// The reason why the store's model couldn't be used, or `nil` if it was used or doesn't exist.
   package var modelProblem: String?
   package var uuid: String
   package var writer: InspectedMetadata.Writer
-  /// `NSPersistenceFrameworkVersion`, Apple's or the other writer's.
+  /// The `NSPersistenceFrameworkVersion` of the writer.
   package var frameworkVersion: Int?
   /// The identifiers of the model that created the store.
   package var modelIdentifiers: [String]
-  /// Whether the version hashes are this framework's digests; Apple's formula is not public.
+  /// A Boolean value that indicates whether the version hashes are OpenCoreData's digests, which differ from
+  /// Apple's because Apple's formula isn't public.
   package var hasOwnDigests: Bool
-  /// The root entities and their subentities, depth first, alphabetically.
+  /// The entities, depth first and in alphabetical order.
   package var entities: [InspectedEntity]
-  /// Rows that are none of them; nothing counts them, and reading passes them over.
+  /// The unmappable rows, which aren't counted and are skipped when the store is read.
   package var strayRows: [UnmappableRows]
   package var indexes: [InspectedIndex]
   package var files: InspectedFiles
-  /// The room of tables and indexes, the largest first; nil if SQLite was built without `dbstat`.
+  /// The space of tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`.
   package var spaces: [InspectedSpace]?
   package var externalFiles: InspectedExternalFiles
-  /// Nil for a store that tracks no history.
+  /// The persistent history, or `nil` if the store doesn't track it.
   package var history: InspectedHistory?
-  /// The app's own metadata, values as texts.
+  /// The app's own metadata, with values as strings.
   package var metadata: [(key: String, value: String)]
-  /// By entity.
+  /// The digests and version hashes of the entities.
   package var digests: [InspectedDigest]
 
-  /// Rows of all entities together.
+  /// The number of rows of all entities.
   package var rowCount: Int { entities.reduce(0) { $0 + $1.ownCount } }
 }
 
-/// One attribute of an entity.
+/// An attribute of an entity.
 package struct InspectedAttribute: Sendable, Equatable {
   package var name: String
-  /// As Xcode calls it, `Integer 64`; a column's declared type when only the tables were read.
+  /// The name of the attribute's type in Xcode, such as `Integer 64`.
   package var type: String
   package var isOptional: Bool
   package var isTransient: Bool
   package var isDerived: Bool
 }
 
-/// What a store says of the version of one entity, and our digest of that entity.
+/// The version hash of an entity in a store's metadata, and OpenCoreData's digest of the entity.
 package struct InspectedDigest: Sendable, Equatable, Encodable {
   package var entity: String
-  /// Our digest in hexadecimal digits; nil when the store carries no model that can be read, or a
-  /// model without the entity.
+  /// OpenCoreData's digest in hexadecimal digits, or `nil` if the store has no readable model, or a model
+  /// without the entity.
   package var digest: String?
-  /// The hash in the metadata in hexadecimal digits: Apple's, or ours; nil when there is none.
+  /// The version hash in the metadata in hexadecimal digits, which is Apple's or OpenCoreData's, or `nil` if
+  /// there's none.
   package var hash: String?
 
-  /// Both of each entity, by name.
+  /// Returns the digests and hashes of all entities, sorted by name.
   static func all(_ model: NSManagedObjectModel?, _ hashes: [String: Data]) -> [InspectedDigest] {
     let digests = model?.entityDigestsByName ?? [:]
     return Set(digests.keys).union(hashes.keys).sorted().map { name in
@@ -83,35 +85,35 @@ package struct InspectedDigest: Sendable, Equatable, Encodable {
   }
 }
 
-/// One entity of a store.
+/// An entity of a store.
 package struct InspectedEntity: Sendable, Equatable {
   package var name: String
-  /// 0 for a root.
+  /// The depth in the hierarchy; 0 for a root entity.
   package var depth: Int
-  /// Rows, those of subentities included.
+  /// The number of rows, including those of subentities.
   package var count: Int
-  /// Rows of this very entity.
+  /// The number of rows, excluding those of subentities.
   package var ownCount: Int
-  /// False also when only the tables were read.
+  /// A Boolean value that indicates whether the entity is abstract; `false` if the store has no model.
   package var isAbstract: Bool
   package var superentity: String?
-  /// The direct ones.
+  /// The names of the direct subentities.
   package var subentities: [String]
-  /// The table its rows are in, which is its root's; nil when the file has none.
+  /// The table of the root entity, or `nil` if it doesn't exist.
   package var table: String?
   package var className: String?
-  /// Its own, without the inherited ones, alphabetically.
+  /// The attributes that the entity declares itself, in alphabetical order.
   package var attributes: [InspectedAttribute]
-  /// Its own, without the inherited ones, alphabetically.
+  /// The relationships that the entity declares itself, in alphabetical order.
   package var relationships: [InspectedRelationship]
 }
 
-/// The externally stored values of a store.
+/// The number and size of a store's external data files.
 package struct InspectedExternalFiles: Sendable, Equatable, Encodable {
   package var count: Int
   package var bytes: Int
 
-  /// Reads the store's external data folder, which need not exist.
+  /// Reads the store's external data folder, if it exists.
   init(of store: URL) {
     let files = ExternalStorage(storeURL: store).files()
     count = files.count
@@ -119,41 +121,42 @@ package struct InspectedExternalFiles: Sendable, Equatable, Encodable {
   }
 }
 
-/// How large a store is.
+/// The sizes of a store's files.
 package struct InspectedFiles: Sendable, Equatable {
-  /// How the file was read so that no file next to it changed.
+  /// The way in which the file was read without modifying any file.
   package enum Reading: String, Sendable {
     case file
     case writeAheadLog
     case privateCopy
   }
 
-  /// Bytes of the database file.
+  /// The size of the database file, in bytes.
   package var bytes: Int64
-  /// Bytes of the `-wal` file; nil when there is none.
+  /// The size of the `-wal` file, in bytes, or `nil` if there's none.
   package var logBytes: Int64?
-  /// Pages in the log, those that a later frame replaces counted too; nil when there is none.
+  /// The number of frames in the WAL, including those that a later frame replaces, or `nil` if there's none.
   package var logFrames: Int?
-  /// Bytes of a page.
+  /// The size of a page, in bytes.
   package var pageSize: Int
-  /// Pages, those of the log included.
+  /// The number of pages, including those in the WAL.
   package var pages: Int
-  /// Pages that hold nothing.
+  /// The number of unused pages.
   package var freePages: Int
   package var reading: Reading
 }
 
-/// How much persistent history a store keeps.
+/// The extent of a store's persistent history.
 package struct InspectedHistory: Sendable, Equatable, Encodable {
   package var transactions: Int
   package var changes: Int
-  /// Seconds since 2001-01-01 UTC of the first and the last transaction; nil without any.
+  /// The time of the first transaction, in seconds since 2001-01-01 UTC, or `nil` if there's none.
   package var first: Double?
+  /// The time of the last transaction, in seconds since 2001-01-01 UTC, or `nil` if there's none.
   package var last: Double?
 
-  /// Nil for a store that tracks no history.
+  /// Reads the history, or returns `nil` if the store doesn't track it.
   ///
-  /// Two statements.
+  /// Cost: two SELECTs.
   init?(reading connection: Connection, tables: some Collection<String>) throws {
     let names = Set(tables.map { $0.uppercased() })
     guard names.contains("ACHANGE"), names.contains("ATRANSACTION") else { return nil }
@@ -179,44 +182,44 @@ package struct InspectedHistory: Sendable, Equatable, Encodable {
   }
 }
 
-/// One index of a store's file.
+/// An index of a store file.
 package struct InspectedIndex: Sendable, Equatable {
   package var name: String
   package var table: String
-  /// In the order of the index; an expression is shown as `(expression)`.
+  /// The columns in the order of the index; an expression is represented as `(expression)`.
   package var columns: [String]
   package var isUnique: Bool
-  /// Whether it contains only some of the rows.
+  /// A Boolean value that indicates whether it's a partial index.
   package var isPartial: Bool
 }
 
-/// One relationship of an entity.
+/// A relationship of an entity.
 package struct InspectedRelationship: Sendable, Equatable {
   package var name: String
-  /// Nil when only the tables were read.
+  /// The name of the destination entity, or `nil` if it isn't known.
   package var destination: String?
   package var inverse: String?
   package var isToMany: Bool
   package var isOrdered: Bool
   package var isOptional: Bool
-  /// How many destinations it has; nil if that's unknown.
+  /// The numbers of destinations, or `nil` if they're unknown.
   package var spread: InspectedSpread?
-  /// As Xcode calls it: `Nullify`.
+  /// The name of the delete rule in Xcode, such as `Nullify`.
   package var deleteRule: String?
 }
 
-/// The room that a table or an index takes in the file.
+/// The space that a table or an index takes in the file.
 package struct InspectedSpace: Sendable, Equatable, Encodable {
   package var name: String
-  /// Bytes of its pages.
+  /// The size of the pages, in bytes.
   package var bytes: Int
   package var pages: Int
-  /// Bytes of its pages that hold nothing.
+  /// The number of unused bytes in the pages.
   package var unused: Int
 
-  /// The room of everything in a file, the largest first; nil if SQLite was built without `dbstat`.
+  /// Returns the space of all tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`.
   ///
-  /// Reads every page. The module `dbstat` may have been left out of the library.
+  /// Cost: reads every page.
   static func all(on connection: Connection) -> [InspectedSpace]? {
     let rows = try? connection.values(
       "SELECT name, pgsize, pageno, unused FROM dbstat WHERE aggregate = 1 "
@@ -232,33 +235,35 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
   }
 }
 
-/// How many destinations a relationship has, over all its owners.
+/// The numbers of destinations that a relationship's owners have.
 package struct InspectedSpread: Sendable, Equatable, Encodable {
-  /// Objects that have the relationship, those of subentities included.
+  /// The number of objects that have the relationship, including those of subentities.
   package var owners: Int
-  /// Owners that it leads from to nothing.
+  /// The number of owners without a destination.
   package var empty: Int
-  /// Destinations of all owners together.
+  /// The number of destinations of all owners.
   package var links: Int
-  /// Destinations of the owner with the most.
+  /// The greatest number of destinations of one owner.
   package var most: Int
 
-  /// Destinations per owner on average; 0 without owners.
+  /// The average number of destinations per owner, or 0 if there are no owners.
   package var mean: Double {
     owners == 0 ? 0 : Double(links) / Double(owners)
   }
 }
 
-/// Rows of a table that no object can be of: of an unknown entity, or with a key below 1.
+/// The unmappable rows of a table, which have an unknown entity ID or a primary key below 1.
 package struct UnmappableRows: Encodable, Sendable {
   package let table: String
   package let count: Int
-  /// `Z_PK` of some of them.
+  /// The primary keys of the first rows.
   package let keys: [Int64]
 
   private static let most = 5
 
-  /// Looks through the table of each root entity; two SELECTs for a table that has some, else one.
+  /// Returns the unmappable rows in the tables of all root entities.
+  ///
+  /// Cost: one SELECT per table, and another one if the table has unmappable rows.
   static func all(
     of mapping: SQLModel, on connection: Connection
   ) throws(SQLiteError) -> [UnmappableRows] {
@@ -279,12 +284,12 @@ package struct UnmappableRows: Encodable, Sendable {
     return found
   }
 
-  /// What is wrong, on one line.
+  /// A description of the rows, on one line.
   package var line: String {
     let others = count > keys.count ? " …" : ""
     return
-      "\(NumberText.counted(count, "row")) of \(table) \(PluralForm.of(count, "is", "are")) of an unknown "
-      + "entity or \(PluralForm.of(count, "has", "have")) a key below 1: Z_PK "
+      "\(NumberText.counted(count, "row")) of \(table) \(PluralForm.of(count, "has", "have")) an unknown "
+      + "entity ID or a primary key below 1: Z_PK "
       + keys.map { "\($0)" }.joined(separator: ", ") + others
   }
 }

@@ -3,17 +3,16 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// Looks into a store and says what is there.
-///
-/// Changes no byte in its folder.
+/// Inspects a store without modifying any file in its folder.
 package struct StoreInspector {
   private let url: URL
   private let connection: Connection
 
-  /// Looks into a store.
+  /// Returns the description of a store.
   ///
-  /// Cost: some COUNTs a table and a relationship, and each page once for the room it takes.
-  /// - Throws: `InvalidInputError` when the file isn't a store; `NSError` of a store that fails to be read.
+  /// Cost: a few COUNTs for each table and relationship, and reading each page once to determine its space.
+  ///
+  /// - Throws: An `InvalidInputError` if the file isn't a store, or an `NSError` if the store can't be read.
   package static func inspect(_ url: URL) throws -> StoreInspection {
     try InvalidInputError.check(url)
     do {
@@ -58,7 +57,7 @@ package struct StoreInspector {
     let pageSize = try number("PRAGMA page_size")
     return InspectedFiles(
       bytes: inspection.database.size, logBytes: inspection.log?.size,
-      // A log has a header of 32 bytes, and each of its pages one of 24.
+      // A WAL has a header of 32 bytes, and each of its frames has one of 24 bytes.
       logFrames: inspection.log.map { max(0, Int(clamping: $0.size) - 32) / (pageSize + 24) },
       pageSize: pageSize, pages: try number("PRAGMA page_count"),
       freePages: try number("PRAGMA freelist_count"),
@@ -72,18 +71,18 @@ package struct StoreInspector {
   }
 }
 
-/// The entities of a store as its model describes them.
+/// Describes the entities of a store according to its model.
 struct ModelEntities {
   let model: NSManagedObjectModel
-  /// Own rows of each concrete entity.
+  /// The number of each concrete entity's own rows.
   let own: [EntityCount]
   let schema: InspectedSchema
-  /// Whether names and classes of the model are guesses.
+  /// A Boolean value that indicates whether the names and classes of the model are inferred.
   let isGuessed: Bool
-  /// Nil when the model does not fit the tables.
+  /// The reader for numbers of destinations, or `nil` if the model doesn't match the tables.
   let spreads: SpreadReader?
 
-  /// Depth first, alphabetically.
+  /// The entities, depth first and in alphabetical order.
   var entities: [InspectedEntity] {
     let ownRows = Dictionary(own.map { ($0.name, $0.count) }, uniquingKeysWith: +)
     let totals = EntityCount.totals(own, in: model)
@@ -105,7 +104,7 @@ struct ModelEntities {
     }
   }
 
-  /// The properties that the entity declares itself.
+  /// Returns the properties that an entity declares itself.
   private func own<Property: NSPropertyDescription>(
     _ entity: NSEntityDescription, _: Property.Type
   ) -> [Property] {
@@ -115,7 +114,7 @@ struct ModelEntities {
 }
 
 extension NSEntityDescription {
-  /// The topmost ancestor, in whose table the rows are.
+  /// The root entity, whose table contains the rows.
   fileprivate var root: NSEntityDescription { superentity?.root ?? self }
 }
 
@@ -143,9 +142,9 @@ struct SpreadReader {
   let mapping: SQLModel
   let connection: Connection
 
-  /// The spread of a relationship of an entity; nil for one that is not stored.
+  /// Returns the numbers of destinations of an entity's relationship, or `nil` if it isn't stored.
   ///
-  /// One SELECT over the keys, and a COUNT of the owners.
+  /// Cost: one SELECT over the keys, and a COUNT of the owners.
   func spread(of name: String, in entityName: String) throws -> InspectedSpread? {
     guard let entity = mapping.entity(named: entityName) else { return nil }
     let owners = try numbers(
@@ -159,7 +158,7 @@ struct SpreadReader {
       owners: owners, empty: max(0, owners - found[0]), links: found[1], most: found[2])
   }
 
-  /// The rows that make a link, and what names its owner in them.
+  /// Returns the rows that store a relationship, and the column that identifies the owner.
   private func keys(_ name: String, of entity: SQLEntity) -> (from: String, owner: String)? {
     if let column = entity.column(named: name) {
       let condition = "\(quoted(column.name)) IS NOT NULL AND Z_ENT IN \(list(entity))"

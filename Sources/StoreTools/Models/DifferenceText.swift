@@ -2,18 +2,18 @@ package import Foundation
 package import OpenCoreData
 import WorkbenchText
 
-/// What differs between two models, as text and as JSON.
+/// The text and JSON formats of the differences between two models.
 package enum DifferenceText {
-  /// The verdict, then one line for each difference with its reason below it.
+  /// Returns a summary, and one line for each difference, followed by its reason.
   package static func lines(_ comparison: ModelComparison) -> [String] {
     let differences = comparison.differences
     guard !differences.isEmpty else {
-      return ["The models are equal in everything that they describe."]
+      return ["The models are equivalent."]
     }
     return [verdict(comparison), ""] + differences.flatMap(lines)
   }
 
-  /// One object: `{"effect", "verdict", "differences": [{"kind", "subject", …}]}`.
+  /// Returns one JSON object: `{"effect", "verdict", "differences": [{"kind", "subject", …}]}`.
   package static func json(_ comparison: ModelComparison) throws -> Data {
     try JSONOutput.lines(
       Document(
@@ -23,9 +23,9 @@ package enum DifferenceText {
 
   private static func verdict(_ comparison: ModelComparison) -> String {
     switch comparison.effect {
-    case .none: "A store of the first opens with the second as it is."
-    case .lightweight: "A store of the first is migrated by inference (lightweight)."
-    case .custom: "A store of the first needs a mapping model: not everything can be inferred."
+    case .none: "A store of the first model opens with the second one without a migration."
+    case .lightweight: "A store of the first model needs a lightweight migration."
+    case .custom: "A store of the first model needs a mapping model, which can't be inferred."
     }
   }
 

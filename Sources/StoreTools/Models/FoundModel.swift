@@ -3,38 +3,38 @@ package import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// A model as it was found: in a document, compiled, in a store, or read off a store's tables.
+/// A model that was read from a document, a compiled model, or a store, or inferred from a store's tables.
 package struct FoundModel {
-  /// Where a model was found.
+  /// The origin of a model.
   package enum Origin: String, Sendable {
     case document
     case compiled
-    /// The copy that a store carries.
+    /// The model that a store contains.
     case store
-    /// A store's tables alone: names and kinds of properties are guesses.
+    /// A store's tables, from which names and types of properties are inferred.
     case tables
   }
 
   package let model: NSManagedObjectModel
   package let url: URL
   package let origin: Origin
-  /// The name of the version that was read; nil for a store.
+  /// The name of the version that was read, or `nil` for a store.
   package let version: String?
   /// The names of all versions; empty for a store.
   package let versions: [String]
-  /// What is wrong with the model, of which the rest was read all the same; errors only if asked for.
+  /// The problems of the model: warnings and, if requested, errors.
   package let problems: [ModelError]
-  /// Why the model that the store carries was not used; nil when it was, or when there is none.
+  /// The reason why the store's model couldn't be used, or `nil` if it was used or doesn't exist.
   package let storeProblem: String?
 
-  /// Reads a model of any form.
+  /// Reads a model in any format.
   ///
   /// - Parameters:
-  ///   - path: A `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`, a document's `contents`, or a
+  ///   - path: A `.xcdatamodeld`, `.xcdatamodel`, `.momd`, or `.mom`, a document's `contents`, or a
   ///     store, which is opened read-only.
-  ///   - version: The version of a model that has several; nil for the current one.
-  ///   - keepsGoing: Whether a document with mistakes is read as far as it goes.
-  /// - Throws: `InvalidInputError` for what is missing or no store, `ModelErrors` of a model.
+  ///   - version: The version of a model with several versions, or `nil` for the current one.
+  ///   - keepsGoing: Whether to read the valid parts of a document with errors.
+  /// - Throws: An `InvalidInputError` if the file doesn't exist or isn't a store, or the model's `ModelErrors`.
   package init(path: String, version: String? = nil, keepsGoing: Bool = false) throws {
     let url = URL(fileURLWithPath: path)
     guard FileManager.default.fileExists(atPath: url.path) else {
@@ -51,8 +51,8 @@ package struct FoundModel {
     guard !ModelFile.isStore(url) else {
       if let version {
         throw InvalidInputError(
-          kind: .unusable, message: "\(path) is a store and has no version \(version)",
-          nextStep: "leave --version out, or name the model's document")
+          kind: .unusable, message: "\(path) is a store, which has no version \(version)",
+          nextStep: "omit --version, or specify the model's document")
       }
       try InvalidInputError.check(url)
       let read = try StoreModel.ofStore(at: url)
@@ -80,19 +80,20 @@ package struct FoundModel {
   }
 }
 
-/// What the rules look at: a model with its tables, and the rows where it came with a store.
+/// A model to check, with the tables and rows of its store if it's from one.
 struct CheckedModel {
   let model: NSManagedObjectModel
-  /// What its reader and its own check found wrong with it.
+  /// The problems that the model's reader and its validation reported.
   let problems: [ModelError]
-  /// The tables of the store; nil for a model alone.
+  /// The schema of the store, or `nil` if the model isn't from a store.
   let schema: InspectedSchema?
-  /// Whether the model was inferred from the tables, which don't contain inverses and delete rules.
+  /// A Boolean value that indicates whether the model was inferred from the tables, which don't contain inverses
+  /// and delete rules.
   let isGuessed: Bool
-  /// The store, opened read-only; nil for a model.
+  /// The store, opened read-only, or `nil` if the model isn't from a store.
   let store: Connection?
 
-  /// The roots of the model's hierarchies by name, each before what is below it.
+  /// The root entities, sorted by name, each with all entities of its hierarchy, parents first.
   var hierarchies: [(root: NSEntityDescription, family: [NSEntityDescription])] {
     model.entityTree.filter { $0.depth == 0 }.map { root in
       func family(_ entity: NSEntityDescription) -> [NSEntityDescription] {
@@ -103,9 +104,9 @@ struct CheckedModel {
     }
   }
 
-  /// Rows of each entity itself in a hierarchy, by name; nil without a store.
+  /// Returns the number of own rows of each entity in a hierarchy, by name, or `nil` without a store.
   ///
-  /// One COUNT.
+  /// Cost: one COUNT.
   func rows(of root: NSEntityDescription) throws(SQLiteError) -> [String: Int]? {
     guard let store, let schema, let table = schema.table(ofRoot: root.name ?? "") else {
       return nil
@@ -124,7 +125,7 @@ struct CheckedModel {
     return rows
   }
 
-  /// A name as SQL spells it.
+  /// Returns a name in double quotes, as SQL requires.
   static func quoted(_ name: String) -> String {
     "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
   }

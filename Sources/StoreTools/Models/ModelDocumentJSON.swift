@@ -2,7 +2,7 @@ package import Foundation
 import OpenCoreData
 import WorkbenchText
 
-/// The shape of a model's JSON; its property names are the file's keys.
+/// The JSON structure of a model, whose property names are the JSON keys.
 struct ModelDocumentJSON: Encodable {
   struct Configuration: Encodable {
     let name: String
@@ -27,7 +27,7 @@ struct ModelDocumentJSON: Encodable {
 
   let file: String
   let source: String
-  /// Whether names and kinds of properties are guesses.
+  /// A Boolean value that indicates whether names and types of properties are inferred.
   let guessed: Bool
   let problem: String?
   let version: String?
@@ -55,7 +55,7 @@ struct ModelDocumentJSON: Encodable {
   }
 }
 
-/// The shape of an attribute in a model's JSON.
+/// The JSON structure of an attribute.
 struct AttributeJSON: Encodable {
   let name: String
   let type: String
@@ -71,7 +71,7 @@ struct AttributeJSON: Encodable {
   let renamingIdentifier: String?
   let versionHashModifier: String?
   let userInfo: [String: String]
-  /// Those of a composite attribute.
+  /// The elements of a composite attribute.
   let elements: [AttributeJSON]
 
   init(_ attribute: NSAttributeDescription) {
@@ -94,7 +94,7 @@ struct AttributeJSON: Encodable {
   }
 }
 
-/// The shape of an entity in a model's JSON: what it declares itself.
+/// The JSON structure of an entity, without inherited properties.
 struct EntityJSON: Encodable {
   struct Index: Encodable {
     struct Element: Encodable {
@@ -151,14 +151,14 @@ struct EntityJSON: Encodable {
     uniquenessConstraints = entity.uniquenessConstraintNames
   }
 
-  /// User info as texts, whatever its values are.
+  /// Returns a user info dictionary with all keys and values as strings.
   static func texts(_ info: [AnyHashable: Any]?) -> [String: String] {
     Dictionary(
       (info ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { first, _ in first })
   }
 }
 
-/// The shape of a fetched property in a model's JSON.
+/// The JSON structure of a fetched property.
 struct FetchedPropertyJSON: Encodable {
   let name: String
   let request: ModelDocumentJSON.Request?
@@ -171,7 +171,7 @@ struct FetchedPropertyJSON: Encodable {
   }
 }
 
-/// The shape of a relationship in a model's JSON.
+/// The JSON structure of a relationship.
 struct RelationshipJSON: Encodable {
   let name: String
   let destination: String?
@@ -204,9 +204,9 @@ struct RelationshipJSON: Encodable {
   }
 }
 
-/// A model as JSON: one object with sorted keys.
+/// The JSON format of a model.
 package enum ModelJSON {
-  /// The text, with an end of line.
+  /// Returns a model as one JSON object with sorted keys, followed by a newline.
   package static func data(_ found: FoundModel) throws -> Data {
     try JSONOutput.lines(ModelDocumentJSON(found))
   }

@@ -2,21 +2,21 @@ package import Foundation
 package import OpenCoreData
 import WorkbenchText
 
-/// One thing in a model that is wrong or costs more than it has to.
+/// A problem of a model: an error, or something that costs more than it needs to.
 package struct ModelFinding: Sendable, Hashable {
   /// The name of the rule, such as `missing-inverse`.
   package var rule: String
-  /// What was found and what to do, with the entity, the property and the place in the file.
+  /// The problem and the next step, with the entity, the property, and the location in the file.
   package var error: ModelError
 
-  /// Makes a finding.
+  /// Creates a finding.
   ///
   /// - Parameters:
   ///   - rule: The name of the rule.
-  ///   - message: What was found, as one sentence.
-  ///   - nextStep: What to do, as one sentence.
-  ///   - entity: The entity it is about.
-  ///   - property: The property it is about.
+  ///   - message: The description of the problem, as one sentence.
+  ///   - nextStep: The next step for the user, as one sentence.
+  ///   - entity: The affected entity.
+  ///   - property: The affected property.
   init(
     _ rule: String, _ message: String, _ nextStep: String, entity: NSEntityDescription?,
     property: String? = nil
@@ -25,27 +25,26 @@ package struct ModelFinding: Sendable, Hashable {
     error = ModelError(message, nextStep: nextStep, entity: entity?.name, property: property)
   }
 
-  /// A finding of what a reader or the model's own check reported.
+  /// Creates a finding for a problem that the model's reader or its validation reported.
   init(_ rule: String, _ error: ModelError) {
     self.rule = rule
     self.error = error
   }
 }
 
-/// One thing that `cdprof model --check` looks for.
+/// A rule of `cdprof model --check`.
 protocol ModelRule {
-  /// The name of the rule, in small letters with hyphens.
+  /// The name of the rule, in lowercase with hyphens.
   static var name: String { get }
 
-  /// Makes the rule.
   init()
 
-  /// What the rule finds, in the order of the entities' names.
+  /// Returns the findings of the rule, sorted by the names of the entities.
   func findings(in checked: CheckedModel) throws -> [ModelFinding]
 }
 
 extension ModelRule {
-  /// A finding of this rule.
+  /// Returns a finding of this rule.
   func finding(
     _ message: String, _ nextStep: String, _ entity: NSEntityDescription?,
     _ property: String? = nil
@@ -54,19 +53,19 @@ extension ModelRule {
   }
 }
 
-/// Findings about a model, as text and as JSON.
+/// The text and JSON formats of findings about a model.
 package enum ModelFindingText {
-  /// One line for each finding, and how many there are.
+  /// Returns one line for each finding, and the number of findings.
   package static func lines(_ findings: [ModelFinding], in found: FoundModel) -> [String] {
     let entities = NumberText.counted(found.model.entities.count, "entity", "entities")
     guard !findings.isEmpty else {
-      return ["Nothing found: \(entities), \(ModelRules.ruleNames.count) rules."]
+      return ["No findings: \(entities), \(ModelRules.ruleNames.count) rules."]
     }
     return findings.map { "\($0.error) [\($0.rule)]" }
       + ["", "\(NumberText.counted(findings.count, "finding")) in \(entities)."]
   }
 
-  /// One object: `{"findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
+  /// Returns one JSON object: `{"findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
   package static func json(_ findings: [ModelFinding]) throws -> Data {
     try JSONOutput.lines(Document(findings: findings.map(Finding.init)))
   }

@@ -1,10 +1,12 @@
 package import OpenCoreData
 import WorkbenchText
 
-/// A model as a graph in the DOT language, which Graphviz draws.
+/// The format of a model as a graph in the DOT language of Graphviz.
 package enum ModelGraph {
-  /// One node for each entity with its attributes; one edge for each relationship and its inverse,
-  /// with how many there are at its ends; one with a hollow head from a subentity to its parent.
+  /// Returns the lines of the graph.
+  ///
+  /// The graph has a node for each entity with its attributes, an edge for each relationship and its inverse with
+  /// their cardinalities, and an edge with a hollow arrowhead from each subentity to its parent.
   package static func lines(_ model: NSManagedObjectModel) -> [String] {
     let entities = model.entityTree.map(\.entity)
     return [
@@ -31,7 +33,8 @@ package enum ModelGraph {
     return "  \(quoted(entity.name)) [label=\"{\(name)|\(attributes.joined())}\"];"
   }
 
-  /// The edge of a relationship; of a pair the side that comes first by entity and name has it.
+  /// Returns the edge of a relationship, or `nil` if its inverse, which comes first by entity and name, has the
+  /// edge.
   private static func edge(_ relationship: NSRelationshipDescription) -> String? {
     guard let source = relationship.entity, let destination = relationship.destinationEntity else {
       return nil
@@ -57,7 +60,7 @@ package enum ModelGraph {
 
   private static func quoted(_ name: String?) -> String { "\"\(escaped(name ?? ""))\"" }
 
-  /// A text inside of quotes and of a record's label.
+  /// Returns a string escaped for use in quotes and in a record's label.
   private static func escaped(_ text: String) -> String {
     text.reduce(into: "") { result, character in
       if "\\\"{}|<>".contains(character) { result.append("\\") }

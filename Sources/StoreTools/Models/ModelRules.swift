@@ -3,7 +3,7 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// Looks for what is wrong with a model, and for what will be slow or large.
+/// Checks a model for errors, and for parts that will be slow or large.
 package enum ModelRules {
   private static var rules: [any ModelRule.Type] {
     [
@@ -24,10 +24,11 @@ package enum ModelRules {
 
   /// Applies all rules.
   ///
-  /// Cost: linear in the model, which needs no tables; with a store one COUNT a hierarchy and one SELECT
-  /// for each attribute of bytes. The store is opened read-only.
-  /// - Returns: What was found, rule by rule.
-  /// - Throws: `InvalidInputError` for a store that is damaged.
+  /// The model doesn't need a store. If it's from one, the store is opened read-only. Cost: linear in the size of
+  /// the model; with a store, also one COUNT per hierarchy and one SELECT per binary attribute.
+  ///
+  /// - Returns: The findings, in the order of the rules.
+  /// - Throws: An `InvalidInputError` if the store is corrupt.
   package static func findings(in found: FoundModel) throws -> [ModelFinding] {
     guard found.origin == .store || found.origin == .tables else {
       return try findings(

@@ -1,9 +1,9 @@
 package import OpenCoreData
 import WorkbenchText
 
-/// A model as text for people.
+/// The text format of a model.
 package enum ModelText {
-  /// Where it was found, then each entity with its properties, indexes and constraints.
+  /// Returns lines with the origin of the model, and each entity with its properties, indexes, and constraints.
   package static func lines(_ found: FoundModel) -> [String] {
     let tree = found.model.entityTree
     return head(found) + tree.flatMap { lines(of: $0.entity, depth: $0.depth, found) }
@@ -23,8 +23,8 @@ package enum ModelText {
       switch found.origin {
       case .document: "a document"
       case .compiled: "a compiled model"
-      case .store: "the model that the store carries"
-      case .tables: "read off the store's tables"
+      case .store: "the store's model"
+      case .tables: "the store's tables"
       }
     lines.append("  read from     \(place)")
     if !identifiers.isEmpty {
@@ -35,19 +35,20 @@ package enum ModelText {
     }
     guard found.origin == .tables else { return lines }
     let reason =
-      found.storeProblem.map { "The model in the store cannot be read: \($0)" }
-      ?? "The store carries no model (Z_MODELCACHE)."
+      found.storeProblem.map { "The store's model can't be read: \($0)" }
+      ?? "The store contains no model (Z_MODELCACHE)."
     return lines + [
       reason,
-      "Entities are exact. Names of properties are guesses, as columns are in capitals; so are",
-      "destinations. Of to-many relationships only those with a table of their own are seen.",
+      "Entities are exact. Names of properties are inferred from column names, which are uppercase,",
+      "and destinations are inferred, too. To-many relationships are recognized only if they have a",
+      "join table.",
     ]
   }
 
   private static func lines(
     of entity: NSEntityDescription, depth: Int, _ found: FoundModel
   ) -> [String] {
-    let note = found.origin == .tables ? ", guessed" : ""
+    let note = found.origin == .tables ? ", inferred" : ""
     let blanks = String(repeating: "  ", count: depth)
     let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
     let width = own.map(\.name.count).max() ?? 0
@@ -60,7 +61,7 @@ package enum ModelText {
       + entity.outline.dropFirst(1 + own.count).map { blanks + $0 }
   }
 
-  /// Configurations and fetch requests.
+  /// Returns the lines for configurations and fetch requests.
   private static func end(_ model: NSManagedObjectModel) -> [String] {
     let lines = model.outline.filter {
       $0.hasPrefix("configuration ") || $0.hasPrefix("fetch request ")
@@ -69,15 +70,15 @@ package enum ModelText {
   }
 }
 
-/// What was wrong with a model that was read all the same, for standard error.
+/// The text format of a model's warnings, for standard error.
 package enum ModelWarningText {
   private static let most = 3
 
-  /// A line for each of the first warnings, and one for how many more there are.
+  /// Returns a line for each of the first warnings, and one with the number of further warnings.
   ///
   /// - Parameters:
-  ///   - problems: The warnings of the model; errors are reported elsewhere.
-  ///   - path: What `cdprof model` reads the model from.
+  ///   - problems: The problems of the model, of which only warnings are included.
+  ///   - path: The path of the model, for a `cdprof model` command.
   package static func lines(_ problems: [ModelError], path: String) -> [String] {
     let warnings = problems.filter(\.isWarning)
     let shown = warnings.prefix(most).map { $0.file == nil ? "warning: \($0)" : "\($0)" }

@@ -3,27 +3,27 @@ import SQLiteDriver
 import StatementAnalysis
 import WorkbenchText
 
-/// What a predicate is: its tree, its canonical text, and the SQL it becomes for an entity.
+/// An explanation of a predicate: its canonical format, its tree, and its SQL for an entity.
 package struct PredicateExplanation: Sendable {
-  /// Apple's canonical text, as `predicateFormat` prints it.
+  /// The canonical format, as `predicateFormat` returns it.
   package let format: String
-  /// The parts of the predicate, one a line, drawn as a tree.
+  /// The lines of the tree, one for each part of the predicate.
   package let tree: [String]
-  /// The SELECT of a fetch; nil when no entity is given.
+  /// The SELECT of a fetch with the predicate, or `nil` if no entity is given.
   package let statement: FetchStatement?
 
-  /// Reads a format.
+  /// Parses a predicate format.
   ///
-  /// - Parameter text: as `NSPredicate(format:)` takes it; placeholders stay in it.
-  /// - Throws: `CommandFailure` with a caret under what is wrong.
+  /// - Parameter text: A format for `NSPredicate(format:)`. Placeholders aren't replaced.
+  /// - Throws: A `CommandFailure` with a caret under the error.
   package init(_ text: String) throws {
     try self.init(predicate: PredicateExplanation.read(text), statement: nil)
   }
 
-  /// Reads a format and translates it for the objects of an entity.
+  /// Parses a predicate format and translates it to SQL for an entity.
   ///
-  /// - Throws: `CommandFailure` with a caret under what is wrong or has no SQL, and for an unknown
-  ///   entity.
+  /// - Throws: A `CommandFailure` with a caret under an error, or under a part that can't be translated to
+  ///   SQL; also if the entity is unknown.
   package init(_ text: String, entity name: String, model: NSManagedObjectModel) throws {
     let predicate = try PredicateExplanation.read(text)
     let names = ModelNames(model)
@@ -63,7 +63,7 @@ package struct PredicateExplanation: Sendable {
     }
   }
 
-  /// The range of a part in a text; all of the text if it isn't found.
+  /// Returns the range of a part in a string, or of the whole string if it doesn't contain the part.
   private static func place(of part: String, in text: String) -> SourceRange {
     guard let range = text.range(of: part) else {
       return SourceRange(line: 1, column: 1, length: text.count)
@@ -76,9 +76,9 @@ package struct PredicateExplanation: Sendable {
   {
     CommandFailure(
       LanguageProblem(
-        "`\(refusal.piece)` has no SQL: \(sentence(refusal.reason))",
+        "`\(refusal.piece)` can't be translated to SQL: \(sentence(refusal.reason))",
         at: place(of: refusal.piece, in: text), didYouMean: refusal.suggestion,
-        nextStep: "write it otherwise, or fetch without it and filter in memory"), in: text)
+        nextStep: "rewrite it, or fetch without it and filter in memory"), in: text)
   }
 
   private static func sentence(_ reason: String) -> String {
@@ -86,9 +86,9 @@ package struct PredicateExplanation: Sendable {
   }
 }
 
-/// A predicate's explanation as lines for people.
+/// The text format of a predicate's explanation.
 package enum PredicateText {
-  /// What is to be printed.
+  /// The parts to print.
   package struct Parts: OptionSet, Sendable {
     package let rawValue: Int
 
@@ -96,19 +96,19 @@ package enum PredicateText {
       self.rawValue = rawValue
     }
 
-    /// The canonical text.
+    /// The canonical format.
     package static let format = Parts(rawValue: 1)
     /// The tree.
     package static let tree = Parts(rawValue: 2)
     /// The SELECT.
     package static let sql = Parts(rawValue: 4)
-    /// What the SELECT binds.
+    /// The bound values of the SELECT.
     package static let binds = Parts(rawValue: 8)
-    /// Everything there is.
+    /// All parts.
     package static let all: Parts = [.format, .tree, .sql, .binds]
   }
 
-  /// The lines, each part with its name in front.
+  /// Returns the lines of an explanation, in which each part starts with its name.
   package static func lines(_ explanation: PredicateExplanation, _ parts: Parts = .all) -> [String]
   {
     var lines: [String] = []
@@ -127,7 +127,7 @@ package enum PredicateText {
     return lines
   }
 
-  /// The plan of the SELECT and what to think of it.
+  /// Returns the lines for the plan of the SELECT and its assessment.
   package static func lines(plan: [String], of explanation: PredicateExplanation) -> [String] {
     guard let statement = explanation.statement, !plan.isEmpty else { return [] }
     let verdict = PlanAssessment(sql: statement.sql, lines: plan, count: 1)
@@ -141,7 +141,7 @@ package enum PredicateText {
   }
 }
 
-/// A predicate as a tree of words, for people.
+/// The tree of a predicate.
 struct PredicateTree {
   private let label: String
   private let branches: [PredicateTree]
@@ -205,7 +205,7 @@ struct PredicateTree {
     case .anyKey, .block: self.init(expression.description, children)
     case .assignment(let name, _): self.init("$\(name) :=", children)
     case .fetch(_, _, let countOnly):
-      self.init(countOnly ? "FETCH, its number" : "FETCH", children)
+      self.init(countOnly ? "FETCH, count only" : "FETCH", children)
     }
   }
 
@@ -228,7 +228,7 @@ struct PredicateTree {
     }
   }
 
-  /// One line a node, drawn as SQLite draws its plans.
+  /// The lines of the tree, one for each node, in the style of SQLite's query plans.
   var lines: [String] {
     var lines = [label]
     for (index, branch) in branches.enumerated() {

@@ -2,24 +2,25 @@ package import Foundation
 import OpenCoreData
 import WorkbenchText
 
-/// A property's value, to be printed.
+/// The value of a property in a form that can be printed.
 package enum RowText: Sendable, Equatable {
   case null
   case bool(Bool)
   case integer(Int64)
   case real(Double)
-  /// A number with all its digits.
+  /// A decimal number with all digits.
   case decimal(Decimal)
   case date(Date)
   case text(String)
   case bytes(Data)
-  /// The URIs of a relationship's objects; a to-one's has one.
+  /// The URI of a to-one relationship's object.
   case object(String)
+  /// The URIs of a to-many relationship's objects.
   case objects([String])
   /// The values of a composite attribute's elements, by name.
   case group([String: RowText])
 
-  /// A value of an attribute, in the Swift type that the framework gives it in.
+  /// Creates a value from an attribute's value, in the Swift type that the framework returns.
   init(_ value: Any?) {
     switch value {
     case let value as Bool: self = .bool(value)
@@ -40,7 +41,7 @@ package enum RowText: Sendable, Equatable {
     }
   }
 
-  /// The objects of a relationship: an ordered one's in order, others by entity and key.
+  /// Creates a value from a relationship's objects, sorted by entity and primary key unless it's ordered.
   init(_ value: Any?, of relationship: NSRelationshipDescription) {
     guard relationship.isToMany else {
       self = (value as? NSManagedObject).map { .object(RowText.uri($0)) } ?? .null
@@ -62,15 +63,17 @@ package enum RowText: Sendable, Equatable {
 }
 
 extension NSManagedObjectID {
-  /// The number behind the `p` of the URI.
+  /// The primary key, which is the number after the `p` in the URI.
   fileprivate var key: Int64 {
     Int64(uriRepresentation().lastPathComponent.dropFirst()) ?? 0
   }
 }
 
-/// A row as a person reads it in a terminal.
+/// The text format of a row.
 package enum RowsText {
-  /// The row's URI, then a line a value; long texts are cut short, bytes are counted.
+  /// Returns a line with the row's URI, and one for each value.
+  ///
+  /// Long strings are truncated; of binary data, only the size is included.
   package static func lines(_ row: StoreRow) -> [String] {
     let width = row.values.map(\.name.count).max() ?? 0
     return [row.id] + row.values.map { "  \(NumberText.left($0.name, width))   \(text($0.value))" }
@@ -96,7 +99,7 @@ package enum RowsText {
     }
   }
 
-  /// The seconds of the years 1 to 9999, for which there are dates of four digits.
+  /// The range of the years 1 to 9999, in seconds since 2001-01-01 UTC.
   private static let calendar = -63_114_076_800.0..<252_423_993_600.0
 
   private static func date(_ value: Date) -> String {
@@ -120,17 +123,17 @@ package enum RowsText {
   }
 }
 
-/// Rows as JSON: an array with an object a row, written row by row.
+/// The JSON format of rows: an array with one object for each row, which is written row by row.
 ///
-/// Dates are seconds since 2001-01-01 UTC, as in the file; bytes are in base 64; a relationship is
-/// the URI of its object, a to-many one an array of them.
+/// Dates are seconds since 2001-01-01 UTC, as in the file. Binary data is Base64. A to-one relationship is a
+/// URI, and a to-many relationship an array of URIs.
 package struct RowsJSON {
   private var isFirst = true
 
-  /// Before the first row.
+  /// Creates a writer that hasn't written any rows.
   package init() {}
 
-  /// One row, with the separator before it.
+  /// Returns the JSON of a row, after a separator.
   package mutating func row(_ row: StoreRow) -> Data {
     let values = row.values.map { "\(quoted($0.name)): \(text($0.value))" }
     let line =
@@ -140,7 +143,7 @@ package struct RowsJSON {
     return Data(((isFirst ? "[\n  " : ",\n  ") + line).utf8)
   }
 
-  /// What follows the last row.
+  /// Returns the JSON after the last row.
   package func end() -> Data {
     Data((isFirst ? "[]\n" : "\n]\n").utf8)
   }
@@ -163,7 +166,7 @@ package struct RowsJSON {
     }
   }
 
-  /// JSON has no infinity and no NaN; they are texts.
+  /// Returns a number as JSON, with infinity and NaN, which JSON can't represent, as strings.
   private func number(_ value: Double) -> String {
     value.isFinite ? "\(value)" : quoted("\(value)")
   }
@@ -171,11 +174,11 @@ package struct RowsJSON {
   private func quoted(_ text: String) -> String { JSONText.quoted(text) }
 }
 
-/// Rows that could not be read, in words.
+/// The text format of errors for rows that couldn't be read.
 package enum DamagedRowsText {
   private static let most = 20
 
-  /// The errors behind each other, and how many more there are.
+  /// Returns the first errors, one on each line, and the number of further errors.
   package static func list(_ errors: [NSError]) -> String {
     let shown = errors.prefix(most).map { ErrorText.of($0) }.joined(separator: "\n  ")
     return errors.count <= most ? shown : "\(shown)\n  … and \(errors.count - most) more"

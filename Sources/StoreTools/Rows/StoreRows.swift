@@ -1,25 +1,25 @@
 package import OpenCoreData
 import WorkbenchText
 
-/// Every row of an entity, read through the framework.
+/// The rows of an entity, read through the framework.
 ///
-/// The store is opened read-only: no file in its folder changes.
+/// The store is opened read-only, without modifying any file in its folder.
 package struct StoreRows {
-  /// Whether the store carries no model that can be read, so that names of properties are guesses.
+  /// A Boolean value that indicates whether the store has no readable model, so that property names are inferred.
   package let isGuessed: Bool
   private let context: NSManagedObjectContext
   private let damagedRows = SkippedRows()
   private let entity: NSEntityDescription
   private let predicate: NSPredicate?
 
-  /// Opens a store with nothing but its file.
+  /// Opens a store with its own model, or with one that's inferred from its tables.
   ///
   /// - Parameters:
-  ///   - url: The store.
-  ///   - name: The entity; rows of its subentities belong to it.
-  ///   - format: Which rows, as `NSPredicate` takes it; nil is all.
-  /// - Throws: `InvalidInputError` for the file; `CommandFailure` with a caret for the name and the predicate;
-  ///   the framework's `NSError`.
+  ///   - url: The store file.
+  ///   - name: The name of the entity, whose subentities are included.
+  ///   - format: A predicate format that selects rows, or `nil` for all rows.
+  /// - Throws: An `InvalidInputError` if the file isn't a valid store; a `CommandFailure` with a caret if the
+  ///   name or the predicate is invalid; or the framework's `NSError`.
   package init(_ url: URL, entity name: String, where format: String?) throws {
     try InvalidInputError.check(url)
     let source = try StoreModel.ofStore(at: url)
@@ -43,14 +43,14 @@ package struct StoreRows {
       options: [
         NSReadOnlyPersistentStoreOption: true,
         SkippedRows.option: damagedRows,
-        // A model read off the tables is none of those that the store was made with.
+        // An inferred model isn't the one that the store was created with.
         NSIgnorePersistentStoreVersioningOption: isGuessed,
       ])
     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
   }
 
-  /// Draws a caret under the argument that something is wrong with.
+  /// Calls a closure with the range of an argument, and adds a caret to the error that it throws.
   private static func reading<Result>(
     _ text: String, _ read: (SourceRange) throws(LanguageProblem) -> Result
   ) throws -> Result {
@@ -63,10 +63,10 @@ package struct StoreRows {
 
   private static let pageSize = 500
 
-  /// Reads all rows that can be read, in the order of the file, and hands them on one by one.
+  /// Calls a closure with each readable row, in the order of the file.
   ///
-  /// Cost: one SELECT for the keys, one a page of 500 rows, and one or two a to-many relationship
-  /// and page. No more than five pages are in memory.
+  /// Cost: one SELECT for the keys, one for each batch of 500 rows, and one or two for each to-many relationship
+  /// and batch. At most five batches are in memory.
   package func forEach(_ body: (StoreRow) throws -> Void) throws {
     try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
@@ -80,31 +80,34 @@ package struct StoreRows {
     }
   }
 
-  /// Fails when something could not be read: rows were left out, or values handed on as nil or empty.
+  /// Checks whether all rows and values could be read.
   ///
-  /// - Throws: `InvalidInputError` with the rows, and the last error of the framework's.
+  /// Unreadable rows are omitted, and unreadable values are `nil` or empty.
+  ///
+  /// - Throws: An `InvalidInputError` that lists the rows that were skipped and the last fault error of the
+  ///   framework.
   package func check() throws {
     let faultError = context.performAndWait { context.faultError }
     let errors = damagedRows.take() + [faultError].compactMap(\.self)
     guard !errors.isEmpty else { return }
     throw InvalidInputError(
-      kind: .unusable, message: "not all could be read: \(DamagedRowsText.list(errors))",
-      nextStep: "`cdprof doctor` describes what is wrong with the store")
+      kind: .unusable, message: "some data couldn't be read: \(DamagedRowsText.list(errors))",
+      nextStep: "run `cdprof doctor` to check the store")
   }
 }
 
-/// One row, with its values in a form that can be printed.
+/// A row with its values in a form that can be printed.
 package struct StoreRow: Sendable {
   /// The object's URI.
   package let id: String
-  /// The entity of the very row, which may be a subentity of the one that was asked for.
+  /// The name of the row's own entity, which can be a subentity of the requested one.
   package let entity: String
-  /// The stored properties by name, inherited ones included, in alphabetical order.
+  /// The persistent properties, including inherited ones, in alphabetical order.
   package let values: [(name: String, value: RowText)]
 
-  /// Reads an object, firing it and its to-many relationships.
+  /// Reads an object, which fires its fault and those of its to-many relationships.
   ///
-  /// On the context's queue.
+  /// Call it on the context's queue.
   init(_ object: NSManagedObject) {
     id = object.objectID.uriRepresentation().absoluteString
     entity = object.entity.name ?? ""

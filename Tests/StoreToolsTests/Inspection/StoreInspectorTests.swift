@@ -96,7 +96,7 @@ struct StoreInspectorTests {
     #expect(!inspection.hasOwnDigests)
     #expect(inspection.modelSource == (version == 241 ? .schema : .cache))
     let text = InspectionText.lines(inspection).joined(separator: "\n")
-    #expect(text.contains("guesses") == (version == 241))
+    #expect(text.contains("inferred") == (version == 241))
     for (name, count) in counts {
       #expect(text.contains(try Regex("\(name) +\(count) ")))
     }
@@ -114,6 +114,6 @@ struct StoreInspectorTests {
     #expect(inspection.entities.map(\.count) == [50, 22, 2, 20])
     #expect(inspection.entities[0].relationships.map(\.name) == ["country"])
     #expect(inspection.entities[0].attributes.map(\.name).contains("latitude"))
-    #expect(InspectionText.lines(inspection).contains { $0.contains("guesses") })
+    #expect(InspectionText.lines(inspection).contains { $0.contains("inferred") })
   }
 }

@@ -81,10 +81,10 @@ struct FoundModelTests {
     #expect(mood.relationshipsByName["country"]?.destinationEntity?.name == "Country")
     #expect(mood.attributesByName["date"]?.attributeType == .dateAttributeType)
     let text = ModelText.lines(found)
-    #expect(text.contains { $0.contains("are guesses") })
+    #expect(text.contains { $0.contains("are inferred") })
     #expect(
       text.contains {
-        $0.hasPrefix("  country ") && $0.contains("to one, Country") && $0.hasSuffix(", guessed")
+        $0.hasPrefix("  country ") && $0.contains("to one, Country") && $0.hasSuffix(", inferred")
       })
 
     // The guess opens the store it was read off.

@@ -1,7 +1,7 @@
 import OpenCoreData
 import WorkbenchText
 
-/// Finds what keeps a model from being used: the errors of its reader and of its own check.
+/// Finds errors that prevent a model from being used, which its reader and its validation reported.
 struct InvalidModelRule: ModelRule {
   static let name = "invalid-model"
 
@@ -10,8 +10,8 @@ struct InvalidModelRule: ModelRule {
   }
 }
 
-/// Finds parts of a model that are not used, or otherwise than they say: the warnings of its reader
-/// and of its own check.
+/// Finds parts of a model that are ignored or interpreted differently, which are the warnings of its reader and
+/// its validation.
 struct IgnoredElementRule: ModelRule {
   static let name = "ignored-element"
 
@@ -22,16 +22,16 @@ struct IgnoredElementRule: ModelRule {
   }
 }
 
-/// Finds hierarchies whose one table has many columns that are NULL in most rows.
+/// Finds hierarchies whose table has many columns that are NULL in most rows.
 ///
-/// All entities of a hierarchy share a table with the columns of all of them; a row of one leaves
-/// those of its siblings empty.
+/// All entities of a hierarchy share one table, which has the columns of all of them. In a row of one entity, the
+/// columns of its siblings are NULL.
 struct WideHierarchyRule: ModelRule {
   static let name = "wide-hierarchy"
 
-  /// Fewer columns are never reported.
+  /// The minimum number of columns.
   private static let leastColumns = 16
-  /// The least share of empty values that is reported, in percent.
+  /// The minimum percentage of NULL values.
   private static let leastEmpty = 50
 
   func findings(in checked: CheckedModel) throws -> [ModelFinding] {
@@ -48,12 +48,12 @@ struct WideHierarchyRule: ModelRule {
       guard empty >= Self.leastEmpty else { return nil }
       let basis =
         rows == nil
-        ? "if its entities have equally many rows" : "by the \(NumberText.counted(total, "row"))"
+        ? "assuming equal row counts" : "based on \(NumberText.counted(total, "row"))"
       return finding(
-        "The \(family.count) entities of the hierarchy share one table of \(columns) columns, of "
-          + "which \(empty) % are NULL in a row on average, \(basis).",
-        "Give the subentities that share little no common parent, or move what is seldom set "
-          + "to a separate entity, with a to-one relationship.", root)
+        "The \(family.count) entities of the hierarchy share one table with \(columns) columns, of "
+          + "which \(empty)% are NULL in an average row, \(basis).",
+        "Remove the common parent of subentities that share few properties, or move properties that "
+          + "are rarely set to a separate entity with a to-one relationship.", root)
     }
   }
 
@@ -63,7 +63,7 @@ struct WideHierarchyRule: ModelRule {
 
   private func columnCount(of entity: NSEntityDescription) -> Int { columns(entity).count }
 
-  /// The properties of an entity with a column, inherited ones included.
+  /// Returns the properties of an entity that have a column, including inherited ones.
   private func columns(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
     entity.properties.filter { property in
       guard !property.isTransient else { return false }
@@ -75,8 +75,8 @@ struct WideHierarchyRule: ModelRule {
   }
 }
 
-/// Finds texts of a model that fail when they are used: predicates of fetch requests, regular
-/// expressions, limits that contradict each other.
+/// Finds expressions that fail when they're used: predicates of fetch requests, regular expressions, and
+/// contradictory limits.
 struct UnusableTextRule: ModelRule {
   static let name = "invalid-expression"
 
@@ -94,8 +94,8 @@ struct UnusableTextRule: ModelRule {
         else { continue }
         findings.append(
           finding(
-            "The predicate \"\(template.predicateFormat ?? "")\" cannot be used: \(problem).",
-            "Write it as NSPredicate takes it, with keys of \(template.entityName).", entity,
+            "The predicate \"\(template.predicateFormat ?? "")\" can't be used: \(problem).",
+            "Use a valid NSPredicate format with keys of \(template.entityName).", entity,
             property.name))
       }
     }
@@ -104,8 +104,8 @@ struct UnusableTextRule: ModelRule {
       findings.append(
         finding(
           "The predicate \"\(template.predicateFormat ?? "")\" of the fetch request "
-            + "\(template.name) cannot be used: \(problem).",
-          "Write it as NSPredicate takes it, with keys of \(template.entityName).", nil))
+            + "\(template.name) can't be used: \(problem).",
+          "Use a valid NSPredicate format with keys of \(template.entityName).", nil))
     }
     return findings
   }
@@ -135,15 +135,15 @@ struct UnusableTextRule: ModelRule {
     {
       findings.append(
         finding(
-          "No value is at least \(rule.minimum ?? "") and at most \(rule.maximum ?? "").",
-          "Turn the limits round: until then every value fails validation.", entity,
+          "The minimum, \(rule.minimum ?? ""), is greater than the maximum, \(rule.maximum ?? "").",
+          "Swap the limits; until then, every value fails validation.", entity,
           attribute.name))
     }
     if let pattern = rule.pattern, (try? NSRegularExpression(pattern: pattern)) == nil {
       findings.append(
         finding(
-          "The regular expression \"\(pattern)\" cannot be read.",
-          "Repair it: until then every value fails validation.", entity, attribute.name))
+          "The regular expression \"\(pattern)\" is invalid.",
+          "Correct it; until then, every value fails validation.", entity, attribute.name))
     }
     return findings
   }

@@ -1,7 +1,7 @@
 import OpenCoreData
 import WorkbenchText
 
-/// Finds relationships without an inverse: nothing keeps the two sides in step.
+/// Finds relationships without an inverse, whose two sides can become inconsistent.
 struct MissingInverseRule: ModelRule {
   static let name = "missing-inverse"
 
@@ -14,22 +14,22 @@ struct MissingInverseRule: ModelRule {
         else { return nil }
         let effect =
           relationship.isToMany
-          ? "a \(destination) can be in one object's \(relationship.name) only, and when it is "
+          ? "a \(destination) can be in the \(relationship.name) of only one object, and when it's "
             + "deleted, no object is notified"
-          : "when the \(destination) is deleted, its key stays and is dangling"
+          : "when the \(destination) is deleted, a dangling reference remains"
         return finding(
           "The relationship has no inverse: \(effect).",
-          "Add a relationship to \(destination) with the opposite direction, and set both as inverses.",
-          entity, relationship.name)
+          "Add a relationship to \(destination) in the opposite direction, and make them inverses of "
+            + "each other.", entity, relationship.name)
       }
     }
   }
 }
 
-/// Finds relationships that refer to no entity, or to rows that may be gone.
+/// Finds relationships whose destination isn't in the model, or whose references can become dangling.
 ///
-/// Deleting an object leaves the keys of those that led to it when the relationship on its own side
-/// has the delete rule No Action.
+/// If an object's relationship has the delete rule No Action, deleting the object leaves dangling references in
+/// the inverse relationship.
 struct DanglingDestinationRule: ModelRule {
   static let name = "dangling-destination"
 
@@ -46,13 +46,14 @@ struct DanglingDestinationRule: ModelRule {
           finding(
             "Deleting a \(target) leaves \(relationship.name) dangling: "
               + "the delete rule of \(inverse) is No Action.",
-            "Give \(inverse) the rule Nullify, Cascade or Deny.", entity, relationship.name))
+            "Set the delete rule of \(inverse) to Nullify, Cascade, or Deny.", entity,
+            relationship.name))
       }
     }
     return findings
   }
 
-  /// Whether an error is about a relationship that has no destination in the model.
+  /// Returns whether an error is about a relationship whose destination isn't in the model.
   static func isAbout(_ error: ModelError, in model: NSManagedObjectModel) -> Bool {
     guard let entity = error.entity, let property = error.property,
       let relationship = model.entitiesByName[entity]?.relationshipsByName[property]
@@ -61,10 +62,10 @@ struct DanglingDestinationRule: ModelRule {
   }
 }
 
-/// Finds tables of many-to-many relationships that one side can only read as a whole.
+/// Finds join tables that one side of the relationship has to scan.
 ///
-/// A join table's primary key serves one side; the other needs an index that begins with its column.
-/// Stores of old versions of Apple's framework have none.
+/// A join table's primary key serves one side; the other side needs an index that starts with its column. Stores
+/// that old versions of Core Data created have no such index.
 struct OneWayJoinTableRule: ModelRule {
   static let name = "one-way-join-table"
 
@@ -79,14 +80,14 @@ struct OneWayJoinTableRule: ModelRule {
       return keys.filter { !leading.contains($0) }.map { key in
         let other = keys.first { $0 != key } ?? key
         return finding(
-          "The join table \(table) has no index that begins with \(key): following the "
-            + "relationship from that side reads the whole table.",
+          "The join table \(table) has no index that begins with \(key), so following the "
+            + "relationship from that side scans the whole table.",
           "Create an index on \(table) (\(key), \(other)), or migrate the store once.", nil)
       }
     }
   }
 
-  /// `Z_4TAGS`, or the column of a relationship that is its own inverse.
+  /// Returns whether a column contains keys: `Z_4TAGS`, or the column of a relationship that's its own inverse.
   private func isKey(_ column: String) -> Bool {
     column == "REFLEXIVE"
       || column.hasPrefix("Z_") && column.dropFirst(2).first?.isNumber == true

@@ -2,10 +2,10 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// Finds indexes that another one makes redundant, as it begins with the same columns.
+/// Finds indexes that are a prefix of another index, which makes them redundant.
 ///
-/// A constraint's index is kept: it does more than find rows. The indexes of a hierarchy are all on
-/// one table, and a to-one relationship has an index whether it is asked for or not.
+/// The index of a uniqueness constraint isn't redundant because it also enforces the constraint. All indexes of a
+/// hierarchy are on one table, and a to-one relationship always has an index.
 struct PrefixIndexRule: ModelRule {
   static let name = "prefix-index"
 
@@ -27,7 +27,7 @@ struct PrefixIndexRule: ModelRule {
         let conditions = index.condition == nil ? [nil] : [nil, index.condition]
         let covering = conditions.compactMap { condition in
           places[Beginning(index.columns, condition), default: []].first { other in
-            // Of two that are the same, the later one goes.
+            // Of two equal indexes, the later one is redundant.
             other != place
               && (!covers(index, indexes[other]) || !indexes[other].isRemovable || other < place)
           }
@@ -35,17 +35,17 @@ struct PrefixIndexRule: ModelRule {
         let other = covering.min()
         guard let other else { return nil }
         return finding(
-          "The \(index.label) (\(text(index))) is the beginning of the \(indexes[other].label) "
+          "The \(index.label) (\(text(index))) is a prefix of the \(indexes[other].label) "
             + "(\(text(indexes[other]))), which serves the same searches.",
-          "Remove it: each index is written with every row.", index.entity)
+          "Remove it; writing a row updates every index.", index.entity)
       }
     }
   }
 
-  /// What an index begins with: searches that need no more are served by it.
+  /// The leftmost columns of an index, which determine the searches that it serves.
   private struct Beginning: Hashable {
     private let columns: [String]
-    /// Whether each column turns round the order of the first one.
+    /// For each column, whether its order is the opposite of the first column's.
     private let turns: [Bool]
     private let condition: String?
 
@@ -57,7 +57,8 @@ struct PrefixIndexRule: ModelRule {
     }
   }
 
-  /// The places of the indexes that begin alike, so that no two have to be compared.
+  /// Returns the positions of the indexes with the same leftmost columns, so that they needn't be compared in
+  /// pairs.
   private func places(of indexes: [Index]) -> [Beginning: [Int]] {
     var places: [Beginning: [Int]] = [:]
     for (place, index) in indexes.enumerated() where !index.columns.isEmpty {
@@ -98,8 +99,9 @@ struct PrefixIndexRule: ModelRule {
     return indexes
   }
 
-  /// Whether every search that one index serves is served by another: the same columns come first,
-  /// all in the same order or all turned round.
+  /// Returns whether an index serves every search that another one serves.
+  ///
+  /// It does if it has the same leftmost columns, with either all sort orders equal or all reversed.
   private func covers(_ other: Index, _ index: Index) -> Bool {
     guard other.columns.count >= index.columns.count,
       other.condition == nil || other.condition == index.condition
@@ -116,14 +118,14 @@ struct PrefixIndexRule: ModelRule {
   }
 }
 
-/// Finds attributes whose large values lie inside the rows.
+/// Finds attributes with large values that are stored in the rows.
 ///
-/// A row with a large value fills pages of its own, and every fetch of the entity reads them. With
-/// external storage a value of more than 100 kB or so is kept in an external data file.
+/// A row with a large value fills its own pages, which every fetch of the entity reads. With external storage, a
+/// value of more than about 100 kB is stored in an external data file.
 struct LargeInlineBinaryRule: ModelRule {
   static let name = "large-inline-binary"
 
-  /// The size from which external storage would keep a value in a file.
+  /// The size above which external storage would keep a value in a file.
   private static let limit: Int64 = 100_000
 
   func findings(in checked: CheckedModel) throws -> [ModelFinding] {
@@ -134,11 +136,11 @@ struct LargeInlineBinaryRule: ModelRule {
         let isBinary = attribute.attributeType == .binaryDataAttributeType
         guard isBinary || attribute.attributeType == .transformableAttributeType else { return nil }
         let step =
-          "Allow external storage, or move it to a separate entity, with a to-one relationship."
+          "Allow external storage, or move it to a separate entity with a to-one relationship."
         guard checked.store != nil else {
           return isBinary && !isCarrier(entity)
             ? finding(
-              "Its bytes are kept inside the row whatever their size, and come with every fetch.",
+              "Its data is stored in the row regardless of its size, and every fetch reads it.",
               step, entity, attribute.name) : nil
         }
         guard let (count, largest) = try measure(attribute, root, checked), count > 0 else {
@@ -146,19 +148,20 @@ struct LargeInlineBinaryRule: ModelRule {
         }
         return finding(
           "\(NumberText.counted(count, "value")) of more than 100 kB "
-            + "\(PluralForm.of(count, "lies", "lie")) inside the rows, the largest of "
+            + "\(PluralForm.of(count, "is", "are")) stored in the rows, the largest of "
             + "\(NumberText.grouped(largest)) bytes.", step, entity, attribute.name)
       }
     }
   }
 
-  /// Whether an entity is there to hold one value behind a to-one relationship.
+  /// Returns whether an entity has only one attribute and a to-one relationship, so that it exists to store a
+  /// separate value.
   private func isCarrier(_ entity: NSEntityDescription) -> Bool {
     entity.attributesByName.values.filter { !$0.isTransient }.count == 1
       && entity.relationshipsByName.values.contains { !$0.isToMany }
   }
 
-  /// How many values are large, and the size of the largest; nil where the column is not found.
+  /// Returns the number of large values and the size of the largest, or `nil` if the column doesn't exist.
   private func measure(
     _ attribute: NSAttributeDescription, _ root: NSEntityDescription, _ checked: CheckedModel
   ) throws -> (count: Int, largest: Int)? {
