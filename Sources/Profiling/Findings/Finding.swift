@@ -82,7 +82,8 @@ package struct SuggestedFix: Sendable, Equatable {
   package var advice: String
   /// The fixed fetch, or `nil` if the fix can't be expressed as a fetch step.
   package var fetch: Step?
-  /// An option that a later step no longer needs with the fix, or `nil` if that step doesn't change.
+  /// An option that a later step no longer needs with the fix, or `nil` if that step doesn't
+  /// change.
   ///
   /// It's used to find a variant with the fix applied. Reports don't contain it.
   package var spares: OptionWord?
@@ -143,9 +144,9 @@ package struct VerifiedFix: Sendable, Equatable, CustomStringConvertible {
 enum LikelyCause {
   /// Returns a message with the finding that explains a surplus, or `nil` if there's none.
   ///
-  /// For example: `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected
-  /// count); fix: …`. A finding explains a surplus if the metric counts its events, and if they make up
-  /// at least half of the surplus.
+  /// A finding explains a surplus if the metric counts its events, and if they make up at least
+  /// half of the surplus. For example:
+  /// `likely: fault-storm(Mood.country), 60 single-row SELECTs (59 over the expected count); fix: …`
   ///
   /// - Parameters:
   ///   - metric: The metric whose expectation isn't met.

@@ -26,7 +26,8 @@ package enum FindingSearch {
 
   /// Returns all findings in a piece of work.
   ///
-  /// Cost: one pass over the events for each rule; with a store, also the cost of `MissingIndexRule`.
+  /// Cost: one pass over the events for each rule; with a store, also the cost of
+  /// `MissingIndexRule`.
   ///
   /// - Parameters:
   ///   - work: The steps and their events.
@@ -105,8 +106,8 @@ package struct FinishedWork: Sendable {
   ///
   /// - Parameters:
   ///   - recording: The recorded events and steps.
-  ///   - steps: The steps in the order in which they ran. A recorded step that isn't among them, such as
-  ///     an interrupted one, is omitted.
+  ///   - steps: The steps in the order in which they ran. A recorded step that isn't among them,
+  ///     such as an interrupted one, is omitted.
   ///   - model: The model of the store.
   package init(recording: Recording, steps: [Step], model: NSManagedObjectModel) {
     self.recording = recording
@@ -135,7 +136,8 @@ package struct FinishedWork: Sendable {
     recording.slice(after: part.recorded.through, through: Int.max - 1).events
   }
 
-  /// Returns the position of the fetch that created the result a part works on, and its number of rows.
+  /// Returns the position of the fetch that created the result a part works on, and its number of
+  /// rows.
   ///
   /// Returns `nil` if the result isn't from a fetch of objects.
   func source(ofResultAt place: Int) -> (place: Int, rows: Int)? {
@@ -147,7 +149,8 @@ package struct FinishedWork: Sendable {
     return (source, rows)
   }
 
-  /// Returns the later parts that work on the named result of a part, or assign it to other objects.
+  /// Returns the later parts that work on the named result of a part, or assign it to other
+  /// objects.
   ///
   /// The search ends where the name is released or reused.
   func users(ofResultAt place: Int) -> [Part] {

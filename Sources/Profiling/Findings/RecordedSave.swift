@@ -33,7 +33,8 @@ struct RecordedSave {
     }
   }
 
-  /// Returns the name of the entity with the most statements, or `nil` if no statement has an entity.
+  /// Returns the name of the entity with the most statements, or `nil` if no statement has an
+  /// entity.
   static func mostWritten(in saves: [RecordedSave]) -> String? {
     let counts = saves.flatMap(\.statements).reduce(into: [String: Int]()) { counts, event in
       if let entity = event.entity { counts[entity, default: 0] += 1 }

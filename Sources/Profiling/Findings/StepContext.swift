@@ -8,7 +8,8 @@ package struct StepContext: Sendable {
     /// The entity that has the last relationship of the key path.
     package var owner: String
     package var relationship: String
-    /// The complete key path from the objects of the result, as for a prefetch: `country.continent`.
+    /// The complete key path from the objects of the result, as for a prefetch:
+    /// `country.continent`.
     package var keyPath: String
 
     package init(owner: String, relationship: String, keyPath: String) {
@@ -59,8 +60,8 @@ package struct StepContext: Sendable {
   package var reachedThrough: [String: Path]
   /// The routes of a step that reaches one entity through several key paths.
   ///
-  /// They're in chronological order and don't overlap. For events outside them, the entity's name is
-  /// used.
+  /// They're in chronological order and don't overlap. For events outside them, the entity's name
+  /// is used.
   package var routes: [Route]
   /// The step's in-memory sort, or `nil` if it didn't sort.
   package var sorting: Sorting?

@@ -15,15 +15,17 @@ struct Storm: Hashable {
   var entity: String
   var way: Way
   var isRelationship: Bool
-  /// A Boolean value that indicates whether a parent context fulfilled the faults of a child context.
+  /// A Boolean value that indicates whether a parent context fulfilled the faults of a child
+  /// context.
   var isThroughParent: Bool
-  /// A Boolean value that indicates whether the faults fired in a parent context to fulfill faults of a
-  /// child context.
+  /// A Boolean value that indicates whether the faults fired in a parent context to fulfill faults
+  /// of a child context.
   var isForChild: Bool
   var sql: String?
   var callSite: CallSite?
 
-  /// Returns the fault storms of a step with their numbers of faults, in the order in which they began.
+  /// Returns the fault storms of a step with their numbers of faults, in the order in which they
+  /// began.
   ///
   /// Faults fulfilled from the row cache, which are cheap, don't count.
   static func all(
@@ -105,8 +107,8 @@ struct Storm: Hashable {
       sql: sql, cure: cure)
   }
 
-  /// Returns the fix for a child context, which gets objects from its parent one at a time even if it
-  /// prefetches.
+  /// Returns the fix for a child context, which gets objects from its parent one at a time even if
+  /// it prefetches.
   static func parentCure(_ keyPath: String) -> SuggestedFix {
     SuggestedFix(
       advice:

@@ -12,8 +12,9 @@ package struct Costs: Sendable, Equatable {
     self.nanoseconds = nanoseconds
   }
 
-  /// The costs in aligned columns: `5,060 SELECTs   5,060 rows   5,060 faults: 0 hits, 5,060 misses
-  /// 47 ms`.
+  /// The costs in aligned columns.
+  ///
+  /// For example: `5,060 SELECTs   5,060 rows   5,060 faults: 0 hits, 5,060 misses   47 ms`
   package var line: String {
     var parts = [
       NumberText.right(counters.selects, 5) + " "
@@ -72,8 +73,8 @@ package struct CostComparison: Sendable {
     self.second = second
   }
 
-  /// The lines of the comparison: a header, one line per metric with both values and their difference, and
-  /// the times.
+  /// The lines of the comparison: a header, one line per metric with both values and their
+  /// difference, and the times.
   ///
   /// Saves, writing statements, and transactions are included only if either side has some.
   package var lines: [String] {
@@ -102,8 +103,8 @@ package struct CostComparison: Sendable {
       }
   }
 
-  /// A note on the faults if both sides have the same number and the second has fewer misses; otherwise,
-  /// `nil`.
+  /// A note on the faults if both sides have the same number and the second has fewer misses;
+  /// otherwise, `nil`.
   private var remark: String? {
     let before = first.costs.counters
     let after = second.costs.counters

@@ -8,7 +8,8 @@ package struct EventGroup: Sendable, Equatable {
   /// The group's number, from 1, in the order of first appearance, which `explain` takes.
   package var number: Int
   package var count: Int
-  /// The kind of event: `fetch`, `fault`, `relationship fault`, `prefetch`, `page`, `save`, `insert`.
+  /// The kind of event: `fetch`, `fault`, `relationship fault`, `prefetch`, `page`, `save`,
+  /// `insert`.
   package var word: String
   /// The entity or the relationship, `Mood` or `Country.moods`; empty if neither is known.
   package var subject: String
@@ -21,7 +22,8 @@ package struct EventGroup: Sendable, Equatable {
   package var callSite: CallSite?
   /// The number of the first event of the group.
   package var firstEvent: Int
-  /// The work of SQLite for all statements of the group, or `nil` if there are none or it wasn't recorded.
+  /// The work of SQLite for all statements of the group, or `nil` if there are none or it wasn't
+  /// recorded.
   package var work: StatementWork?
 
   package init(
@@ -81,8 +83,8 @@ extension EventGroup {
 extension Recording {
   /// The groups of all events, numbered from 1.
   ///
-  /// A statement is part of the fetch, fault, prefetch, or batch that ran it. The statements of a save form
-  /// their own groups. Row-cache events are omitted because they duplicate fault events.
+  /// A statement is part of the fetch, fault, prefetch, or batch that ran it. The statements of a
+  /// save form their own groups. Row-cache events are omitted because they duplicate fault events.
   package var groups: [EventGroup] {
     var collector = GroupCollector()
     var told: Set<Int> = []

@@ -1,7 +1,7 @@
 /// The short name of a function in a call stack, as in Instruments: `Session.fetch(_:_:)`.
 ///
-/// It's derived from the full symbol that Swift's demangler prints. A symbol that can't be parsed is
-/// used unchanged.
+/// It's derived from the full symbol that Swift's demangler prints. A symbol that can't be parsed
+/// is used unchanged.
 struct FunctionName: Equatable {
   /// The name, for example `closure #1 in Session.perform(_:)`.
   let text: String
@@ -85,8 +85,8 @@ struct FunctionName: Equatable {
     return String(text[..<end])
   }
 
-  /// Returns the name of a declaration without its module, types, and private discriminators, and the
-  /// module.
+  /// Returns the name of a declaration without its module, types, and private discriminators, and
+  /// the module.
   private static func declaration(_ symbol: Substring) -> (String, String)? {
     var rest = symbol
     var module: String?
@@ -107,8 +107,8 @@ struct FunctionName: Equatable {
     return name.isEmpty ? nil : (name, module ?? first)
   }
 
-  /// Returns the parts between dots, without generic arguments, and with parameter lists reduced to their
-  /// labels.
+  /// Returns the parts between dots, without generic arguments, and with parameter lists reduced to
+  /// their labels.
   private static func components(of symbol: Substring) -> [String] {
     var parts: [String] = []
     var part = ""
@@ -174,8 +174,8 @@ struct FunctionName: Equatable {
     return nil
   }
 
-  /// Returns the position of the bracket that closes the first one, or of the last character if it's never
-  /// closed.
+  /// Returns the position of the bracket that closes the first one, or of the last character if
+  /// it's never closed.
   private static func closing(of text: Substring) -> Substring.Index {
     var depth = 0
     var last: Character = " "

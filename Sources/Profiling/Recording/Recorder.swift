@@ -4,8 +4,8 @@ import Synchronization
 
 /// An event sink that keeps all events in memory.
 ///
-/// Recording an event takes a lock and appends to an array. Events aren't sorted, counted, or formatted
-/// while the measured work runs. You can use a recorder on any thread.
+/// Recording an event takes a lock and appends to an array. Events aren't sorted, counted, or
+/// formatted while the measured work runs. You can use a recorder on any thread.
 package final class Recorder: EventSink {
   package let detail: EventDetail
   private let state = Mutex(State())
@@ -17,8 +17,8 @@ package final class Recorder: EventSink {
 
   /// Creates an empty recorder.
   ///
-  /// - Parameter detail: The details to record, which cost extra. Bound values can be private data, so
-  ///   they're recorded only on request.
+  /// - Parameter detail: The details to record, which cost extra. Bound values can be private data,
+  ///   so they're recorded only on request.
   package init(detail: EventDetail = []) {
     self.detail = detail
   }
@@ -52,7 +52,8 @@ package final class Recorder: EventSink {
     of step: RecordedStep, gauges: [ScopedMetric: Int] = [:]
   ) -> Recording {
     let mine = state.withLock { state in
-      // Events are in the order of their ends, so those that ended before the step began come first.
+      // Events are in the order of their ends, so those that ended before the step began come
+      // first.
       let first = state.events.lastIndex { $0.begin + $0.duration < step.begin }.map { $0 + 1 } ?? 0
       return state.events[first...].filter(step.contains)
     }

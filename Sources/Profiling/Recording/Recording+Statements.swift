@@ -31,7 +31,8 @@ extension Recording {
     return shapes
   }
 
-  /// Returns the SQL of the first statement of each fetch, fault, prefetch, and batch, by event number.
+  /// Returns the SQL of the first statement of each fetch, fault, prefetch, and batch, by event
+  /// number.
   func statementTexts() -> [Int: String] {
     var texts: [Int: String] = [:]
     for event in events where event.kind == .statement {

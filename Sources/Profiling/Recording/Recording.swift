@@ -27,8 +27,8 @@ package struct Recording: Sendable {
     return Recording(sorted: part.events, steps: [step], gauges: gauges)
   }
 
-  /// Returns the events with the numbers `after + 1 ... through`, and the steps completely within that
-  /// range.
+  /// Returns the events with the numbers `after + 1 ... through`, and the steps completely within
+  /// that range.
   package func slice(after: Int, through: Int) -> Recording {
     let first = firstIndex(where: after + 1)
     let end = firstIndex(where: through + 1)
@@ -42,8 +42,8 @@ package struct Recording: Sendable {
     return index < events.count && events[index].id == id ? events[index] : nil
   }
 
-  /// The time of `MonotonicClock`, in nanoseconds, at which the first step began, or the first event if
-  /// there are no steps.
+  /// The time of `MonotonicClock`, in nanoseconds, at which the first step began, or the first
+  /// event if there are no steps.
   package var begin: UInt64 {
     steps.map(\.begin).min() ?? events.map(\.begin).min() ?? 0
   }
@@ -69,8 +69,8 @@ package struct Recording: Sendable {
 extension Recording {
   /// Returns the value of a metric within a scope; a gauge without a value is 0.
   ///
-  /// `time` is the sum of the steps' durations or, without steps, the time from the beginning of the first
-  /// event to the end of the last. Cost: one pass over the events.
+  /// `time` is the sum of the steps' durations or, without steps, the time from the beginning of
+  /// the first event to the end of the last. Cost: one pass over the events.
   package func value(of metric: Metric, scope: MetricScope = .all) -> Int {
     switch metric {
     case .registered, .peak, .filepages, .walpages, .freepages:
@@ -149,8 +149,8 @@ extension Event {
     return counters[metric] ?? 0
   }
 
-  /// The work of SQLite for a counted statement, or `nil` for transactions, housekeeping, and events of
-  /// other kinds.
+  /// The work of SQLite for a counted statement, or `nil` for transactions, housekeeping, and
+  /// events of other kinds.
   private var work: StatementWork? {
     switch statement?.kind {
     case .select, .insert, .update, .delete: statement?.work
@@ -160,10 +160,11 @@ extension Event {
 }
 
 extension Recording {
-  /// Returns the first events and the total number of events of each kind, in the order of the kinds.
+  /// Returns the first events and the total number of events of each kind, in the order of the
+  /// kinds.
   ///
-  /// Row-cache events, which duplicate fault events, aren't included, and neither are statements that the
-  /// counters omit.
+  /// Row-cache events, which duplicate fault events, aren't included, and neither are statements
+  /// that the counters omit.
   package func samples(limit: Int = 200) -> [EventSample] {
     let texts = statementTexts()
     return EventKind.allCases.compactMap { kind in
@@ -200,8 +201,8 @@ package struct EventSample: Sendable {
 
 /// A step that ran, and the range of events that it caused.
 ///
-/// Steps run one after another, so each has a contiguous range of event numbers. Two steps on one line
-/// have the same call site but different ranges.
+/// Steps run one after another, so each has a contiguous range of event numbers. Two steps on one
+/// line have the same call site but different ranges.
 package struct RecordedStep: Sendable, Equatable {
   /// The name given with `as`, or `nil` if there's none.
   package var name: String?

@@ -1,6 +1,7 @@
 import ProfileEvents
 
-/// A track of the report's timeline, with the name and the counts of its counterpart in Instruments.
+/// A track of the report's timeline, with the name and the counts of its counterpart in
+/// Instruments.
 package struct Track: Sendable, Equatable {
   /// The names of Instruments' four tracks.
   package enum Name: String, CaseIterable, Sendable {
@@ -48,8 +49,8 @@ package struct Track: Sendable, Equatable {
 extension Recording {
   /// Returns Instruments' four tracks, where cache misses are also faults.
   ///
-  /// - Parameter pixels: The number of parts to divide the whole time into. Events closer to each other
-  ///   than one part are merged. The default is finer than a report can show.
+  /// - Parameter pixels: The number of parts to divide the whole time into. Events closer to each
+  ///   other than one part are merged. The default is finer than a report can show.
   package func tracks(pixels: UInt64 = 4_000) -> [Track] {
     let origin = begin
     let end = max(

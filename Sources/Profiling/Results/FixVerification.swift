@@ -5,9 +5,9 @@ package import ScenarioLanguage
 package enum FixVerification {
   /// Returns the variants with the verified fixes of their findings.
   ///
-  /// A fix is verified if another variant runs the same steps with the fixed fetch, and without the option
-  /// that the fix makes unnecessary in a later step. Variants that differ in another way aren't compared.
-  /// Fixes that are already verified don't change.
+  /// A fix is verified if another variant runs the same steps with the fixed fetch, and without the
+  /// option that the fix makes unnecessary in a later step. Variants that differ in another way
+  /// aren't compared. Fixes that are already verified don't change.
   ///
   /// - Parameters:
   ///   - variants: The variants of a run.

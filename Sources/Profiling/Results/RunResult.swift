@@ -75,8 +75,8 @@ package struct RunResult: Sendable {
     variants.flatMap(\.expectations) + scales.flatMap(\.variants).flatMap(\.expectations)
   }
 
-  /// The number of variants and expectations that are met, `6 of 6 variants, 23 of 23 expectations`, and the
-  /// number of scales if there are several.
+  /// The number of variants and expectations that are met,
+  /// `6 of 6 variants, 23 of 23 expectations`, and the number of scales if there are several.
   package var verdict: String {
     NumberText.counted(heldVariants, of: variants.count, "variant") + ", "
       + NumberText.counted(heldExpectations, of: expectations, "expectation")

@@ -2,8 +2,8 @@ package import ProfileEvents
 
 /// A timeline of all events of a variant.
 ///
-/// Similar events share a lane, which makes a hundred thousand events compact, and each event can still be
-/// described individually.
+/// Similar events share a lane, which makes a hundred thousand events compact, and each event can
+/// still be described individually.
 package struct Timeline: Sendable, Equatable {
   /// A lane of events that differ only in time, rows, and object.
   package struct Lane: Sendable, Equatable {
@@ -64,7 +64,8 @@ package struct Timeline: Sendable, Equatable {
 
   /// All events with their lanes, in the order in which they began.
   ///
-  /// Of two events that began at the same time, the longer one, which encloses the other, comes first.
+  /// Of two events that began at the same time, the longer one, which encloses the other, comes
+  /// first.
   package var events: [(lane: Lane, mark: Mark)] {
     lanes.flatMap { lane in lane.marks.map { (lane: lane, mark: $0) } }
       .enumerated().sorted { one, other in
@@ -93,8 +94,8 @@ extension Timeline.Lane {
 extension Recording {
   /// Returns a timeline of all events except row-cache events, which duplicate fault events.
   ///
-  /// It contains statements of all kinds, including `COMMIT`, which takes most of a save's time. It doesn't
-  /// contain the path of a store that was opened.
+  /// It contains statements of all kinds, including `COMMIT`, which takes most of a save's time. It
+  /// doesn't contain the path of a store that was opened.
   ///
   /// - Parameter most: The maximum number of events. Further events are only counted.
   package func timeline(most: Int = Timeline.most) -> Timeline {

@@ -23,8 +23,8 @@ package struct VariantResult: Sendable {
   package var scopedMetrics: [ScopedMetric: Int]
   /// The duration of all steps, or the median of several iterations; it never fails a run.
   package var nanoseconds: UInt64
-  /// The processor time of all steps on the thread that ran them, or the median of several iterations; 0 if
-  /// it wasn't recorded.
+  /// The processor time of all steps on the thread that ran them, or the median of several
+  /// iterations; 0 if it wasn't recorded.
   package var processorNanoseconds: UInt64 = 0
   /// The duration of each iteration, in order; empty if there was only one.
   package var repeats: [UInt64]
@@ -80,7 +80,8 @@ package struct VariantResult: Sendable {
     begin = recording.begin
   }
 
-  /// Sets the durations of several iterations, and the median as the variant's time; counts don't change.
+  /// Sets the durations of several iterations, and the median as the variant's time; counts don't
+  /// change.
   package mutating func take(repeats: [UInt64]) {
     self.repeats = repeats
     if let spread = TimeSpread(repeats) { nanoseconds = spread.median }
@@ -98,8 +99,8 @@ package struct VariantResult: Sendable {
 extension VariantResult {
   /// Creates the result of a variant from several iterations.
   ///
-  /// It's the result of the first iteration with the durations of all of them; `nanoseconds` is the median.
-  /// A metric whose value differs between iterations becomes an expectation that isn't met.
+  /// It's the result of the first iteration with the durations of all of them; `nanoseconds` is the
+  /// median. A metric whose value differs between iterations becomes an expectation that isn't met.
   ///
   /// - Parameters:
   ///   - results: The results of the iterations, at least one.

@@ -2,8 +2,8 @@ import OpenCoreData
 import ProfileEvents
 import ScenarioLanguage
 
-/// A cold Core Data stack: coordinators with empty row caches for one store file, their contexts, and
-/// their event sinks.
+/// A cold Core Data stack: coordinators with empty row caches for one store file, their contexts,
+/// and their event sinks.
 ///
 /// All coordinators emit events to one recorder, so that the events have a common order.
 final class ColdStack {
@@ -82,8 +82,8 @@ final class ColdStack {
     shapes[name] = nil
   }
 
-  /// Waits until the contexts have completed the work they do for each other, such as merging changes into
-  /// child contexts and releasing a parent's objects.
+  /// Waits until the contexts have completed the work they do for each other, such as merging
+  /// changes into child contexts and releasing a parent's objects.
   func settle() {
     guard contexts.count > 1 else { return }
     for named in contexts + contexts.reversed() { named.context.performAndWait {} }

@@ -57,7 +57,8 @@ struct ExpectationEvaluator {
 
   /// Returns the result of a block's findings, or `nil` if none are listed and none fired.
   ///
-  /// A listed name allows the finding from any line. The actual value contains the name once for each line.
+  /// A listed name allows the finding from any line. The actual value contains the name once for
+  /// each line.
   func result(of block: ExpectBlock, firing findings: [Finding]) -> ExpectationResult? {
     let expected = (block.findings?.names ?? []).map(\.text)
     let found = findings.map(\.name)

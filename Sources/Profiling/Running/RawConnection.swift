@@ -4,8 +4,8 @@ import SQLiteDriver
 
 /// A session's own SQLite connection to its store, which bypasses the framework.
 ///
-/// Its statements are recorded as events and counted by their first word. A transaction that's begun on the
-/// connection stays open across steps.
+/// Its statements are recorded as events and counted by their first word. A transaction that's
+/// begun on the connection stays open across steps.
 final class RawConnection {
   private let connection: Connection
   private let hub: EventHub

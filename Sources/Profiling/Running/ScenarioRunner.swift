@@ -23,11 +23,13 @@ package struct ScenarioRunner {
   ///   - scenario: The scenario to run.
   ///   - scale: The value of `scale` in counts and formulas, at least 1.
   ///   - seed: The seed of the data, or `nil` for the scenario's own.
-  ///   - repeats: The number of iterations of each variant, at least 1. Counts must not vary between them.
+  ///   - repeats: The number of iterations of each variant, at least 1. Counts must not vary
+  ///     between them.
   ///   - outputDirectory: The directory for the store, which is created if it doesn't exist.
   ///   - name: The name of the store without its extension, or `nil` for the scenario file's name.
   ///   - force: Whether to replace a store that `cdprof` didn't write.
-  ///   - log: The log that receives the first iteration of each variant, in a section with its name.
+  ///   - log: The log that receives the first iteration of each variant, in a section with its
+  ///     name.
   package init(
     scenario: Scenario, scale: Int = 1, seed: UInt64? = nil, repeats: Int = 1,
     outputDirectory: URL, name: String? = nil, force: Bool = false, log: RunLog? = nil
@@ -51,12 +53,12 @@ package struct ScenarioRunner {
 
   /// Runs all variants in the order of the file.
   ///
-  /// This method writes to the output directory only after the data is complete. The variants' copies are
-  /// in a temporary folder, which is removed even if the process is terminated.
+  /// This method writes to the output directory only after the data is complete. The variants'
+  /// copies are in a temporary folder, which is removed even if the process is terminated.
   ///
   /// - Parameter progress: A closure that's called with the progress of the run.
-  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, a `StepFailure`, or an
-  ///   `NSError` of the framework or the file system.
+  /// - Throws: `ScenarioDiagnostics` if a formula has no value at this scale, a `StepFailure`, or
+  ///   an `NSError` of the framework or the file system.
   package func run(progress: (RunProgress) -> Void = { _ in }) throws -> RunResult {
     do {
       return try result(progress: progress)
@@ -113,7 +115,8 @@ package struct ScenarioRunner {
     try OutputFile.copyStore(data, to: storeURL, marks: true, force: force)
   }
 
-  /// A Boolean value that indicates whether the output store is the one that the data was copied from.
+  /// A Boolean value that indicates whether the output store is the one that the data was copied
+  /// from.
   private var keepsItsSource: Bool {
     guard case .copied(let store) = scenario.data.source else { return false }
     return store.resolvingSymlinksInPath().standardizedFileURL
@@ -122,7 +125,8 @@ package struct ScenarioRunner {
 
   /// Checks, before anything runs, whether the store can be written to the output directory.
   ///
-  /// - Throws: An `InvalidInputError` if there's a file that `cdprof` didn't write, unless `force` is set.
+  /// - Throws: An `InvalidInputError` if there's a file that `cdprof` didn't write, unless `force`
+  ///   is set.
   package func checkOutput() throws {
     guard !keepsItsSource else { return }
     try OutputFile.checkStore(storeURL, force: force)
@@ -202,7 +206,8 @@ package enum OrderedRuns {
           board.post(work(tasks[index]), at: index)
         }
       }
-      // The same size as that of the program's worker thread, because predicates can be deeply nested.
+      // The same size as that of the program's worker thread, because predicates can be deeply
+      // nested.
       thread.stackSize = 8 << 20
       thread.start()
     }

@@ -42,7 +42,8 @@ extension Session {
     try input.context.execute(request, file: step.location.file, line: step.location.line)
   }
 
-  /// Keeps the object IDs as a result with the step's name, and returns a summary with their number.
+  /// Keeps the object IDs as a result with the step's name, and returns a summary with their
+  /// number.
   private func finish(
     _ step: Step, _ input: StepInput, _ result: Any?, key: String, _ deed: String
   ) -> String {

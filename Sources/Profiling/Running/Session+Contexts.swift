@@ -12,8 +12,8 @@ extension Session {
 
   /// Merges changes that were saved elsewhere into a context.
   ///
-  /// Cost: none for a did-save notification; by object IDs, one SELECT for each entity with registered
-  /// objects.
+  /// Cost: none for a did-save notification; by object IDs, one SELECT for each entity with
+  /// registered objects.
   func merge(_ step: Step, into context: NSManagedObjectContext) -> String {
     guard let result = held[step.subject] else { return "" }
     let isRemote = step.flag(of: .remote) ?? false

@@ -60,7 +60,8 @@ extension Session {
 }
 
 extension NSManagedObject {
-  /// Reads the values at a key path, including all objects of to-many relationships, and retains none.
+  /// Reads the values at a key path, including all objects of to-many relationships, and retains
+  /// none.
   ///
   /// - Parameters:
   ///   - path: The rest of a key path, whose start index is the number of keys already read.
@@ -86,8 +87,8 @@ extension NSManagedObject {
 }
 
 extension HeldResult {
-  /// A summary of the result: `5,000 Mood, all faults`, `5,000 Mood, no faults`, `2 Mood, in batches of 20`,
-  /// `2 Mood, as IDs`, `3 dictionaries of Mood`.
+  /// A summary of the result: `5,000 Mood, all faults`, `5,000 Mood, no faults`,
+  /// `2 Mood, in batches of 20`, `2 Mood, as IDs`, `3 dictionaries of Mood`.
   ///
   /// Reading it doesn't fire faults or load batches.
   var summary: String {

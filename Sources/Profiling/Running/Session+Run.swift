@@ -4,8 +4,8 @@ package import ScenarioLanguage
 package import WorkbenchText
 
 extension Session {
-  /// Returns the problems of a step that can be detected before it runs, such as unknown names, invalid key
-  /// paths, and invalid predicates.
+  /// Returns the problems of a step that can be detected before it runs, such as unknown names,
+  /// invalid key paths, and invalid predicates.
   package func problems(of step: Step) -> [LanguageProblem] {
     let unknown = step.options.filter { $0.number.map { $0.value == nil } ?? false }
     return StepCheck(model: model).problems(of: step, known: knownNames)
@@ -18,12 +18,12 @@ extension Session {
 
   /// Runs a step.
   ///
-  /// The step's numbers must have been resolved with `Step.resolved(in:)`. Cost: only that of the step
-  /// itself; recording it runs no statements.
+  /// The step's numbers must have been resolved with `Step.resolved(in:)`. Cost: only that of the
+  /// step itself; recording it runs no statements.
   ///
-  /// - Throws: A `LanguageProblem`, before anything runs, if the step isn't valid for the model or the
-  ///   existing names; a `StepFailure` if the step fails and has no `fails`. If a step with `fails` fails
-  ///   with another code, or not at all, `StepOutcome.holds` is `false`.
+  /// - Throws: A `LanguageProblem`, before anything runs, if the step isn't valid for the model or
+  ///   the existing names; a `StepFailure` if the step fails and has no `fails`. If a step with
+  ///   `fails` fails with another code, or not at all, `StepOutcome.holds` is `false`.
   package func run(_ step: Step) throws -> StepOutcome {
     if let problem = problems(of: step).first { throw problem }
     let fetch = held[step.subject]?.fetch
@@ -108,8 +108,8 @@ extension Session {
     }
   }
 
-  /// Returns the context that rules need to evaluate a step: the fetch of its subject, and the paths to other
-  /// entities.
+  /// Returns the context that rules need to evaluate a step: the fetch of its subject, and the
+  /// paths to other entities.
   private func stepContext(of step: Step, fetch: Step?) -> StepContext {
     guard let result = held[step.subject], let entity = model.entitiesByName[result.entity] else {
       return StepContext(fetch: fetch)
@@ -132,7 +132,8 @@ extension Session {
     return context
   }
 
-  /// Returns a recorder of a step's access paths, or `nil` if an object's entity determines its path.
+  /// Returns a recorder of a step's access paths, or `nil` if an object's entity determines its
+  /// path.
   func trail(of step: Step) -> AccessPathRecorder? {
     let ways = ways(of: step)
     var known: [String: StepContext.Path] = [:]
@@ -176,8 +177,8 @@ extension Session {
     }
   }
 
-  /// Returns references to the objects of a result, as in events; none for a batched result, which this would
-  /// load.
+  /// Returns references to the objects of a result, as in events; none for a batched result, which
+  /// this would load.
   private func references(of result: HeldResult) -> Set<ObjectReference> {
     guard case .objects(let objects) = result.content else { return [] }
     return stack.context(result.context).performAndWait {

@@ -51,8 +51,8 @@ extension Session {
 
   /// Updates SQLite's statistics with `ANALYZE`.
   ///
-  /// The old statistics are dropped first because other connections read new ones only if the schema has
-  /// changed.
+  /// The old statistics are dropped first because other connections read new ones only if the
+  /// schema has changed.
   func analyze(_ step: Step) throws -> String {
     let connection = try rawConnection()
     for sql in ["DROP TABLE IF EXISTS sqlite_stat1", "ANALYZE"] {

@@ -3,12 +3,13 @@ import ScenarioLanguage
 import WorkbenchText
 
 extension Session {
-  /// Enumerates a result, or the destinations of its objects' relationships, without reading attributes.
+  /// Enumerates a result, or the destinations of its objects' relationships, without reading
+  /// attributes.
   ///
   /// With `sort`, the objects are first sorted in memory, as by `sorted(using:)`.
   ///
-  /// Cost: for a batched result, one SELECT per batch; for a relationship, its faults; for sorting, the faults
-  /// of all objects.
+  /// Cost: for a batched result, one SELECT per batch; for a relationship, its faults; for sorting,
+  /// the faults of all objects.
   func walk(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     let every = max(1, step.number(of: .every) ?? 1)
@@ -74,8 +75,8 @@ extension Session {
 
   /// Adds objects to to-many relationships, and removes objects from them.
   ///
-  /// The objects of a named result are distributed among the owners in turn: of three owners, the second
-  /// gets every third object, starting with the second.
+  /// The objects of a named result are distributed among the owners in turn: of three owners, the
+  /// second gets every third object, starting with the second.
   func relate(_ step: Step, _ input: StepInput) throws -> String {
     let range = step.part(of: input.objects.count)
     var counts = (added: 0, removed: 0)
@@ -132,7 +133,8 @@ extension NSManagedObject {
       ? .list(mutableOrderedSetValue(forKey: key)) : .set(mutableSetValue(forKey: key))
   }
 
-  /// Returns the number of objects that a path of relationships reaches, without reading the last ones.
+  /// Returns the number of objects that a path of relationships reaches, without reading the last
+  /// ones.
   fileprivate func count(through path: ArraySlice<String>) -> Int {
     guard let key = path.first else { return 1 }
     let rest = path.dropFirst()

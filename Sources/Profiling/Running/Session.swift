@@ -6,16 +6,16 @@ import WorkbenchText
 
 /// A session that runs steps, one at a time, on one cold Core Data stack and its store.
 ///
-/// The runner creates a session for each variant; the shell creates one for its lifetime. Each step runs in
-/// one `performAndWait` block of its context, with the step's location as its call site. When a step ends,
-/// every context has completed its work for the others. A session retains named results until `drop`,
-/// `reset`, or its end, and retains no other objects. Use a session from one thread at a time, and not from
-/// blocks on the main queue.
+/// The runner creates a session for each variant; the shell creates one for its lifetime. Each step
+/// runs in one `performAndWait` block of its context, with the step's location as its call site.
+/// When a step ends, every context has completed its work for the others. A session retains named
+/// results until `drop`, `reset`, or its end, and retains no other objects. Use a session from one
+/// thread at a time, and not from blocks on the main queue.
 package final class Session {
   package let storeURL: URL
   package let model: NSManagedObjectModel
-  /// A Boolean value that indicates whether the store is open read-only, so that no file in its folder is
-  /// modified and saving fails.
+  /// A Boolean value that indicates whether the store is open read-only, so that no file in its
+  /// folder is modified and saving fails.
   package let isReadOnly: Bool
   /// A Boolean value that indicates whether the store is opened with a model that isn't its own.
   package let ignoresVersions: Bool
@@ -91,7 +91,8 @@ package final class Session {
     KnownNames(results: heldShapes, contexts: stack.shapes)
   }
 
-  /// Keeps a result under a name, and releases the previous result of that name on its context's queue.
+  /// Keeps a result under a name, and releases the previous result of that name on its context's
+  /// queue.
   func hold(_ result: HeldResult, as name: String) {
     if let old = held[name], old.context != result.context { letGo(of: name) }
     held[name] = result
@@ -112,8 +113,8 @@ package final class Session {
     }
   }
 
-  /// Releases all results and objects, which must happen on their context's queue, and before the context is
-  /// released.
+  /// Releases all results and objects, which must happen on their context's queue, and before the
+  /// context is released.
   private func letEverythingGo() {
     for named in stack.contexts.reversed() { letGo(ofContext: named.name) }
   }
@@ -142,8 +143,8 @@ extension Session {
     return "\(step.subject) released"
   }
 
-  /// Resets a context, releasing its results and objects and discarding its unsaved changes; the coordinator
-  /// isn't affected.
+  /// Resets a context, releasing its results and objects and discarding its unsaved changes; the
+  /// coordinator isn't affected.
   func letGo(_ input: StepInput) -> String {
     letGo(ofContext: input.contextName)
     return "every object released"
@@ -161,12 +162,12 @@ extension Session {
   /// The last step that ran, even if it failed.
   package var lastStep: RecordedStep? { recordedSteps.last }
 
-  /// Returns a closure that interrupts the statement that a step runs, or `nil` if the failure couldn't be
-  /// reported.
+  /// Returns a closure that interrupts the statement that a step runs, or `nil` if the failure
+  /// couldn't be reported.
   ///
-  /// Firing a fault can't throw an error. An interrupted fault has empty values, which is harmless in a
-  /// step that only reads, because the step fails. It isn't in a step that changes data, of which only
-  /// the writing statements are interrupted.
+  /// Firing a fault can't throw an error. An interrupted fault has empty values, which is harmless
+  /// in a step that only reads, because the step fails. It isn't in a step that changes data, of
+  /// which only the writing statements are interrupted.
   package func cut(_ step: Step) -> (@Sendable () -> Void)? {
     let name = knownNames.context(of: step)
     let context = stack.context(name)
@@ -199,8 +200,8 @@ extension Session {
 extension Session {
   /// The current values of `registered` and `peak`, for each entity, each context, and in total.
   ///
-  /// The total of `registered` is the sum over all contexts; that of `peak` is the highest value of any
-  /// single context.
+  /// The total of `registered` is the sum over all contexts; that of `peak` is the highest value of
+  /// any single context.
   package var gauges: [ScopedMetric: Int] {
     var gauges: [ScopedMetric: Int] = [:]
     for named in stack.contexts {
@@ -220,9 +221,11 @@ extension Session {
     return gauges
   }
 
-  /// Returns the current numbers of pages in the store file, of pages in its WAL, and of free pages.
+  /// Returns the current numbers of pages in the store file, of pages in its WAL, and of free
+  /// pages.
   ///
-  /// Cost: the sizes of two files, and two pragmas on the session's own connection, which aren't counted.
+  /// Cost: the sizes of two files, and two pragmas on the session's own connection, which aren't
+  /// counted.
   ///
   /// - Throws: An `NSError` if the connection can't be opened.
   package func pages() throws -> [ScopedMetric: Int] {

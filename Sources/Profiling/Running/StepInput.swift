@@ -15,8 +15,8 @@ struct StepInput {
 extension Session {
   /// Returns the input of a step.
   ///
-  /// Call it before the step's `performAndWait` block: it gets the object IDs of objects of other contexts on
-  /// their own queues.
+  /// Call it before the step's `performAndWait` block: it gets the object IDs of objects of other
+  /// contexts on their own queues.
   ///
   /// - Throws: An `NSError` if the step's context can't use the objects of a result.
   func input(of step: Step) throws -> StepInput {
@@ -169,8 +169,8 @@ struct HeldResult {
 
 /// Records on which key path a step was reading when events occurred.
 ///
-/// It's needed only if a step reaches one entity through several key paths, so that an event's entity doesn't
-/// determine its path. Cost: two accesses to the recorder for each value read.
+/// It's needed only if a step reaches one entity through several key paths, so that an event's
+/// entity doesn't determine its path. Cost: two accesses to the recorder for each value read.
 final class AccessPathRecorder {
   private let recorder: Recorder
   private let paths: [[StepContext.Path]]
@@ -186,7 +186,8 @@ final class AccessPathRecorder {
     self.paths = paths
   }
 
-  /// Calls a closure that reads one key of an object, and records the route of the events that it causes.
+  /// Calls a closure that reads one key of an object, and records the route of the events that it
+  /// causes.
   ///
   /// - Parameters:
   ///   - index: The index of the key path among those of the step.

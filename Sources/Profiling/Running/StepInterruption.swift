@@ -4,9 +4,9 @@ import Synchronization
 
 /// Interrupts a running step before its next object.
 ///
-/// You can use it from any thread. A running statement is interrupted only if its failure can be reported. The
-/// SELECT of a fault that a changing step fires runs to completion, because the fault would have no values if
-/// it failed.
+/// You can use it from any thread. A running statement is interrupted only if its failure can be
+/// reported. The SELECT of a fault that a changing step fires runs to completion, because the fault
+/// would have no values if it failed.
 package final class StepInterruption: Sendable {
   private let isAsked = Atomic(false)
   /// A closure that interrupts the running statement.
@@ -26,8 +26,8 @@ package final class StepInterruption: Sendable {
   /// Runs work whose statements can be interrupted.
   ///
   /// - Parameters:
-  ///   - cut: A closure that interrupts the running statement. It can be called from any thread, and has no
-  ///     effect if no statement is running.
+  ///   - cut: A closure that interrupts the running statement. It can be called from any thread,
+  ///     and has no effect if no statement is running.
   ///   - body: The work.
   package func cutting<Result>(
     _ cut: @escaping @Sendable () -> Void, _ body: () throws -> Result

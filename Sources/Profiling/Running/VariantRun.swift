@@ -91,7 +91,8 @@ struct VariantRun {
     return lines
   }
 
-  /// Returns the values of the scoped metrics that expectations use, and the peaks of the fetched entities.
+  /// Returns the values of the scoped metrics that expectations use, and the peaks of the fetched
+  /// entities.
   private func scopedMetrics(of recording: Recording) -> [ScopedMetric: Int] {
     var wanted = variant.expect.expectations.map(\.scoped).filter { $0.scope != .all }
     for step in steps where step.verb == .fetch {
@@ -140,8 +141,8 @@ struct VariantRun {
 
 /// The plans of the SELECTs that a variant's steps ran, which are read right after each step.
 ///
-/// A plan is read right after its step because later steps can create or drop indexes. Reading plans bypasses
-/// the framework and doesn't add to the step's cost.
+/// A plan is read right after its step because later steps can create or drop indexes. Reading
+/// plans bypasses the framework and doesn't add to the step's cost.
 struct StepPlans {
   /// A SELECT and its plan.
   struct Explained {
@@ -217,7 +218,8 @@ extension PlanRequirement {
 }
 
 extension QueryPlan {
-  /// The ways in which the plan accesses tables: names of indexes, `primary key`, and `automatic index`.
+  /// The ways in which the plan accesses tables: names of indexes, `primary key`, and
+  /// `automatic index`.
   fileprivate var ways: [String] {
     indexes + (searchesPrimaryKey ? ["primary key"] : [])
       + (usesAutomaticIndex ? ["automatic index"] : [])
@@ -238,8 +240,8 @@ package struct StepOutcome: Sendable {
   /// The error code of a step with `fails`, or `nil` if it didn't fail.
   package var failureCode: Int?
 
-  /// A Boolean value that indicates whether the step failed with the code in `fails`, or succeeded if it has
-  /// no `fails`.
+  /// A Boolean value that indicates whether the step failed with the code in `fails`, or succeeded
+  /// if it has no `fails`.
   package var holds: Bool { failureCode == step.fails }
 }
 

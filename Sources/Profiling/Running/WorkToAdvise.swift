@@ -27,8 +27,8 @@ package enum WorkToAdvise {
   ///   - url: The store file.
   ///   - lines: The steps, as shell lines.
   ///   - sql: Additional SELECT statements, such as from a log.
-  /// - Throws: An `InvalidInputError`; a `CommandFailure` if a step can't be parsed or a statement isn't a SELECT;
-  ///   a `StepFailure`; or a `SQLiteError`.
+  /// - Throws: An `InvalidInputError`; a `CommandFailure` if a step can't be parsed or a statement
+  ///   isn't a SELECT; a `StepFailure`; or a `SQLiteError`.
   package static func advice(
     forStore url: URL, lines: [String], sql: [String] = []
   ) throws -> IndexAdvice {

@@ -3,8 +3,8 @@ import WorkbenchText
 
 /// The text format of index advice.
 package enum AdviceText {
-  /// Returns the lines that describe index advice: a summary, skipped statements, proposals, redundant
-  /// indexes, and unused indexes.
+  /// Returns the lines that describe index advice: a summary, skipped statements, proposals,
+  /// redundant indexes, and unused indexes.
   package static func lines(_ advice: IndexAdvice) -> [String] {
     var lines = [
       "\(NumberText.counted(advice.statements, "statement")) read, "

@@ -3,9 +3,9 @@ import SQLiteDriver
 
 /// Samples a store for values to bind to a statement whose bound values are unknown.
 ///
-/// Each placeholder gets a value from the middle of the table, of the column that it's compared with.
-/// Each `_Z_intarrayN` gets up to a hundred values. These approximate what the statement typically
-/// searches for.
+/// Each placeholder gets a value from the middle of the table, of the column that it's compared
+/// with. Each `_Z_intarrayN` gets up to a hundred values. These approximate what the statement
+/// typically searches for.
 struct BindSampler {
   /// The maximum number of keys in an integer array.
   private static let arrayLength = 100

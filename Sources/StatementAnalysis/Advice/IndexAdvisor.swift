@@ -4,17 +4,18 @@ package import SQLiteDriver
 
 /// Finds indexes for the statements of a piece of work by trying them on a copy of its store.
 ///
-/// Candidates come from the columns that the statements compare, sort by, and read. A candidate becomes
-/// a proposal only if SQLite uses the index on the copy and needs notably fewer VM steps for the whole
-/// work, including the cost of updating the index. Proposals don't overlap: each is measured together
-/// with the ones before it, and one that the others make redundant is removed.
+/// Candidates come from the columns that the statements compare, sort by, and read. A candidate
+/// becomes a proposal only if SQLite uses the index on the copy and needs notably fewer VM steps
+/// for the whole work, including the cost of updating the index. Proposals don't overlap: each is
+/// measured together with the ones before it, and one that the others make redundant is removed.
 ///
-/// The original store isn't modified. Cost: for each candidate, builds the index on the copy and reruns
-/// the statements that read its table; nothing is recorded.
+/// The original store isn't modified. Cost: for each candidate, builds the index on the copy and
+/// reruns the statements that read its table; nothing is recorded.
 package struct IndexAdvisor {
   /// The minimum number of VM steps that a proposal saves for the work as a whole.
   package static let leastGain = 2_000
-  /// The denominator of the minimum fraction of VM steps saved by the statements that use the index.
+  /// The denominator of the minimum fraction of VM steps saved by the statements that use the
+  /// index.
   package static let leastPart = 5
   /// The maximum number of candidates to try, starting with those of the most expensive statements.
   static let mostIdeas = 60
@@ -49,8 +50,8 @@ package struct IndexAdvisor {
 
   /// Tries indexes for statements until interrupted, and returns those that helped.
   ///
-  /// - Parameter goOn: A closure that's called before each index is tried. An error that it throws ends
-  ///   the search.
+  /// - Parameter goOn: A closure that's called before each index is tried. An error that it throws
+  ///   ends the search.
   package func advice(
     on statements: [AdvisedStatement], while goOn: () throws -> Void
   ) rethrows -> IndexAdvice {

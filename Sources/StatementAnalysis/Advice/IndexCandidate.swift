@@ -38,8 +38,8 @@ package struct IndexCandidate: Sendable, Hashable {
       + (notNull.map { " WHERE \(SQLNames.quoted($0)) IS NOT NULL" } ?? "")
   }
 
-  /// The relative size of the index: its number of columns, where a partial index is smaller than a full
-  /// one.
+  /// The relative size of the index: its number of columns, where a partial index is smaller than a
+  /// full one.
   var width: Int { parts.count * 2 + (notNull == nil ? 1 : 0) }
 
   /// Returns whether the index serves every search that another candidate serves.
@@ -122,7 +122,8 @@ extension IndexCandidate {
 
   /// Returns index columns for sort keys.
   ///
-  /// If all keys are descending, the columns are ascending: SQLite can scan an index in either direction.
+  /// If all keys are descending, the columns are ascending: SQLite can scan an index in either
+  /// direction.
   private static func normal(_ keys: [TableNeeds.Key]) -> [Part] {
     let turned = keys.allSatisfy(\.isDescending)
     return keys.map { Part($0.column, isDescending: !turned && $0.isDescending) }
@@ -154,7 +155,8 @@ package struct IndexProposal: Sendable {
   package var properties: [String]
   /// The statements that use the index, sorted by descending gain.
   package var gains: [Gain]
-  /// The VM steps of inserting one row without and with the index, or `nil` if no row could be inserted.
+  /// The VM steps of inserting one row without and with the index, or `nil` if no row could be
+  /// inserted.
   package var insertSteps: (before: Int, after: Int)?
   /// The index's size, or `nil` if SQLite was built without `dbstat`.
   package var size: (pages: Int, bytes: Int)?
@@ -164,8 +166,8 @@ package struct IndexProposal: Sendable {
   /// The VM steps of the same executions with the index.
   package var stepsAfter: Int { gains.reduce(0) { $0 + $1.after * $1.count } }
 
-  /// The entity and its properties, `Mood (country, date descending)`, or the table and its columns if the
-  /// model doesn't have them.
+  /// The entity and its properties, `Mood (country, date descending)`, or the table and its columns
+  /// if the model doesn't have them.
   package var title: String {
     let names = properties.isEmpty ? candidate.parts.map(\.column) : properties
     let parts = zip(names, candidate.parts).map { $0 + ($1.isDescending ? " descending" : "") }
@@ -190,8 +192,8 @@ package struct IndexProposal: Sendable {
     return "\(properties.first ?? candidate.parts[0].column) != nil"
   }
 
-  /// The lines of the element to add to the entity in an `.xcdatamodel`; empty if the model doesn't have
-  /// the properties.
+  /// The lines of the element to add to the entity in an `.xcdatamodel`; empty if the model doesn't
+  /// have the properties.
   package var modelElement: [String] {
     guard !properties.isEmpty else { return [] }
     let partial = condition.map { " partialIndexPredicate=\"\($0)\"" } ?? ""
@@ -236,11 +238,11 @@ struct PropertyNames {
     return nil
   }
 
-  /// Returns whether a fetch index of a model can describe an index, which requires that all columns
-  /// belong to properties of one entity.
+  /// Returns whether a fetch index of a model can describe an index, which requires that all
+  /// columns belong to properties of one entity.
   ///
-  /// `Z_PK`, `Z_ENT`, `Z_OPT`, order keys, and the columns with a destination's entity ID don't belong to
-  /// a property, and join tables and history tables don't belong to an entity.
+  /// `Z_PK`, `Z_ENT`, `Z_OPT`, order keys, and the columns with a destination's entity ID don't
+  /// belong to a property, and join tables and history tables don't belong to an entity.
   func canDescribe(_ index: IndexCandidate) -> Bool {
     let columns = index.parts.map { $0.column.uppercased() }
     if anatomy != nil {
@@ -251,7 +253,8 @@ struct PropertyNames {
       && columns.allSatisfy { $0.wholeMatch(of: /Z(_PK|_ENT|_OPT|_FOK_.*|\d+_.*)/) == nil }
   }
 
-  /// Returns a name that no index of the entity has: the given name, with a number appended if it's taken.
+  /// Returns a name that no index of the entity has: the given name, with a number appended if it's
+  /// taken.
   func unusedIndexName(_ name: String, in entity: String?) -> String {
     guard let entity, let description = anatomy?.source.model.entitiesByName[entity] else {
       return name
@@ -262,7 +265,8 @@ struct PropertyNames {
     return free.map { "\(name)\($0)" } ?? name
   }
 
-  /// Returns whether the framework creates the index automatically, for a relationship or for `Z_ENT`.
+  /// Returns whether the framework creates the index automatically, for a relationship or for
+  /// `Z_ENT`.
   func isAutomatic(_ index: FileIndex) -> Bool {
     guard index.parts.count == 1, let column = index.parts.first?.column else { return false }
     if column == "Z_ENT" || index.table.hasPrefix("Z_") { return true }

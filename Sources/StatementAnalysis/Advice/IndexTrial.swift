@@ -4,7 +4,8 @@ import ProfileEvents
 import SQLiteDriver
 import WorkbenchText
 
-/// Measures the statements of a piece of work on a scratch store, and again with each candidate index.
+/// Measures the statements of a piece of work on a scratch store, and again with each candidate
+/// index.
 struct IndexTrial {
   private let store: ScratchStore
   /// The statements that can be run on the scratch store.
@@ -43,8 +44,8 @@ struct IndexTrial {
 
   /// Returns the candidates that help, and leaves their indexes on the scratch store.
   ///
-  /// - Parameter goOn: A closure that's called before each candidate is tried. An error that it throws
-  ///   ends the search.
+  /// - Parameter goOn: A closure that's called before each candidate is tried. An error that it
+  ///   throws ends the search.
   mutating func choose(
     from ideas: [IndexCandidate], while goOn: () throws -> Void
   ) rethrows -> [IndexCandidate] {
@@ -85,8 +86,8 @@ struct IndexTrial {
       .sorted { ($0.before - $0.after) * $0.count > ($1.before - $1.after) * $1.count }
   }
 
-  /// Returns the gain of an index for the work as a whole, or `nil` if no statement uses the index or if
-  /// the gain isn't worth the cost of updating it.
+  /// Returns the gain of an index for the work as a whole, or `nil` if no statement uses the index
+  /// or if the gain isn't worth the cost of updating it.
   private func attempt(
     _ idea: IndexCandidate, named name: String
   ) -> (gain: Int, measures: [ScratchStore.Measure])? {
@@ -106,7 +107,8 @@ struct IndexTrial {
     return gain >= IndexAdvisor.leastGain ? (gain, measures) : nil
   }
 
-  /// Drops the indexes that later choices have made redundant, and returns the remaining candidates.
+  /// Drops the indexes that later choices have made redundant, and returns the remaining
+  /// candidates.
   ///
   /// On the scratch store, the remaining indexes are renamed to match their positions.
   private mutating func pruned(_ kept: [IndexCandidate]) -> [IndexCandidate] {
@@ -214,7 +216,8 @@ final class ScratchStore {
 
   /// Returns the VM steps of inserting a copy of the table's last row, which is rolled back.
   ///
-  /// Returns `nil` if the table is empty, has no primary key, or has a constraint that rejects the copy.
+  /// Returns `nil` if the table is empty, has no primary key, or has a constraint that rejects the
+  /// copy.
   func insertSteps(into table: String) -> Int? {
     // The store's triggers run, and they might not terminate.
     connection.withStepLimit(ScratchStore.insertLimit) { stepsOfInsert(into: table) }

@@ -84,8 +84,8 @@ package struct TableNeeds: Equatable {
     if !self[keyPath: list].contains(name) { self[keyPath: list].append(name) }
   }
 
-  /// Returns the sort keys, or `nil` if a key isn't a plain column of this table or has a collation, which
-  /// a fetch index can't have.
+  /// Returns the sort keys, or `nil` if a key isn't a plain column of this table or has a
+  /// collation, which a fetch index can't have.
   private static func keys(
     _ words: ArraySlice<String>, column: (String) -> String?
   ) -> [Key]? {

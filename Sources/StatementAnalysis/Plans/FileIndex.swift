@@ -17,8 +17,8 @@ package struct FileIndex {
   package var parts: [Part]
   package let isUnique: Bool
   let isPartial: Bool
-  /// A Boolean value that indicates whether a `CREATE INDEX` statement created the index, not a constraint
-  /// of its table.
+  /// A Boolean value that indicates whether a `CREATE INDEX` statement created the index, not a
+  /// constraint of its table.
   package let isExplicit: Bool
 
   /// Returns all indexes of a file.

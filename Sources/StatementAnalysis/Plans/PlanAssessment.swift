@@ -106,7 +106,8 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// The assessment in complete sentences: the kind of the plan, then the notes that it doesn't cover.
+  /// The assessment in complete sentences: the kind of the plan, then the notes that it doesn't
+  /// cover.
   package var sentence: String {
     let hidden = remarks.filter { !isSaid($0) }.map(\.sentence)
     return ([judgment] + hidden).joined(separator: " ")
@@ -116,8 +117,8 @@ package struct PlanAssessment: Sendable, Equatable {
     deed.flatMap(changing) ?? reading
   }
 
-  /// Returns the sentence for a statement that changes rows, or `nil` if the sentence for a SELECT also
-  /// applies.
+  /// Returns the sentence for a statement that changes rows, or `nil` if the sentence for a SELECT
+  /// also applies.
   private func changing(_ deed: Deed) -> String? {
     let often =
       count >= StatementShape.fewestRepeats
@@ -202,8 +203,8 @@ package struct PlanAssessment: Sendable, Equatable {
     }
   }
 
-  /// Returns whether the condition consists only of calls of Core Data's functions and compares no column
-  /// outside them.
+  /// Returns whether the condition consists only of calls of Core Data's functions and compares no
+  /// column outside them.
   private static func comparesFunctionsAlone(_ outline: SQLOutline) -> Bool {
     guard var rest = outline.condition else { return false }
     var hasCall = false
@@ -263,7 +264,8 @@ package enum PlanNote: Sendable, Hashable {
   ///
   /// `isAll` is `true` if the statement has no other condition.
   case partialScan(index: String, condition: String, isAll: Bool)
-  /// An index search that finds all rows of an entity, after which the condition is checked on each row.
+  /// An index search that finds all rows of an entity, after which the condition is checked on each
+  /// row.
   case entityIndex(String)
 
   /// The note's name in JSON and in an expectation's `avoids`.
@@ -307,8 +309,8 @@ package enum PlanNote: Sendable, Hashable {
 
   /// Returns the distinct notes on a plan, in plan order.
   ///
-  /// - Parameter sql: The statement, whose WHERE clause determines whether it filters by more than the
-  ///   entity.
+  /// - Parameter sql: The statement, whose WHERE clause determines whether it filters by more than
+  ///   the entity.
   package static func all(in plan: QueryPlan, of sql: String) -> [PlanNote] {
     let scans = Set(plan.fullScans)
     var remarks: [PlanNote] = []
@@ -360,18 +362,19 @@ package enum PlanNote: Sendable, Hashable {
 }
 
 extension QueryPlan {
-  /// Returns the full scans of a statement's plan, except scans of partial indexes that contain exactly the
-  /// rows that the statement requests.
+  /// Returns the full scans of a statement's plan, except scans of partial indexes that contain
+  /// exactly the rows that the statement requests.
   package func needlessScans(of sql: String) -> [Node] {
     fullScans.filter { !$0.isAnswered(byConditionIn: sql) }
   }
 }
 
 extension QueryPlan.Node {
-  /// Returns whether the step scans a partial index whose WHERE clause covers the statement's condition.
+  /// Returns whether the step scans a partial index whose WHERE clause covers the statement's
+  /// condition.
   ///
-  /// SQLite uses a partial index only if the statement's condition implies the index's WHERE clause. If the
-  /// statement compares no other column, there's nothing left to check.
+  /// SQLite uses a partial index only if the statement's condition implies the index's WHERE
+  /// clause. If the statement compares no other column, there's nothing left to check.
   func isAnswered(byConditionIn sql: String) -> Bool {
     guard let partialCondition, let table, let compared = SQLOutline(sql).condition
     else { return false }

@@ -6,8 +6,9 @@ import WorkbenchText
 
 /// Reads SQLite's query plans for captured SQL on a store, without modifying the store.
 ///
-/// Core Data's functions, collations, and `_Z_intarrayN` tables are available, so statements that Core
-/// Data logs on Apple platforms can be explained too. Use a plan reader on one thread at a time.
+/// Core Data's functions, collations, and `_Z_intarrayN` tables are available, so statements that
+/// Core Data logs on Apple platforms can be explained too. Use a plan reader on one thread at a
+/// time.
 package final class PlanReader {
   private let connection: Connection
   /// The statistics of `ANALYZE` that the store contained when it was opened.
@@ -17,8 +18,8 @@ package final class PlanReader {
   ///
   /// - Parameters:
   ///   - storeURL: The store file.
-  ///   - isOpenElsewhere: Pass `true` if another connection might be writing to the store, so that it's
-  ///     read concurrently.
+  ///   - isOpenElsewhere: Pass `true` if another connection might be writing to the store, so that
+  ///     it's read concurrently.
   /// - Throws: A `SQLiteError` if the file can't be opened.
   package init(storeURL: URL, isOpenElsewhere: Bool = false) throws {
     connection = try StoreConnection.open(
@@ -30,7 +31,8 @@ package final class PlanReader {
     connection.close()
   }
 
-  /// Returns the plan of a statement, in which a scan of a partial index includes the index's WHERE clause.
+  /// Returns the plan of a statement, in which a scan of a partial index includes the index's WHERE
+  /// clause.
   ///
   /// Cost: prepares the statement without running it, plus one SELECT for an index that's scanned.
   ///
@@ -92,8 +94,8 @@ package enum PlanText {
     return lines
   }
 
-  /// Returns descriptions of the work: `95,000 VM steps (19 per run)`, `5,000 rows scanned`, `1 sort`,
-  /// `60 function calls`.
+  /// Returns descriptions of the work: `95,000 VM steps (19 per run)`, `5,000 rows scanned`,
+  /// `1 sort`, `60 function calls`.
   ///
   /// - Parameters:
   ///   - work: The work, or `nil` if it wasn't counted.
@@ -115,9 +117,10 @@ package enum PlanText {
 
 /// An estimate of the rows that one execution of a statement visits, based on `sqlite_stat1`.
 ///
-/// It isn't SQLite's own estimate, which the library doesn't provide. A scan visits the rows that the
-/// table had when it was analyzed. A search visits the average number of entries for the columns
-/// compared with `=`, and a quarter of them for each bound of a range. The estimate ignores a `LIMIT`.
+/// It isn't SQLite's own estimate, which the library doesn't provide. A scan visits the rows that
+/// the table had when it was analyzed. A search visits the average number of entries for the
+/// columns compared with `=`, and a quarter of them for each bound of a range. The estimate ignores
+/// a `LIMIT`.
 package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
   /// The rows and index entries that all loops of one execution visit.
   package let rows: Int
@@ -129,7 +132,8 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
 
   /// Estimates a plan.
   ///
-  /// Returns `nil` if the statistics don't contain one of the tables, or if the plan reads no table.
+  /// Returns `nil` if the statistics don't contain one of the tables, or if the plan reads no
+  /// table.
   package init?(_ plan: QueryPlan, sql: String, statistics: TableStatistics) {
     guard !statistics.isEmpty,
       let loops = Loops(plan.roots, outline: SQLOutline(sql), statistics), loops.reads
@@ -191,8 +195,8 @@ package struct PlanEstimate: Sendable, Equatable, CustomStringConvertible {
 package struct TableStatistics: Sendable {
   /// The number of rows, by table.
   private var rows: [String: Int] = [:]
-  /// By index: the number of entries, then the average number for one value of the first column, for one
-  /// pair of values of the first two columns, and so on.
+  /// By index: the number of entries, then the average number for one value of the first column,
+  /// for one pair of values of the first two columns, and so on.
   private var indexes: [String: [Int]] = [:]
 
   /// Reads `sqlite_stat1`.
@@ -212,14 +216,16 @@ package struct TableStatistics: Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether there are no statistics because `ANALYZE` has never run.
+  /// A Boolean value that indicates whether there are no statistics because `ANALYZE` has never
+  /// run.
   package var isEmpty: Bool { rows.isEmpty }
 
-  /// Returns the number of rows of a table when it was analyzed, or `nil` if it wasn't analyzed or was
-  /// empty.
+  /// Returns the number of rows of a table when it was analyzed, or `nil` if it wasn't analyzed or
+  /// was empty.
   package func rows(of table: String) -> Int? { rows[table] }
 
-  /// Returns the average number of entries of an index with the same values in its leftmost columns.
+  /// Returns the average number of entries of an index with the same values in its leftmost
+  /// columns.
   ///
   /// - Parameters:
   ///   - index: The index's name.

@@ -6,7 +6,8 @@ package struct SQLOutline: Sendable {
   package let words: [String]
   /// The tables with their aliases, in order; the alias of a table without one is its name.
   package let tables: [(table: String, alias: String)]
-  /// The words after the first WHERE, up to GROUP BY, ORDER BY, or LIMIT, or `nil` if there's no WHERE.
+  /// The words after the first WHERE, up to GROUP BY, ORDER BY, or LIMIT, or `nil` if there's no
+  /// WHERE.
   package let condition: ArraySlice<String>?
 
   /// Parses a statement.
@@ -18,7 +19,8 @@ package struct SQLOutline: Sendable {
     condition = SQLOutline.condition(in: words)
   }
 
-  /// Returns the table with an alias: `ZMOOD` for `t0` in `FROM ZMOOD t0` and in `FROM ZMOOD AS t0`.
+  /// Returns the table with an alias: `ZMOOD` for `t0` in `FROM ZMOOD t0` and in
+  /// `FROM ZMOOD AS t0`.
   ///
   /// Returns `nil` if the statement doesn't define the alias.
   package func table(of alias: String) -> String? {
@@ -91,8 +93,8 @@ extension SQLOutline {
     return tables
   }
 
-  /// Returns whether a table can follow a word: `FROM`, `JOIN`, `UPDATE`, `INTO`, or a comma between
-  /// tables.
+  /// Returns whether a table can follow a word: `FROM`, `JOIN`, `UPDATE`, `INTO`, or a comma
+  /// between tables.
   private static func introduces(_ word: String, in words: [String], at place: Int) -> Bool {
     switch word.uppercased() {
     case "FROM", "JOIN", "INTO", "UPDATE": return true

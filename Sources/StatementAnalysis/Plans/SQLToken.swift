@@ -1,7 +1,7 @@
 /// A token of SQL: a word, a number, a quoted string or name, or a symbol.
 ///
-/// Tokens are sufficient to find the tables, columns, and condition of the statements that Core Data
-/// generates. There's no complete SQL parser.
+/// Tokens are sufficient to find the tables, columns, and condition of the statements that Core
+/// Data generates. There's no complete SQL parser.
 package struct SQLToken: Sendable {
   /// The kind of a token.
   package enum Kind: Sendable {
@@ -20,8 +20,8 @@ package struct SQLToken: Sendable {
 
   /// Returns the tokens of a statement.
   ///
-  /// Comments, which captured SQL doesn't contain, become symbols and words. Cost: linear in the length of
-  /// the statement; the tokens share its bytes.
+  /// Comments, which captured SQL doesn't contain, become symbols and words. Cost: linear in the
+  /// length of the statement; the tokens share its bytes.
   package static func all(in bytes: ArraySlice<UInt8>) -> [SQLToken] {
     var tokens: [SQLToken] = []
     var index = bytes.startIndex
@@ -69,7 +69,8 @@ package struct SQLToken: Sendable {
     kind == .sign && bytes.count == 1 && bytes.first == sign.asciiValue
   }
 
-  /// Returns whether a byte is a space, a tab, a line ending, or the NUL that some tools leave in a log.
+  /// Returns whether a byte is a space, a tab, a line ending, or the NUL that some tools leave in a
+  /// log.
   private static func isBlank(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == 0x0D || byte == 0x0A
       || byte == 0

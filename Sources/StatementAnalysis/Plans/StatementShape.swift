@@ -29,7 +29,8 @@ package struct StatementShape: Sendable, Equatable {
   package var estimate: PlanEstimate?
   /// The work of SQLite for all executions, or `nil` if it wasn't recorded.
   package var work: StatementWork?
-  /// The bound values of the first execution, in SQLDebug's format, or `nil` if they weren't recorded.
+  /// The bound values of the first execution, in SQLDebug's format, or `nil` if they weren't
+  /// recorded.
   ///
   /// They're the user's private data. Use them only to rerun the statement, and never print them.
   package var binds: [String]?

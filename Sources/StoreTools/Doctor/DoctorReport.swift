@@ -8,8 +8,8 @@ package struct DoctorReport: Sendable {
   package var url: URL
   /// A Boolean value that indicates whether the store has no readable model.
   ///
-  /// If so, attributes and relationships are inferred from the tables, and checks that need a model are
-  /// skipped.
+  /// If so, attributes and relationships are inferred from the tables, and checks that need a model
+  /// are skipped.
   package var isGuessed: Bool
   /// The findings, in the order of the rules.
   package var findings: [DoctorFinding]

@@ -109,7 +109,8 @@ struct ExaminedStore: Sendable {
   let tables: Set<String>
   /// The store's UUID in URIs, or `?` if it can't be read.
   let uuid: String
-  /// A Boolean value that indicates whether OpenCoreData created the file, so that names of triggers are known.
+  /// A Boolean value that indicates whether OpenCoreData created the file, so that names of
+  /// triggers are known.
   let isMadeHere: Bool
 
   var mapping: SQLModel { anatomy.mapping }

@@ -68,7 +68,8 @@ struct InspectedSchema {
       : false
   }
 
-  /// Returns the table of a root entity, according to the naming rule, or `nil` if it doesn't exist.
+  /// Returns the table of a root entity, according to the naming rule, or `nil` if it doesn't
+  /// exist.
   func table(ofRoot entity: String) -> String? {
     names["Z" + entity.uppercased()]
   }
@@ -78,8 +79,8 @@ struct InspectedSchema {
   /// Cost: one SELECT per table.
   ///
   /// - Parameters:
-  ///   - mapping: The mapping of the model, which has the current names of entities that the file lists by a
-  ///     former name, or `nil` if the model doesn't match the tables.
+  ///   - mapping: The mapping of the model, which has the current names of entities that the file
+  ///     lists by a former name, or `nil` if the model doesn't match the tables.
   ///   - connection: The store's connection.
   func ownRows(
     _ mapping: SQLModel?, on connection: Connection

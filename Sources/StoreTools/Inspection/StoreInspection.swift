@@ -3,7 +3,8 @@ import OpenCoreData
 import SQLiteDriver
 package import WorkbenchText
 
-/// A description of a store: its entities with their rows, relationships, indexes, writer, and sizes.
+/// A description of a store: its entities with their rows, relationships, indexes, writer, and
+/// sizes.
 ///
 /// `StoreInspector` creates an inspection, and `InspectionText` and `InspectionJSON` print it.
 package struct StoreInspection: Sendable {
@@ -25,8 +26,8 @@ package struct StoreInspection: Sendable {
   package var frameworkVersion: Int?
   /// The identifiers of the model that created the store.
   package var modelIdentifiers: [String]
-  /// A Boolean value that indicates whether the version hashes are OpenCoreData's digests, which differ from
-  /// Apple's because Apple's formula isn't public.
+  /// A Boolean value that indicates whether the version hashes are OpenCoreData's digests, which
+  /// differ from Apple's because Apple's formula isn't public.
   package var hasOwnDigests: Bool
   /// The entities, depth first and in alphabetical order.
   package var entities: [InspectedEntity]
@@ -61,11 +62,11 @@ package struct InspectedAttribute: Sendable, Equatable {
 /// The version hash of an entity in a store's metadata, and OpenCoreData's digest of the entity.
 package struct InspectedDigest: Sendable, Equatable, Encodable {
   package var entity: String
-  /// OpenCoreData's digest in hexadecimal digits, or `nil` if the store has no readable model, or a model
-  /// without the entity.
+  /// OpenCoreData's digest in hexadecimal digits, or `nil` if the store has no readable model, or a
+  /// model without the entity.
   package var digest: String?
-  /// The version hash in the metadata in hexadecimal digits, which is Apple's or OpenCoreData's, or `nil` if
-  /// there's none.
+  /// The version hash in the metadata in hexadecimal digits, which is Apple's or OpenCoreData's, or
+  /// `nil` if there's none.
   package var hash: String?
 
   /// Returns the digests and hashes of all entities, sorted by name.
@@ -94,7 +95,8 @@ package struct InspectedEntity: Sendable, Equatable {
   package var count: Int
   /// The number of rows, excluding those of subentities.
   package var ownCount: Int
-  /// A Boolean value that indicates whether the entity is abstract; `false` if the store has no model.
+  /// A Boolean value that indicates whether the entity is abstract; `false` if the store has no
+  /// model.
   package var isAbstract: Bool
   package var superentity: String?
   /// The names of the direct subentities.
@@ -134,7 +136,8 @@ package struct InspectedFiles: Sendable, Equatable {
   package var bytes: Int64
   /// The size of the `-wal` file, in bytes, or `nil` if there's none.
   package var logBytes: Int64?
-  /// The number of frames in the WAL, including those that a later frame replaces, or `nil` if there's none.
+  /// The number of frames in the WAL, including those that a later frame replaces, or `nil` if
+  /// there's none.
   package var logFrames: Int?
   /// The size of a page, in bytes.
   package var pageSize: Int
@@ -217,7 +220,8 @@ package struct InspectedSpace: Sendable, Equatable, Encodable {
   /// The number of unused bytes in the pages.
   package var unused: Int
 
-  /// Returns the space of all tables and indexes, largest first, or `nil` if SQLite was built without `dbstat`.
+  /// Returns the space of all tables and indexes, largest first, or `nil` if SQLite was built
+  /// without `dbstat`.
   ///
   /// Cost: reads every page.
   static func all(on connection: Connection) -> [InspectedSpace]? {

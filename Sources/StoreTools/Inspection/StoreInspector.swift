@@ -10,9 +10,11 @@ package struct StoreInspector {
 
   /// Returns the description of a store.
   ///
-  /// Cost: a few COUNTs for each table and relationship, and reading each page once to determine its space.
+  /// Cost: a few COUNTs for each table and relationship, and reading each page once to determine
+  /// its space.
   ///
-  /// - Throws: An `InvalidInputError` if the file isn't a store, or an `NSError` if the store can't be read.
+  /// - Throws: An `InvalidInputError` if the file isn't a store, or an `NSError` if the store can't
+  ///   be read.
   package static func inspect(_ url: URL) throws -> StoreInspection {
     try InvalidInputError.check(url)
     do {

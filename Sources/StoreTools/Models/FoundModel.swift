@@ -3,7 +3,8 @@ package import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// A model that was read from a document, a compiled model, or a store, or inferred from a store's tables.
+/// A model that was read from a document, a compiled model, or a store, or inferred from a store's
+/// tables.
 package struct FoundModel {
   /// The origin of a model.
   package enum Origin: String, Sendable {
@@ -34,7 +35,8 @@ package struct FoundModel {
   ///     store, which is opened read-only.
   ///   - version: The version of a model with several versions, or `nil` for the current one.
   ///   - keepsGoing: Whether to read the valid parts of a document with errors.
-  /// - Throws: An `InvalidInputError` if the file doesn't exist or isn't a store, or the model's `ModelErrors`.
+  /// - Throws: An `InvalidInputError` if the file doesn't exist or isn't a store, or the model's
+  ///   `ModelErrors`.
   package init(path: String, version: String? = nil, keepsGoing: Bool = false) throws {
     let url = URL(fileURLWithPath: path)
     guard FileManager.default.fileExists(atPath: url.path) else {
@@ -43,7 +45,7 @@ package struct FoundModel {
     }
     guard FileManager.default.isReadableFile(atPath: url.path) else {
       throw InvalidInputError(
-        kind: .missing, message: "\(path) cannot be read",
+        kind: .missing, message: "\(path) can't be read",
         nextStep: "ask for permission to read it")
     }
     try InvalidInputError.checkExists(path)
@@ -87,8 +89,8 @@ struct CheckedModel {
   let problems: [ModelError]
   /// The schema of the store, or `nil` if the model isn't from a store.
   let schema: InspectedSchema?
-  /// A Boolean value that indicates whether the model was inferred from the tables, which don't contain inverses
-  /// and delete rules.
+  /// A Boolean value that indicates whether the model was inferred from the tables, which don't
+  /// contain inverses and delete rules.
   let isGuessed: Bool
   /// The store, opened read-only, or `nil` if the model isn't from a store.
   let store: Connection?
@@ -104,7 +106,8 @@ struct CheckedModel {
     }
   }
 
-  /// Returns the number of own rows of each entity in a hierarchy, by name, or `nil` without a store.
+  /// Returns the number of own rows of each entity in a hierarchy, by name, or `nil` without a
+  /// store.
   ///
   /// Cost: one COUNT.
   func rows(of root: NSEntityDescription) throws(SQLiteError) -> [String: Int]? {

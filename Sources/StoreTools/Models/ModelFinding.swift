@@ -65,7 +65,8 @@ package enum ModelFindingText {
       + ["", "\(NumberText.counted(findings.count, "finding")) in \(entities)."]
   }
 
-  /// Returns one JSON object: `{"findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
+  /// Returns one JSON object:
+  /// `{"findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
   package static func json(_ findings: [ModelFinding]) throws -> Data {
     try JSONOutput.lines(Document(findings: findings.map(Finding.init)))
   }

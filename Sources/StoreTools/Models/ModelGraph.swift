@@ -5,8 +5,9 @@ import WorkbenchText
 package enum ModelGraph {
   /// Returns the lines of the graph.
   ///
-  /// The graph has a node for each entity with its attributes, an edge for each relationship and its inverse with
-  /// their cardinalities, and an edge with a hollow arrowhead from each subentity to its parent.
+  /// The graph has a node for each entity with its attributes, an edge for each relationship and
+  /// its inverse with their cardinalities, and an edge with a hollow arrowhead from each subentity
+  /// to its parent.
   package static func lines(_ model: NSManagedObjectModel) -> [String] {
     let entities = model.entityTree.map(\.entity)
     return [
@@ -33,8 +34,8 @@ package enum ModelGraph {
     return "  \(quoted(entity.name)) [label=\"{\(name)|\(attributes.joined())}\"];"
   }
 
-  /// Returns the edge of a relationship, or `nil` if its inverse, which comes first by entity and name, has the
-  /// edge.
+  /// Returns the edge of a relationship, or `nil` if its inverse, which comes first by entity and
+  /// name, has the edge.
   private static func edge(_ relationship: NSRelationshipDescription) -> String? {
     guard let source = relationship.entity, let destination = relationship.destinationEntity else {
       return nil

@@ -24,8 +24,9 @@ package enum ModelRules {
 
   /// Applies all rules.
   ///
-  /// The model doesn't need a store. If it's from one, the store is opened read-only. Cost: linear in the size of
-  /// the model; with a store, also one COUNT per hierarchy and one SELECT per binary attribute.
+  /// The model doesn't need a store. If it's from one, the store is opened read-only. Cost: linear
+  /// in the size of the model; with a store, also one COUNT per hierarchy and one SELECT per binary
+  /// attribute.
   ///
   /// - Returns: The findings, in the order of the rules.
   /// - Throws: An `InvalidInputError` if the store is corrupt.

@@ -3,7 +3,8 @@ import WorkbenchText
 
 /// The text format of a model.
 package enum ModelText {
-  /// Returns lines with the origin of the model, and each entity with its properties, indexes, and constraints.
+  /// Returns lines with the origin of the model, and each entity with its properties, indexes, and
+  /// constraints.
   package static func lines(_ found: FoundModel) -> [String] {
     let tree = found.model.entityTree
     return head(found) + tree.flatMap { lines(of: $0.entity, depth: $0.depth, found) }

@@ -22,8 +22,8 @@ package struct PredicateExplanation: Sendable {
 
   /// Parses a predicate format and translates it to SQL for an entity.
   ///
-  /// - Throws: A `CommandFailure` with a caret under an error, or under a part that can't be translated to
-  ///   SQL; also if the entity is unknown.
+  /// - Throws: A `CommandFailure` with a caret under an error, or under a part that can't be
+  ///   translated to SQL; also if the entity is unknown.
   package init(_ text: String, entity name: String, model: NSManagedObjectModel) throws {
     let predicate = try PredicateExplanation.read(text)
     let names = ModelNames(model)
@@ -63,7 +63,8 @@ package struct PredicateExplanation: Sendable {
     }
   }
 
-  /// Returns the range of a part in a string, or of the whole string if it doesn't contain the part.
+  /// Returns the range of a part in a string, or of the whole string if it doesn't contain the
+  /// part.
   private static func place(of part: String, in text: String) -> SourceRange {
     guard let range = text.range(of: part) else {
       return SourceRange(line: 1, column: 1, length: text.count)

@@ -41,7 +41,8 @@ package enum RowText: Sendable, Equatable {
     }
   }
 
-  /// Creates a value from a relationship's objects, sorted by entity and primary key unless it's ordered.
+  /// Creates a value from a relationship's objects, sorted by entity and primary key unless it's
+  /// ordered.
   init(_ value: Any?, of relationship: NSRelationshipDescription) {
     guard relationship.isToMany else {
       self = (value as? NSManagedObject).map { .object(RowText.uri($0)) } ?? .null
@@ -125,8 +126,8 @@ package enum RowsText {
 
 /// The JSON format of rows: an array with one object for each row, which is written row by row.
 ///
-/// Dates are seconds since 2001-01-01 UTC, as in the file. Binary data is Base64. A to-one relationship is a
-/// URI, and a to-many relationship an array of URIs.
+/// Dates are seconds since 2001-01-01 UTC, as in the file. Binary data is Base64. A to-one
+/// relationship is a URI, and a to-many relationship an array of URIs.
 package struct RowsJSON {
   private var isFirst = true
 

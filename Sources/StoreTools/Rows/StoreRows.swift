@@ -5,7 +5,8 @@ import WorkbenchText
 ///
 /// The store is opened read-only, without modifying any file in its folder.
 package struct StoreRows {
-  /// A Boolean value that indicates whether the store has no readable model, so that property names are inferred.
+  /// A Boolean value that indicates whether the store has no readable model, so that property names
+  /// are inferred.
   package let isGuessed: Bool
   private let context: NSManagedObjectContext
   private let damagedRows = SkippedRows()
@@ -18,8 +19,8 @@ package struct StoreRows {
   ///   - url: The store file.
   ///   - name: The name of the entity, whose subentities are included.
   ///   - format: A predicate format that selects rows, or `nil` for all rows.
-  /// - Throws: An `InvalidInputError` if the file isn't a valid store; a `CommandFailure` with a caret if the
-  ///   name or the predicate is invalid; or the framework's `NSError`.
+  /// - Throws: An `InvalidInputError` if the file isn't a valid store; a `CommandFailure` with a
+  ///   caret if the name or the predicate is invalid; or the framework's `NSError`.
   package init(_ url: URL, entity name: String, where format: String?) throws {
     try InvalidInputError.check(url)
     let source = try StoreModel.ofStore(at: url)
@@ -65,8 +66,8 @@ package struct StoreRows {
 
   /// Calls a closure with each readable row, in the order of the file.
   ///
-  /// Cost: one SELECT for the keys, one for each batch of 500 rows, and one or two for each to-many relationship
-  /// and batch. At most five batches are in memory.
+  /// Cost: one SELECT for the keys, one for each batch of 500 rows, and one or two for each to-many
+  /// relationship and batch. At most five batches are in memory.
   package func forEach(_ body: (StoreRow) throws -> Void) throws {
     try context.performAndWait {
       let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
@@ -84,8 +85,8 @@ package struct StoreRows {
   ///
   /// Unreadable rows are omitted, and unreadable values are `nil` or empty.
   ///
-  /// - Throws: An `InvalidInputError` that lists the rows that were skipped and the last fault error of the
-  ///   framework.
+  /// - Throws: An `InvalidInputError` that lists the rows that were skipped and the last fault
+  ///   error of the framework.
   package func check() throws {
     let faultError = context.performAndWait { context.faultError }
     let errors = damagedRows.take() + [faultError].compactMap(\.self)

@@ -3,8 +3,8 @@ import ScenarioLanguage
 
 /// Finds batched fetches whose result was loaded completely for an array.
 ///
-/// It fires if a fetch itself, or a step that converts the result to a Swift array, loaded at least two
-/// batches. Loading all batches at once defeats the batch size and takes many statements.
+/// It fires if a fetch itself, or a step that converts the result to a Swift array, loaded at least
+/// two batches. Loading all batches at once defeats the batch size and takes many statements.
 enum BatchWalkedRule {
   static let rule = Rule(
     .batchWalked, chapter: 6,
@@ -26,7 +26,8 @@ enum BatchWalkedRule {
     for event in recording.events {
       if event.kind == .fetch { fetch = event }
       guard event.kind == .batchLoad else { continue }
-      // `fetch(_:)` loads batches with its own call site; a result that's read later has another one.
+      // `fetch(_:)` loads batches with its own call site; a result that's read later has another
+      // one.
       let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite
       guard let owner = isOfFetch ? fetch?.id : context.makesArray ? 0 : nil else { continue }
       if pages[owner] == nil { order.append(owner) }

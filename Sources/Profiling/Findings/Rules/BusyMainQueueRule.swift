@@ -5,9 +5,9 @@ import WorkbenchText
 
 /// Finds large saves and merges of a context on the main queue.
 ///
-/// It fires if such a context saves at least `threshold` objects at once, or registers as many changes in
-/// a merge. A frame takes 16 ms, but times vary between machines, so the rule checks the number of
-/// objects.
+/// It fires if such a context saves at least `threshold` objects at once, or registers as many
+/// changes in a merge. A frame takes 16 ms, but times vary between machines, so the rule checks the
+/// number of objects.
 enum BusyMainQueueRule {
   static let rule = Rule(
     .busyMainQueue, chapter: 8,
@@ -47,8 +47,8 @@ enum BusyMainQueueRule {
     }
   }
 
-  /// Returns the findings for merges, whose events name the context because a merge can run automatically
-  /// within a step of another context.
+  /// Returns the findings for merges, whose events name the context because a merge can run
+  /// automatically within a step of another context.
   private static func merges(in work: FinishedWork) -> [Finding] {
     let contexts = Set(
       work.parts.filter {

@@ -4,9 +4,9 @@ import WorkbenchText
 
 /// Finds many consecutive small saves.
 ///
-/// It fires if at least `threshold` saves of one context, each of at most `smallSave` objects, follow each
-/// other with no larger save in between. Each save is one transaction, or two if it inserts. The time
-/// between saves doesn't matter because it doesn't affect their cost.
+/// It fires if at least `threshold` saves of one context, each of at most `smallSave` objects,
+/// follow each other with no larger save in between. Each save is one transaction, or two if it
+/// inserts. The time between saves doesn't matter because it doesn't affect their cost.
 enum ChattySavesRule {
   static let rule = Rule(
     .chattySaves, chapter: 8,

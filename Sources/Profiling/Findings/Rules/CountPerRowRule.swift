@@ -3,9 +3,9 @@ import ScenarioLanguage
 
 /// Finds to-many relationships that were loaded one owner at a time, only for their count.
 ///
-/// It fires if at least `FaultStormRule.threshold` relationship faults were fulfilled from the database one
-/// at a time and the step read only `@count`. It replaces `fault-storm`, whose fix, a prefetch, would load
-/// all objects to be counted.
+/// It fires if at least `FaultStormRule.threshold` relationship faults were fulfilled from the
+/// database one at a time and the step read only `@count`. It replaces `fault-storm`, whose fix, a
+/// prefetch, would load all objects to be counted.
 enum CountPerRowRule {
   static let rule = Rule(
     .countPerRow, chapter: 8,

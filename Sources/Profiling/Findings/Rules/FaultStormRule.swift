@@ -4,9 +4,10 @@ import StatementAnalysis
 
 /// Finds object faults or to-many relationship faults that each ran their own SELECT.
 ///
-/// It fires if, within one step and from one call site, at least `threshold` faults of the same entity or
-/// relationship were fulfilled from the database by the same SQL. `IneffectivePrefetchRule` reports faults
-/// that were prefetched, and `CountPerRowRule` relationships that were only counted.
+/// It fires if, within one step and from one call site, at least `threshold` faults of the same
+/// entity or relationship were fulfilled from the database by the same SQL.
+/// `IneffectivePrefetchRule` reports faults that were prefetched, and `CountPerRowRule`
+/// relationships that were only counted.
 package enum FaultStormRule {
   static let rule = Rule(
     .faultStorm, chapter: 8,
@@ -36,8 +37,8 @@ package enum FaultStormRule {
 
   /// Returns the fix for fetched objects: the fetch must load their rows.
   ///
-  /// If the fetch did load them, the rows were released since, by a refresh or with their objects; then one
-  /// more fetch loads all of them.
+  /// If the fetch did load them, the rows were released since, by a refresh or with their objects;
+  /// then one more fetch loads all of them.
   private static func objectCure(_ fetch: Step?) -> SuggestedFix {
     if let fetch, fetch.flag(of: .values) == false {
       return SuggestedFix(

@@ -3,8 +3,8 @@ import ScenarioLanguage
 
 /// Finds objects that were fetched only to be counted.
 ///
-/// It fires if at least `threshold` objects were fetched and the result was enumerated completely, but no
-/// property was read or changed, and no object was assigned to another one.
+/// It fires if at least `threshold` objects were fetched and the result was enumerated completely,
+/// but no property was read or changed, and no object was assigned to another one.
 enum FetchToCountRule {
   static let rule = Rule(
     .fetchToCount, chapter: 6,
@@ -43,8 +43,8 @@ enum FetchToCountRule {
 }
 
 extension Step {
-  /// A Boolean value that indicates whether the step only enumerates a result from its first object to its
-  /// last.
+  /// A Boolean value that indicates whether the step only enumerates a result from its first object
+  /// to its last.
   fileprivate var goesThroughAll: Bool {
     verb == .walk && reads.isEmpty && option(.sort) == nil
       && [.limit, .offset, .every].allSatisfy { number(of: $0) ?? 0 <= ($0 == .every ? 1 : 0) }

@@ -3,8 +3,8 @@ import ScenarioLanguage
 
 /// Finds prefetches that didn't prevent faults from being fulfilled one at a time.
 ///
-/// It fires if at least `FaultStormRule.threshold` faults of a step were fulfilled from the database or by a
-/// parent context although the fetch had prefetched them.
+/// It fires if at least `FaultStormRule.threshold` faults of a step were fulfilled from the
+/// database or by a parent context although the fetch had prefetched them.
 enum IneffectivePrefetchRule {
   static let rule = Rule(
     .ineffectivePrefetch, chapter: 8,

@@ -3,8 +3,8 @@ import ScenarioLanguage
 
 /// Finds refreshes that discarded unsaved changes.
 ///
-/// It fires if a step changed objects of a result and a later step refreshed the same objects without
-/// keeping changes, with no save, rollback, undo, or reset in between.
+/// It fires if a step changed objects of a result and a later step refreshed the same objects
+/// without keeping changes, with no save, rollback, undo, or reset in between.
 enum LostChangesRule {
   static let rule = Rule(
     .lostChanges, chapter: 6,

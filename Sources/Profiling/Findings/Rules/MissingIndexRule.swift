@@ -6,9 +6,10 @@ import WorkbenchText
 
 /// Finds scans and sorts that an index makes cheap, as verified on a copy of the store.
 ///
-/// It fires if statements of the work performed full scans or sorted with a temp B-tree, and an index that
-/// was created on a copy of the store saved at least `leastGain` VM steps and left at most a fifth of them.
-/// A statement that no index helps isn't a finding: if a program needs all rows, SQLite has to read them.
+/// It fires if statements of the work performed full scans or sorted with a temp B-tree, and an
+/// index that was created on a copy of the store saved at least `leastGain` VM steps and left at
+/// most a fifth of them. A statement that no index helps isn't a finding: if a program needs all
+/// rows, SQLite has to read them.
 enum MissingIndexRule {
   static let rule = Rule(
     .missingIndex, chapter: 8,
@@ -20,16 +21,17 @@ enum MissingIndexRule {
       + "of the work and leaves at most one in \(leastPart) of them.",
     remedy: "Add the fetch index to the model, or as SQL; `cdprof advise` lists its costs.",
     search: .store(findings))
-  /// The minimum number of VM steps that an index saves for the work as a whole, which is about what
-  /// reading a thousand rows takes.
+  /// The minimum number of VM steps that an index saves for the work as a whole, which is about
+  /// what reading a thousand rows takes.
   static let leastGain = 10_000
   /// The denominator of the maximum fraction of VM steps that are left.
   static let leastPart = 5
 
-  /// Tries indexes for the statements whose plans suggest one, and returns findings for those that help.
+  /// Tries indexes for the statements whose plans suggest one, and returns findings for those that
+  /// help.
   ///
-  /// Cost: none if no plan suggests an index; otherwise, copies the store and runs `IndexAdvisor` on the
-  /// copy.
+  /// Cost: none if no plan suggests an index; otherwise, copies the store and runs `IndexAdvisor`
+  /// on the copy.
   ///
   /// - Parameters:
   ///   - shapes: The statements of the work with their plans and work.
@@ -57,7 +59,8 @@ enum MissingIndexRule {
       tried: VerifiedFix(measure: "VM steps", before: before, after: after, variant: "on a copy"))
   }
 
-  /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the store.
+  /// Returns whether a SELECT's plan suggests an index, and its work is large enough to copy the
+  /// store.
   private static func isDoubtful(_ shape: StatementShape) -> Bool {
     let asksForIndex = shape.remarks.contains { remark in
       switch remark {

@@ -3,9 +3,9 @@ import ScenarioLanguage
 
 /// Finds saves that wrote only new row versions.
 ///
-/// It fires if every statement of a save is an UPDATE that sets only the row version: properties were set
-/// to the values they had, or to values that aren't stored. It doesn't fire if the save wrote anything
-/// else, because a changed relationship also gives its owner a new row version.
+/// It fires if every statement of a save is an UPDATE that sets only the row version: properties
+/// were set to the values they had, or to values that aren't stored. It doesn't fire if the save
+/// wrote anything else, because a changed relationship also gives its owner a new row version.
 enum NeedlessUpdateRule {
   static let rule = Rule(
     .needlessUpdate, chapter: 7,
@@ -34,8 +34,8 @@ enum NeedlessUpdateRule {
     SuggestedFix(swift: ["if object.\(key) != value { object.\(key) = value }"])
   }
 
-  /// Returns the first key that the last `set` step before a save assigned in the same context, or `nil` if
-  /// there's no such step.
+  /// Returns the first key that the last `set` step before a save assigned in the same context, or
+  /// `nil` if there's no such step.
   private static func key(setBefore save: Event, in work: FinishedWork) -> String? {
     work.parts.last {
       $0.recorded.through < save.id && $0.step.verb == .set && $0.context == save.context

@@ -4,8 +4,8 @@ import WorkbenchText
 
 /// Finds large results of which only the first objects were read.
 ///
-/// It fires if a fetch without batch size and limit returned at least `threshold` rows, and the steps that
-/// read the result read at most one in `part` of them.
+/// It fires if a fetch without batch size and limit returned at least `threshold` rows, and the
+/// steps that read the result read at most one in `part` of them.
 enum PartlyReadRule {
   static let rule = Rule(
     .partlyRead, chapter: 8,

@@ -4,9 +4,9 @@ import ScenarioLanguage
 
 /// Finds objects that stay registered although no result references them.
 ///
-/// It fires if every result was released and nothing is left to save, but a context still has at least
-/// `threshold` registered objects: relationships that were read from both ends form reference cycles, or
-/// the context or its undo manager retains the objects.
+/// It fires if every result was released and nothing is left to save, but a context still has at
+/// least `threshold` registered objects: relationships that were read from both ends form reference
+/// cycles, or the context or its undo manager retains the objects.
 enum RetainedObjectsRule {
   static let rule = Rule(
     .keptAlive, chapter: 6,

@@ -4,10 +4,10 @@ import ScenarioLanguage
 
 /// Finds fetched objects that were sorted in memory.
 ///
-/// It fires if the comparisons fired at least `threshold` faults, or loaded at least two batches of a
-/// batched result. Sorting reads all objects, which defeats faulting and batching. Objects whose values
-/// are loaded are cheap to compare, so they don't count. A fetch with a limit or an offset doesn't count
-/// either, because a request that sorts would return other objects.
+/// It fires if the comparisons fired at least `threshold` faults, or loaded at least two batches of
+/// a batched result. Sorting reads all objects, which defeats faulting and batching. Objects whose
+/// values are loaded are cheap to compare, so they don't count. A fetch with a limit or an offset
+/// doesn't count either, because a request that sorts would return other objects.
 enum SortedInMemoryRule {
   static let rule = Rule(
     .sortedInMemory, chapter: 8,

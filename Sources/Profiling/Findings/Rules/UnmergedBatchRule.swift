@@ -4,10 +4,10 @@ import ScenarioLanguage
 
 /// Finds reads of values that are stale after a batch request.
 ///
-/// It fires if a batch update or delete changed rows, an existing result certainly contains some of them,
-/// and a later step read what was changed from memory, with no merge or reset in between. A refresh isn't
-/// a fix by itself: its faults are fulfilled from the row cache, which the batch request didn't update
-/// either.
+/// It fires if a batch update or delete changed rows, an existing result certainly contains some of
+/// them, and a later step read what was changed from memory, with no merge or reset in between. A
+/// refresh isn't a fix by itself: its faults are fulfilled from the row cache, which the batch
+/// request didn't update either.
 enum UnmergedBatchRule {
   static let rule = Rule(
     .unmergedBatch, chapter: 7,
@@ -97,8 +97,8 @@ enum UnmergedBatchRule {
       let keys = Set(batch.assignments.map(\.key))
       guard touch.reads.contains(where: { keys.contains($0) }) else { return false }
     }
-    // Either every row was changed, or the fetch has no predicate or the same one, and all objects are
-    // read.
+    // Either every row was changed, or the fetch has no predicate or the same one, and all objects
+    // are read.
     if batch.option(.predicate) == nil, batch.option(.limit) == nil, batch.option(.offset) == nil {
       return true
     }
@@ -109,7 +109,8 @@ enum UnmergedBatchRule {
     return fetch.option(.predicate) == nil || fetch.option(.predicate) == batch.option(.predicate)
   }
 
-  /// Returns the names of an entity, its parent entities, and its subentities, whose rows share a table.
+  /// Returns the names of an entity, its parent entities, and its subentities, whose rows share a
+  /// table.
   private static func names(of entity: NSEntityDescription) -> Set<String> {
     var family: Set<String> = []
     var open = [entity]

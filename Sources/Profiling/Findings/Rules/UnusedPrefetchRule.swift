@@ -6,8 +6,8 @@ import WorkbenchText
 /// Finds prefetched rows that were never read.
 ///
 /// It fires if the fetched objects were read later, but no key path went through the prefetched
-/// relationship, and no fault was fulfilled by a prefetched row. It doesn't fire if nothing of the result
-/// was read, because the work might not be complete.
+/// relationship, and no fault was fulfilled by a prefetched row. It doesn't fire if nothing of the
+/// result was read, because the work might not be complete.
 enum UnusedPrefetchRule {
   static let rule = Rule(
     .unusedPrefetch, chapter: 8,
@@ -73,8 +73,8 @@ enum UnusedPrefetchRule {
     return last
   }
 
-  /// Returns whether an event is a fault that was fulfilled from the row cache by what a prefetch of the
-  /// relationship loads.
+  /// Returns whether an event is a fault that was fulfilled from the row cache by what a prefetch
+  /// of the relationship loads.
   private static func finds(_ event: Event, _ relationship: NSRelationshipDescription) -> Bool {
     guard event.source == .rowCache else { return false }
     if event.kind == .relationshipFault { return event.relationship == relationship.name }

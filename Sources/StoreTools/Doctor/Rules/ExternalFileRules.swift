@@ -60,9 +60,9 @@ struct ExternalFileRule: DoctorRule {
 
 /// Detects values with an invalid external-storage marker.
 ///
-/// In an attribute that allows external storage, the first byte is 1 for a value in the row and 2 for the name
-/// of an external data file. A value with another first byte is returned unchanged; it might be from before
-/// the attribute allowed external storage.
+/// In an attribute that allows external storage, the first byte is 1 for a value in the row and 2
+/// for the name of an external data file. A value with another first byte is returned unchanged; it
+/// might be from before the attribute allowed external storage.
 struct ExternalPrefixRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     guard !store.anatomy.source.isGuessed else { return [] }

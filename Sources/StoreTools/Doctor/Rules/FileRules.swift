@@ -87,7 +87,8 @@ enum IntegrityCheck {
   static func findings(on connection: Connection) throws -> [DoctorFinding] {
     let lines: [String]
     do {
-      // Core Data doesn't write CHECK constraints, and those of others can perform arbitrary calculations.
+      // Core Data doesn't write CHECK constraints, and those of others can perform arbitrary
+      // calculations.
       try connection.execute("PRAGMA ignore_check_constraints = 1")
       lines = try connection.values("PRAGMA integrity_check(20)").compactMap { row in
         if case .text(let line)? = row.first, line != "ok" { line } else { nil }

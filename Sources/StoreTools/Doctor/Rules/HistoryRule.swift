@@ -11,7 +11,8 @@ struct HistoryRule: DoctorRule {
     return try loose(store) + strings(store) + outOfStep(store)
   }
 
-  /// Returns findings for changes without a transaction, of an unknown entity, or of an unknown type.
+  /// Returns findings for changes without a transaction, of an unknown entity, or of an unknown
+  /// type.
   private func loose(_ store: ExaminedStore) throws -> [DoctorFinding] {
     let known = store.mapping.entities.map { String($0.number) }.joined(separator: ", ")
     let checks = [
@@ -33,7 +34,8 @@ struct HistoryRule: DoctorRule {
     }
   }
 
-  /// Returns findings for transactions whose author, context, bundle, or process refers to a missing string.
+  /// Returns findings for transactions whose author, context, bundle, or process refers to a
+  /// missing string.
   private func strings(_ store: ExaminedStore) throws -> [DoctorFinding] {
     guard store.tables.contains(HistoryTables.strings) else { return [] }
     let rows = try store.connection.values(
@@ -56,8 +58,8 @@ struct HistoryRule: DoctorRule {
       ]
   }
 
-  /// Returns findings for objects that exist although their last change is a delete, and for missing objects
-  /// whose last change isn't.
+  /// Returns findings for objects that exist although their last change is a delete, and for
+  /// missing objects whose last change isn't.
   private func outOfStep(_ store: ExaminedStore) throws -> [DoctorFinding] {
     try store.roots.flatMap { root in
       // With MAX, SQLite takes the other columns from the row with the greatest key.

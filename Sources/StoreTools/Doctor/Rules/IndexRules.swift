@@ -42,7 +42,8 @@ struct MissingIndexRule: DoctorRule {
 
   /// Returns findings for R-trees with missing rows.
   ///
-  /// The contents of R-trees that Core Data on Apple platforms creates aren't known, so they aren't checked.
+  /// The contents of R-trees that Core Data on Apple platforms creates aren't known, so they aren't
+  /// checked.
   private func incomplete(
     _ ranges: [RangeIndex], in store: ExaminedStore
   ) throws -> [DoctorFinding] {
@@ -79,8 +80,8 @@ struct RedundantIndexRule: DoctorRule {
       return present.enumerated().contains { other in
         guard other.offset != offset, other.element.covers(index) else { return false }
         let isEqual = other.element.parts.count == index.parts.count
-        // Without a model, only the name indicates whether an index was declared. Of two equal indexes
-        // that weren't, one is redundant.
+        // Without a model, only the name indicates whether an index was declared. Of two equal
+        // indexes that weren't, one is redundant.
         if isGuessed && (!isEqual || hasNameOfModel(index, in: store)) { return false }
         // Of two equal indexes that the model doesn't declare, keep the first.
         return !isEqual || other.offset < offset
@@ -102,7 +103,8 @@ struct RedundantIndexRule: DoctorRule {
     store.mapping.entities.contains { index.name.hasPrefix("Z_\($0.name)_") }
   }
 
-  /// Returns whether an index is declared by the model, by its name or, if no index has that name, its columns.
+  /// Returns whether an index is declared by the model, by its name or, if no index has that name,
+  /// its columns.
   private func isWanted(
     _ index: FileIndex, by wanted: [SchemaIndex], names: Set<String>
   ) -> Bool {
@@ -114,8 +116,8 @@ struct RedundantIndexRule: DoctorRule {
 
 /// Detects missing triggers that keep derived attributes and R-trees up to date.
 ///
-/// In a file that OpenCoreData created, each trigger is checked by name. In one that Core Data on Apple
-/// platforms created, an attribute that's a count or a sum must have at least one trigger.
+/// In a file that OpenCoreData created, each trigger is checked by name. In one that Core Data on
+/// Apple platforms created, an attribute that's a count or a sum must have at least one trigger.
 struct MissingTriggerRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     let wanted = store.anatomy.derivedColumns

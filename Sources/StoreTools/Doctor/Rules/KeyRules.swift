@@ -2,7 +2,8 @@ import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
-/// Detects to-one values that refer to a missing row or a row of another entity, or have the wrong entity ID.
+/// Detects to-one values that refer to a missing row or a row of another entity, or have the wrong
+/// entity ID.
 struct DanglingKeyRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var findings: [DoctorFinding] = []
@@ -64,7 +65,8 @@ struct DanglingKeyRule: DoctorRule {
   }
 }
 
-/// Detects a `Z_MAX` that's below the largest primary key or leaves no room above it, and primary keys below 1.
+/// Detects a `Z_MAX` that's below the largest primary key or leaves no room above it, and primary
+/// keys below 1.
 struct KeyMaximumRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     var tables = store.roots.map { (number: $0.number, name: $0.name, table: $0.table) }

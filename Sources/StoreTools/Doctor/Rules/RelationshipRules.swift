@@ -1,8 +1,8 @@
 import OpenCoreData
 import WorkbenchText
 
-/// Detects one-to-one relationships, and many-to-many ones that are their own inverse, whose inverse doesn't
-/// match.
+/// Detects one-to-one relationships, and many-to-many ones that are their own inverse, whose
+/// inverse doesn't match.
 ///
 /// All other relationships are stored only once, so their sides can't differ.
 struct OneSidedInverseRule: DoctorRule {
@@ -12,7 +12,8 @@ struct OneSidedInverseRule: DoctorRule {
 
   /// Returns findings for join rows without a join row in the opposite direction.
   ///
-  /// It isn't known whether Core Data on Apple platforms writes both rows, so its files aren't checked.
+  /// It isn't known whether Core Data on Apple platforms writes both rows, so its files aren't
+  /// checked.
   private func ownInverses(in store: ExaminedStore) throws -> [DoctorFinding] {
     guard store.isMadeHere else { return [] }
     return try store.toMany.compactMap { entity, toMany -> DoctorFinding? in
@@ -58,8 +59,8 @@ struct OneSidedInverseRule: DoctorRule {
   }
 }
 
-/// Detects members of ordered relationships whose order key is NULL, isn't a number, or is that of another
-/// member.
+/// Detects members of ordered relationships whose order key is NULL, isn't a number, or is that of
+/// another member.
 struct OrderPlaceRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.toMany.flatMap { entity, toMany -> [DoctorFinding] in

@@ -3,7 +3,8 @@ import WorkbenchText
 
 /// Detects derived attributes that differ from the result of their formula.
 ///
-/// A time of saving can't be checked. Sums can differ by a rounding error, which depends on the order.
+/// A time of saving can't be checked. Sums can differ by a rounding error, which depends on the
+/// order.
 struct DerivedValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.anatomy.derivedColumns.compactMap { derived in
@@ -31,7 +32,8 @@ struct DerivedValueRule: DoctorRule {
   }
 }
 
-/// Detects equal values that violate a uniqueness constraint; rows with a NULL value are never equal.
+/// Detects equal values that violate a uniqueness constraint; rows with a NULL value are never
+/// equal.
 struct DuplicateValuesRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try store.mapping.entities.flatMap { entity in
@@ -56,10 +58,11 @@ struct DuplicateValuesRule: DoctorRule {
   }
 }
 
-/// Detects required attributes and to-one relationships that are NULL, in rows of the entities that have them.
+/// Detects required attributes and to-one relationships that are NULL, in rows of the entities that
+/// have them.
 ///
-/// A subentity's columns are NULL in the rows of its siblings. `DerivedValueRule` checks derived attributes, and
-/// the elements of a composite attribute are required only if it has a value.
+/// A subentity's columns are NULL in the rows of its siblings. `DerivedValueRule` checks derived
+/// attributes, and the elements of a composite attribute are required only if it has a value.
 struct MissingValueRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     // Without a model, it isn't known which properties are required.
@@ -85,8 +88,8 @@ struct MissingValueRule: DoctorRule {
   }
 }
 
-/// Detects values of a type that their attribute can't have: text in a numeric column, a BLOB in a text column,
-/// or a number that's too wide.
+/// Detects values of a type that their attribute can't have: text in a numeric column, a BLOB in a
+/// text column, or a number that's too wide.
 struct ValueTypeRule: DoctorRule {
   func findings(in store: ExaminedStore) throws -> [DoctorFinding] {
     try versions(in: store) + values(in: store)
@@ -127,7 +130,8 @@ struct ValueTypeRule: DoctorRule {
     }
   }
 
-  /// Returns a condition for invalid values of the right SQLite type, or `nil` if all such values are valid.
+  /// Returns a condition for invalid values of the right SQLite type, or `nil` if all such values
+  /// are valid.
   private func impossible(_ column: SQLColumn) -> String? {
     guard let attribute = column.property as? NSAttributeDescription else { return nil }
     let name = SQLNames.quoted(column.name)

@@ -10,8 +10,8 @@ struct InvalidModelRule: ModelRule {
   }
 }
 
-/// Finds parts of a model that are ignored or interpreted differently, which are the warnings of its reader and
-/// its validation.
+/// Finds parts of a model that are ignored or interpreted differently, which are the warnings of
+/// its reader and its validation.
 struct IgnoredElementRule: ModelRule {
   static let name = "ignored-element"
 
@@ -24,8 +24,8 @@ struct IgnoredElementRule: ModelRule {
 
 /// Finds hierarchies whose table has many columns that are NULL in most rows.
 ///
-/// All entities of a hierarchy share one table, which has the columns of all of them. In a row of one entity, the
-/// columns of its siblings are NULL.
+/// All entities of a hierarchy share one table, which has the columns of all of them. In a row of
+/// one entity, the columns of its siblings are NULL.
 struct WideHierarchyRule: ModelRule {
   static let name = "wide-hierarchy"
 
@@ -75,8 +75,8 @@ struct WideHierarchyRule: ModelRule {
   }
 }
 
-/// Finds expressions that fail when they're used: predicates of fetch requests, regular expressions, and
-/// contradictory limits.
+/// Finds expressions that fail when they're used: predicates of fetch requests, regular
+/// expressions, and contradictory limits.
 struct UnusableTextRule: ModelRule {
   static let name = "invalid-expression"
 

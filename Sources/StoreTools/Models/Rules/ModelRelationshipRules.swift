@@ -26,10 +26,11 @@ struct MissingInverseRule: ModelRule {
   }
 }
 
-/// Finds relationships whose destination isn't in the model, or whose references can become dangling.
+/// Finds relationships whose destination isn't in the model, or whose references can become
+/// dangling.
 ///
-/// If an object's relationship has the delete rule No Action, deleting the object leaves dangling references in
-/// the inverse relationship.
+/// If an object's relationship has the delete rule No Action, deleting the object leaves dangling
+/// references in the inverse relationship.
 struct DanglingDestinationRule: ModelRule {
   static let name = "dangling-destination"
 
@@ -64,8 +65,8 @@ struct DanglingDestinationRule: ModelRule {
 
 /// Finds join tables that one side of the relationship has to scan.
 ///
-/// A join table's primary key serves one side; the other side needs an index that starts with its column. Stores
-/// that old versions of Core Data created have no such index.
+/// A join table's primary key serves one side; the other side needs an index that starts with its
+/// column. Stores that old versions of Core Data created have no such index.
 struct OneWayJoinTableRule: ModelRule {
   static let name = "one-way-join-table"
 
@@ -87,7 +88,8 @@ struct OneWayJoinTableRule: ModelRule {
     }
   }
 
-  /// Returns whether a column contains keys: `Z_4TAGS`, or the column of a relationship that's its own inverse.
+  /// Returns whether a column contains keys: `Z_4TAGS`, or the column of a relationship that's its
+  /// own inverse.
   private func isKey(_ column: String) -> Bool {
     column == "REFLEXIVE"
       || column.hasPrefix("Z_") && column.dropFirst(2).first?.isNumber == true

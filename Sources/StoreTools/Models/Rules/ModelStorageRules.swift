@@ -4,8 +4,8 @@ import WorkbenchText
 
 /// Finds indexes that are a prefix of another index, which makes them redundant.
 ///
-/// The index of a uniqueness constraint isn't redundant because it also enforces the constraint. All indexes of a
-/// hierarchy are on one table, and a to-one relationship always has an index.
+/// The index of a uniqueness constraint isn't redundant because it also enforces the constraint.
+/// All indexes of a hierarchy are on one table, and a to-one relationship always has an index.
 struct PrefixIndexRule: ModelRule {
   static let name = "prefix-index"
 
@@ -57,8 +57,8 @@ struct PrefixIndexRule: ModelRule {
     }
   }
 
-  /// Returns the positions of the indexes with the same leftmost columns, so that they needn't be compared in
-  /// pairs.
+  /// Returns the positions of the indexes with the same leftmost columns, so that they needn't be
+  /// compared in pairs.
   private func places(of indexes: [Index]) -> [Beginning: [Int]] {
     var places: [Beginning: [Int]] = [:]
     for (place, index) in indexes.enumerated() where !index.columns.isEmpty {
@@ -101,7 +101,8 @@ struct PrefixIndexRule: ModelRule {
 
   /// Returns whether an index serves every search that another one serves.
   ///
-  /// It does if it has the same leftmost columns, with either all sort orders equal or all reversed.
+  /// It does if it has the same leftmost columns, with either all sort orders equal or all
+  /// reversed.
   private func covers(_ other: Index, _ index: Index) -> Bool {
     guard other.columns.count >= index.columns.count,
       other.condition == nil || other.condition == index.condition
@@ -120,8 +121,8 @@ struct PrefixIndexRule: ModelRule {
 
 /// Finds attributes with large values that are stored in the rows.
 ///
-/// A row with a large value fills its own pages, which every fetch of the entity reads. With external storage, a
-/// value of more than about 100 kB is stored in an external data file.
+/// A row with a large value fills its own pages, which every fetch of the entity reads. With
+/// external storage, a value of more than about 100 kB is stored in an external data file.
 struct LargeInlineBinaryRule: ModelRule {
   static let name = "large-inline-binary"
 
@@ -154,14 +155,15 @@ struct LargeInlineBinaryRule: ModelRule {
     }
   }
 
-  /// Returns whether an entity has only one attribute and a to-one relationship, so that it exists to store a
-  /// separate value.
+  /// Returns whether an entity has only one attribute and a to-one relationship, so that it exists
+  /// to store a separate value.
   private func isCarrier(_ entity: NSEntityDescription) -> Bool {
     entity.attributesByName.values.filter { !$0.isTransient }.count == 1
       && entity.relationshipsByName.values.contains { !$0.isToMany }
   }
 
-  /// Returns the number of large values and the size of the largest, or `nil` if the column doesn't exist.
+  /// Returns the number of large values and the size of the largest, or `nil` if the column doesn't
+  /// exist.
   private func measure(
     _ attribute: NSAttributeDescription, _ root: NSEntityDescription, _ checked: CheckedModel
   ) throws -> (count: Int, largest: Int)? {
