@@ -13,6 +13,7 @@ struct LanguageDocumentationTests {
     ("enum ContextQueue: String", "Documentation/scenario-format.md"),
     ("enum SourceMark: String", "Documentation/scenario-format.md"),
     ("enum RuleName: String", "Documentation/findings.md"),
+    ("enum DoctorRuleName: String", "Documentation/models-and-stores.md"),
     ("enum Metric: String", "Documentation/metrics.md"),
     ("enum ShellCommand: String", "Documentation/shell.md"),
     ("enum ShellMode: String", "Documentation/shell.md"),

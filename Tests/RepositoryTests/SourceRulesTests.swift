@@ -86,7 +86,7 @@ struct SourceRulesTests {
     guard let type = parts.first?.split(separator: ".").last.map(String.init) else { return false }
     if parts == ["Exports"] || parts == ["main"] { return true }
     if parts.count == 1, type.hasSuffix("Rules"),
-      file.code.filter({ $0.contains(/^(?:\w+ )*struct \w+(?:Rule|Check)\b/) }).count > 1
+      file.code.filter({ $0.contains(/^(?:\w+ )*(?:struct|enum) \w+(?:Rule|Check)\b/) }).count > 1
     {
       return true
     }

@@ -1,5 +1,5 @@
-import Foundation
-import OpenCoreData
+package import Foundation
+package import OpenCoreData
 import SQLiteDriver
 import WorkbenchText
 
@@ -51,5 +51,170 @@ package enum ModelRules {
 
   private static func findings(in checked: CheckedModel) throws -> [ModelFinding] {
     try rules.flatMap { try $0.init().findings(in: checked) }
+  }
+}
+
+/// A problem of a model: an error, or something that costs more than it needs to.
+package struct ModelFinding: Sendable, Hashable {
+  /// The name of the rule, such as `missing-inverse`.
+  package var rule: String
+  /// The problem and the next step, with the entity, the property, and the location in the file.
+  package var error: ModelError
+
+  /// Creates a finding.
+  ///
+  /// - Parameters:
+  ///   - rule: The name of the rule.
+  ///   - message: The description of the problem, as one sentence.
+  ///   - nextStep: The next step for the user, as one sentence.
+  ///   - entity: The affected entity.
+  ///   - property: The affected property.
+  init(
+    _ rule: String, _ message: String, _ nextStep: String, entity: NSEntityDescription?,
+    property: String? = nil
+  ) {
+    self.rule = rule
+    error = ModelError(message, nextStep: nextStep, entity: entity?.name, property: property)
+  }
+
+  /// Creates a finding for a problem that the model's reader or its validation reported.
+  init(_ rule: String, _ error: ModelError) {
+    self.rule = rule
+    self.error = error
+  }
+}
+
+/// A rule of `cdprof model --check`.
+protocol ModelRule {
+  /// The name of the rule, in lowercase with hyphens.
+  static var name: String { get }
+
+  init()
+
+  /// Returns the findings of the rule, sorted by the names of the entities.
+  func findings(in checked: CheckedModel) throws -> [ModelFinding]
+}
+
+extension ModelRule {
+  /// Returns a finding of this rule.
+  func finding(
+    _ message: String, _ nextStep: String, _ entity: NSEntityDescription?,
+    _ property: String? = nil
+  ) -> ModelFinding {
+    ModelFinding(Self.name, message, nextStep, entity: entity, property: property)
+  }
+}
+
+/// The text and JSON formats of findings about a model.
+package enum ModelFindingText {
+  /// Returns one line for each finding, and the number of findings.
+  package static func lines(_ findings: [ModelFinding], in found: FoundModel) -> [String] {
+    let entities = NumberText.counted(found.model.entities.count, "entity", "entities")
+    guard !findings.isEmpty else {
+      return ["No findings: \(entities), \(ModelRules.ruleNames.count) rules."]
+    }
+    return findings.map { "\($0.error) [\($0.rule)]" }
+      + ["", "\(NumberText.counted(findings.count, "finding")) in \(entities)."]
+  }
+
+  /// Returns one JSON object:
+  /// `{"findings": [{"rule", "entity", "property", "message", "nextStep", …}]}`.
+  package static func json(_ findings: [ModelFinding]) throws -> Data {
+    try JSONOutput.lines(Document(findings: findings.map(Finding.init)))
+  }
+
+  private struct Document: Encodable {
+    let findings: [Finding]
+  }
+
+  private struct Finding: Encodable {
+    let rule: String
+    let entity: String?
+    let property: String?
+    let message: String
+    let nextStep: String?
+    let file: String?
+    let line: Int?
+    let column: Int?
+
+    init(_ finding: ModelFinding) {
+      rule = finding.rule
+      entity = finding.error.entity
+      property = finding.error.property
+      message = finding.error.message
+      nextStep = finding.error.nextStep
+      file = finding.error.file
+      line = finding.error.line
+      column = finding.error.column
+    }
+  }
+}
+
+/// The format of a model as a graph in the DOT language of Graphviz.
+package enum ModelGraph {
+  /// Returns the lines of the graph.
+  ///
+  /// The graph has a node for each entity with its attributes, an edge for each relationship and
+  /// its inverse with their cardinalities, and an edge with a hollow arrowhead from each subentity
+  /// to its parent.
+  package static func lines(_ model: NSManagedObjectModel) -> [String] {
+    let entities = model.entityTree.map(\.entity)
+    return [
+      "digraph model {",
+      "  graph [rankdir=LR];",
+      "  node [shape=record, fontname=\"Helvetica\"];",
+      "  edge [fontname=\"Helvetica\", fontsize=10];",
+    ]
+      + entities.map(node)
+      + entities.compactMap { entity in
+        entity.superentity.map {
+          "  \(quoted(entity.name)) -> \(quoted($0.name)) [arrowhead=empty];"
+        }
+      }
+      + entities.flatMap(\.ownRelationships).compactMap(edge) + ["}"]
+  }
+
+  private static func node(_ entity: NSEntityDescription) -> String {
+    let attributes = entity.ownAttributes.map { attribute in
+      escaped("\(attribute.name): \(attribute.attributeType.documentName)")
+        + (attribute.isOptional ? "?" : "") + "\\l"
+    }
+    let name = escaped(entity.name ?? "") + (entity.isAbstract ? " (abstract)" : "")
+    return "  \(quoted(entity.name)) [label=\"{\(name)|\(attributes.joined())}\"];"
+  }
+
+  /// Returns the edge of a relationship, or `nil` if its inverse, which comes first by entity and
+  /// name, has the edge.
+  private static func edge(_ relationship: NSRelationshipDescription) -> String? {
+    guard let source = relationship.entity, let destination = relationship.destinationEntity else {
+      return nil
+    }
+    let head = count(relationship)
+    guard let inverse = relationship.inverseRelationship else {
+      return "  \(quoted(source.name)) -> \(quoted(destination.name)) "
+        + "[label=\"\(escaped(relationship.name))\", headlabel=\"\(head)\"];"
+    }
+    guard "\(relationship)" <= "\(inverse)" else { return nil }
+    let label =
+      inverse === relationship ? relationship.name : "\(relationship.name) / \(inverse.name)"
+    return "  \(quoted(source.name)) -> \(quoted(destination.name)) [dir=both, "
+      + "label=\"\(escaped(label))\", headlabel=\"\(head)\", taillabel=\"\(count(inverse))\"];"
+  }
+
+  private static func count(_ relationship: NSRelationshipDescription) -> String {
+    let least = max(relationship.minCount, relationship.isOptional ? 0 : 1)
+    guard relationship.isToMany else { return least == 0 ? "0..1" : "1" }
+    let most = relationship.maxCount == 0 ? "*" : "\(relationship.maxCount)"
+    return least == 0 && most == "*" ? "*" : "\(least)..\(most)"
+  }
+
+  private static func quoted(_ name: String?) -> String { "\"\(escaped(name ?? ""))\"" }
+
+  /// Returns a string escaped for use in quotes and in a record's label.
+  private static func escaped(_ text: String) -> String {
+    text.reduce(into: "") { result, character in
+      if "\\\"{}|<>".contains(character) { result.append("\\") }
+      result.append(character == "\n" ? " " : character)
+    }
   }
 }

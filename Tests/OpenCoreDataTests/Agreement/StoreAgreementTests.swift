@@ -32,9 +32,12 @@ import Testing
     for round in 0..<Self.rounds / 2 {
       let condition = grammar.condition(3)
       let predicate = try NSPredicate.parse(condition.format, arguments: [])
-      for (rules, context) in contexts {
-        let expected = warehouse.items
+      let expected = NilRules.allCases.reduce(into: [:]) { expected, rules in
+        expected[rules] =
+          warehouse.items
           .filter { condition.answer(DataRow(item: $0), rules) == true }.map(\.number)
+      }
+      for (rules, context) in contexts {
         let found = try context.performAndWait {
           let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
           request.predicate = predicate
@@ -42,16 +45,19 @@ import Testing
           let numbers = try context.fetch(request).compactMap {
             $0.value(forKey: "number") as? Int64
           }
-          #expect(try context.count(for: request) == numbers.count)
+          // Evaluates the predicate again, which would take half the time if each round did it.
+          if round.isMultiple(of: 8) {
+            #expect(try context.count(for: request) == numbers.count)
+          }
           return numbers
         }
         matches += found.count
-        guard found == expected else {
+        guard found == expected[rules] else {
           Issue.record(
             """
             seed \(seed), round \(round), \(rules): \(condition.format)
             found \(found)
-            expected \(expected)
+            expected \(expected[rules] ?? [])
             """)
           return
         }

@@ -43,9 +43,17 @@ enum Documentation {
       text += "| \(Table.number(peer.ratio)) | \(Table.number(peer.medianRatio)) |\n"
     }
     text += "\n"
-    for floor in report.floors where !floor.note.isEmpty {
-      text += "- \(floor.name): \(floor.note)\n"
+    return text + notes(of: report.floors)
+  }
+
+  /// The notes below the table; one that several workloads share is written once.
+  private static func notes(of floors: [Floor]) -> String {
+    var names: [String: [String]] = [:]
+    var notes: [String] = []
+    for floor in floors where !floor.note.isEmpty {
+      if names[floor.note] == nil { notes.append(floor.note) }
+      names[floor.note, default: []].append(floor.name)
     }
-    return text
+    return notes.map { "- \(names[$0, default: []].joined(separator: "; ")): \($0)\n" }.joined()
   }
 }

@@ -1,0 +1,148 @@
+import ProfileEvents
+import ScenarioLanguage
+import StatementAnalysis
+import WorkbenchText
+
+/// Finds object faults or to-many relationship faults that each ran their own SELECT.
+///
+/// It fires if, within one step and from one call site, at least `threshold` faults of the same
+/// entity or relationship were fulfilled from the database by the same SQL.
+/// `IneffectivePrefetchRule` reports faults that were prefetched, and `CountPerRowRule`
+/// relationships that were only counted.
+package enum FaultStormRule {
+  static let rule = Rule(
+    .faultStorm, chapter: 8,
+    meaning: "Many faults fired one at a time, and each ran its own SELECT (the N+1 problem).",
+    condition:
+      "\(threshold) faults of one entity or one relationship, from one line within one step, "
+      + "all fulfilled from the database by the same SQL. Row-cache hits don't count.",
+    remedy: "Let the fetch load the rows (`includesPropertyValues`, `returnsObjectsAsFaults = "
+      + "false`), prefetch the relationship, or keep a strong reference to a small set of "
+      + "objects.",
+    metrics: [.selects, .misses, .faults, .rows], search: .step(findings))
+  package static let threshold = StatementShape.fewestRepeats
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    Storm.all(in: recording, context: context)
+      .filter { !$0.storm.isThroughParent }
+      .filter { !$0.storm.isPrefetched(by: context.fetch) && !$0.storm.isOfNumbers(in: context) }
+      .map { storm, count in
+        storm.finding(rule.name, count: count, cure: cure(storm, context.fetch))
+      }
+  }
+
+  private static func cure(_ storm: Storm, _ fetch: Step?) -> SuggestedFix {
+    guard let keyPath = storm.keyPath else { return objectCure(fetch) }
+    return storm.isForChild ? Storm.parentCure(keyPath) : Storm.prefetchCure(keyPath, fetch)
+  }
+
+  /// Returns the fix for fetched objects: the fetch must load their rows.
+  ///
+  /// If the fetch did load them, the rows were released since, by a refresh or with their objects;
+  /// then one more fetch loads all of them.
+  private static func objectCure(_ fetch: Step?) -> SuggestedFix {
+    if let fetch, fetch.flag(of: .values) == false {
+      return SuggestedFix(
+        now: "request.includesPropertyValues = false", fetch: fetch.without(.values))
+    }
+    return SuggestedFix(swift: [
+      "request.predicate = NSPredicate(format: \"self IN %@\", objects)",
+      "request.returnsObjectsAsFaults = false",
+    ])
+  }
+}
+
+/// Finds batched fetches whose result was loaded completely for an array.
+///
+/// It fires if a fetch itself, or a step that converts the result to a Swift array, loaded at least
+/// two batches. Loading all batches at once defeats the batch size and takes many statements.
+enum BatchWalkedRule {
+  static let rule = Rule(
+    .batchWalked, chapter: 6,
+    meaning: "The result of a fetch with a batch size was converted to an array, which loads every "
+      + "batch at once.",
+    condition:
+      "\(fewestPages) batches or more, loaded by one call of `fetch(_:)` or for an array that a "
+      + "step made of the result.",
+    remedy: "Use `fetchBatched(_:)` and read its result by index, sorted by the request; or set no "
+      + "batch size.",
+    metrics: [.selects, .rows, .registered, .peak], search: .step(findings))
+  /// The minimum number of batches; a batched fetch always loads one.
+  static let fewestPages = 2
+
+  static func findings(in recording: Recording, context: StepContext) -> [Finding] {
+    var order: [Int] = []
+    var pages: [Int: [Event]] = [:]
+    var fetch: Event?
+    for event in recording.events {
+      if event.kind == .fetch { fetch = event }
+      guard event.kind == .batchLoad else { continue }
+      // `fetch(_:)` loads batches with its own call site; a result that's read later has another
+      // one.
+      let isOfFetch = fetch?.entity == event.entity && fetch?.callSite == event.callSite
+      guard let owner = isOfFetch ? fetch?.id : context.makesArray ? 0 : nil else { continue }
+      if pages[owner] == nil { order.append(owner) }
+      pages[owner, default: []].append(event)
+    }
+    return order.compactMap { owner in
+      guard let loaded = pages[owner], loaded.count >= fewestPages, let entity = loaded[0].entity
+      else { return nil }
+      return Finding(
+        rule: rule.name, subject: entity, count: loaded.count, callSite: loaded[0].callSite,
+        what: "batches loaded at once for an array",
+        sql: recording.statementTexts()[loaded[0].id],
+        cure: cure(isArray: owner == 0, context.fetch))
+    }
+  }
+
+  /// Returns the fix: a result that's read by index loads batches on demand, an array doesn't.
+  private static func cure(isArray: Bool, _ fetch: Step?) -> SuggestedFix {
+    isArray
+      ? SuggestedFix(
+        advice: "read the list by index and let the request sort and filter it, without an "
+          + "Array of it; to load everything, fetch without a batch size",
+        fetch: fetch?.without(.batch))
+      : SuggestedFix(
+        swift: ["let objects = try context.fetchBatched(request)"], fetch: fetch?.without(.batch))
+  }
+}
+
+/// Finds large results of which only the first objects were read.
+///
+/// It fires if a fetch without batch size and limit returned at least `threshold` rows, and the
+/// steps that read the result read at most one in `part` of them.
+enum PartlyReadRule {
+  static let rule = Rule(
+    .partlyRead, chapter: 8,
+    meaning: "A large result was fetched in full, but only its first objects were read.",
+    condition:
+      "\(NumberText.grouped(threshold)) rows or more, fetched without batch size and limit, of "
+      + "which at most one in \(part) was read.",
+    remedy: "Set `fetchBatchSize` to about 1.3 screens of rows.",
+    metrics: [.rows, .registered, .peak], search: .work(findings))
+  /// The minimum number of rows for which a batch size is worth its second SELECT.
+  static let threshold = 1_000
+  /// The denominator of the maximum fraction of rows that are read.
+  static let part = 20
+
+  static func findings(in work: FinishedWork) -> [Finding] {
+    work.parts.indices.compactMap { place in
+      let part = work.parts[place]
+      guard let fetch = part.step.fetch, fetch.option(.result) == nil,
+        [.batch, .limit, .offset].allSatisfy({ fetch.option($0) == nil }),
+        let rows = work.events(of: part).first(where: { $0.kind == .fetch })?.rows,
+        rows >= threshold
+      else { return nil }
+      let users = work.users(ofResultAt: place)
+      guard !users.isEmpty, users.allSatisfy({ $0.step.verb == .touch }) else { return nil }
+      let read = users.map { $0.step.part(of: rows).upperBound }.max() ?? rows
+      guard read > 0, read * PartlyReadRule.part <= rows else { return nil }
+      return Finding(
+        rule: rule.name, subject: fetch.subject, count: rows, callSite: part.recorded.location,
+        what: "rows fetched, the first \(NumberText.grouped(read)) of them read",
+        cure: SuggestedFix(
+          swift: ["request.fetchBatchSize = 20"], fetch: fetch.with(.batch, .number(StepNumber(20)))
+        ))
+    }
+  }
+}
