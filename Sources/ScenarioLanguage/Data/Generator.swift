@@ -40,7 +40,7 @@ package enum Generator: Sendable, Equatable {
       guard let length = Int(texts[1]), (1...100_000).contains(length) else {
         throw LanguageProblem(
           "`text` needs a number of letters, not `\(texts[1])`", at: words[1].place,
-          nextStep: "write for example `text 12`")
+          nextStep: "write, for example, `text 12`")
       }
       self = .text(length)
     case "one" where texts.count > 2 && texts[1] == "of":
@@ -61,7 +61,7 @@ package enum Generator: Sendable, Equatable {
     guard let number = Int(count.text), (1...1_000_000).contains(number) else {
       throw LanguageProblem(
         "`every` needs a number, not `\(count.text)`", at: count.place,
-        nextStep: "write for example `every 1 minute`")
+        nextStep: "write, for example, `every 1 minute`")
     }
     let name = unit.text.hasSuffix("s") ? String(unit.text.dropLast()) : unit.text
     guard let seconds = units[name] else {
@@ -144,7 +144,7 @@ struct GeneratorCheck {
       for word in words where !literal.accepts(word.text) {
         throw LanguageProblem(
           "`\(word.text)` isn't a \(literal.typeName)", at: word.place,
-          nextStep: "write for example `\(literal.example)`")
+          nextStep: "write, for example, `\(literal.example)`")
       }
     default: break
     }

@@ -123,7 +123,7 @@ struct ExpectReader {
         guard let word = document.word(of: node) else {
           throw LanguageProblem(
             "a finding is a word", at: document.place(of: node),
-            nextStep: "write for example `fault-storm(Mood)`")
+            nextStep: "write, for example, `fault-storm(Mood)`")
         }
         let finding = try FindingName(word)
         try scopes.check(finding)

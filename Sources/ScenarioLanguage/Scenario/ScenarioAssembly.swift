@@ -179,7 +179,7 @@ struct ScenarioAssembly {
         document.report(
           LanguageProblem(
             "this isn't a behavior ID", at: word?.place ?? document.place(of: node),
-            nextStep: "write for example `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
+            nextStep: "write, for example, `S6.01`, or `S6.01: book` to mark its source"), at: keyPath
         )
         return nil
       }

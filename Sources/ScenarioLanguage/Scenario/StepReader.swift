@@ -53,7 +53,7 @@ struct StepReader {
     guard let verb = verbs.first ?? entries.first else {
       throw LanguageProblem(
         "a step is missing here", at: place,
-        nextStep: "write for example `{fetch: Mood, as: moods}`")
+        nextStep: "write, for example, `{fetch: Mood, as: moods}`")
     }
     guard verbs.count < 2 else {
       throw LanguageProblem(

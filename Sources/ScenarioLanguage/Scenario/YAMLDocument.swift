@@ -175,7 +175,7 @@ extension YAMLDocument {
         LanguageProblem(
           "`\(entry.key.text)` needs an integer up to \(Int.max), not `\(word.text)`",
           at: word.place,
-          nextStep: "write for example `\(entry.key.text): 7`"), at: entry.keyPath)
+          nextStep: "write, for example, `\(entry.key.text): 7`"), at: entry.keyPath)
       return nil
     }
     return number

@@ -95,7 +95,7 @@ struct ScenarioDiagnosticTests {
       "`Country / 7` has no value: the result 60/7 isn't an integer; wrap the division in ceil()"),
     Mistake(
       15, "    expect: {selects: Country - 61}", 23, "selects",
-      "`Country - 61` has no value: no count can be -1"),
+      "`Country - 61` has no value: a count can't be -1"),
     Mistake(
       15, "    expect: {selects: {expected: 2, law: 2}}", 37, "variants[0].expect.selects",
       "`expected` and `law` are the same"),
@@ -109,7 +109,7 @@ struct ScenarioDiagnosticTests {
       "`0 - 6` has no value: Country cannot have -6 rows"),
     Mistake(
       8, "  Mood: {count: 50 / 0, country: cycle}", 17, "data",
-      "`50 / 0` has no value: it divides by 0"),
+      "`50 / 0` has no value: division by 0"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, sort: country}", 36, "steps[0]",
       "`country` refers to objects, which have no order"),
@@ -127,7 +127,7 @@ struct ScenarioDiagnosticTests {
       "date"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, prefetch: [country, date]}", 50, "steps[0]",
-      "`date` is an attribute and is loaded with its row"),
+      "`date` is an attribute; attributes are loaded with their row"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, limt: 3}", 30, "steps[0].limt", "unknown option `limt`",
       "limit"),
@@ -142,14 +142,14 @@ struct ScenarioDiagnosticTests {
       "`Mood / 20` has no value: the result 5/2 isn't an integer; wrap the division in ceil()"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, batch: Mood - Country}", 37, "steps.batch",
-      "`Mood - Country` has no value: its value -10 is below 0"),
+      "`Mood - Country` has no value: its value -10 is less than 0"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, values: nope}", 38, "steps[0].values",
       "`values` needs yes or no, not `nope`"),
     Mistake(
       10, "  - fetch Mood sort dat- as moods", 21, "steps[0]", "Mood has no property `dat`", "date"),
     Mistake(
-      11, "  - {touch: mods, read: [date]}", 13, "steps[1]", "no result is named `mods`", "moods"),
+      11, "  - {touch: mods, read: [date]}", 13, "steps[1]", "there's no result `mods`", "moods"),
     Mistake(
       11, "  - {touch: moods, read: [country.iso3166Code]}", 35, "steps[1]",
       "Country has no property `iso3166Code`", "numericISO3166Code"),
@@ -166,7 +166,7 @@ struct ScenarioDiagnosticTests {
       10, "  - {fetch: Mood, as: moods, in: sync}", 34, "steps[0]", "there's no context `sync`"),
     Mistake(
       11, "  - {context: main, coordinator: x}", 34, "steps[1]",
-      "`main` exists, and a context keeps its coordinator"),
+      "the context `main` exists, and its coordinator can't be changed"),
     Mistake(
       11, "  - {context: edit, parent: mian}", 29, "steps[1]", "there's no context `mian`", "main"),
     Mistake(11, "  - {context: moods}", 15, "steps[1]", "`moods` is the name of a result"),
@@ -175,7 +175,7 @@ struct ScenarioDiagnosticTests {
       11, "  - {context: none}", 15, "steps[1]",
       "`none` is a keyword of `pin` and can't be the name of a context"),
     Mistake(
-      11, "  - {drop: main}", 12, "steps[1]", "the context `main` stays to the end"),
+      11, "  - {drop: main}", 12, "steps[1]", "the context `main` can't be dropped"),
     Mistake(
       11, "  - {merge: moods}", 13, "steps[1]",
       "`moods` contains objects, which can't be merged"),
@@ -206,7 +206,7 @@ struct ScenarioDiagnosticTests {
       "`distinct` requires dictionaries, but the fetch returns objects"),
     Mistake(
       10, "  - {fetch: Country, as: moods, result: dictionaries, columns: [count(moods)]}", 71,
-      "steps[0]", "`moods` has many values, and a dictionary contains one"),
+      "steps[0]", "`moods` has many values, but a dictionary can contain only one"),
     Mistake(
       10, "  - {fetch: Mood, as: moods, result: dictionaries, columns: [max(dat)]}", 66, "steps[0]",
       "Mood has no property `dat`", "date"),
@@ -259,7 +259,7 @@ struct ScenarioDiagnosticTests {
       "`Contry` isn't an entity, so it has no row count", "Country"),
     Mistake(
       15, "    expect: {selects: 1 +}", 26, "variants[0].expect.selects",
-      "a number or a name is expected here, not the end"),
+      "expected a number or a name, found the end"),
     Mistake(
       15, "    expect: {selects: }", 14, "variants[0].expect.selects",
       "`selects` needs a formula, such as `1 + Mood`"),
