@@ -181,7 +181,7 @@ struct LogBudgetTests {
       "has the rows of `Region` too"
     ),
     ("model: Moody\nsections: [{name: a, expect: {selects: Mood}}]", "has no value"),
-    ("model: Moody\nsections: []", "there's no section"),
+    ("model: Moody\nsections: []", "`sections` is empty"),
     ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
     ("sections: [{name: a}]", "the model of the log's app"),

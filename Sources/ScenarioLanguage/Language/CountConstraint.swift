@@ -161,7 +161,9 @@ package struct CountExpressionError: Error, Sendable, CustomStringConvertible {
 /// An exact rational number, so that `Mood / 20` isn't rounded before `ceil()` is applied.
 struct Fraction: Sendable, Equatable {
   private(set) var numerator: Int
-  /// The denominator, greater than 0. The fraction is in lowest terms.
+  /// The denominator, greater than 0.
+  ///
+  /// The fraction is in lowest terms.
   private(set) var denominator: Int
 
   init(_ whole: Int) {

@@ -53,7 +53,9 @@ package struct ExpectBlock: Sendable, Equatable {
   package var expectations: [Expectation]
   /// The expectations for query plans, in source order.
   package var plans: [PlanExpectation] = []
-  /// The expected findings, or `nil` if the block doesn't list any. No finding may fire then.
+  /// The expected findings, or `nil` if the block doesn't list any.
+  ///
+  /// No finding may fire then.
   package var findings: Findings?
   /// The line number of the block.
   package var line: Int

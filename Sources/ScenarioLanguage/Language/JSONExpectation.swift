@@ -1,6 +1,8 @@
 package import ProfileEvents
 
-/// An expectation's result in the JSON file. The property names are the JSON keys.
+/// An expectation's result in the JSON file.
+///
+/// The property names are the JSON keys.
 package struct JSONExpectation: Codable {
   var metric: String
   var law: String

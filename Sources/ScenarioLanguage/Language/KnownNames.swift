@@ -88,7 +88,9 @@ package struct HeldShape: Sendable, Equatable {
     case rows
   }
 
-  /// The entity that was fetched, inserted, or changed. Empty for a save.
+  /// The entity that was fetched, inserted, or changed.
+  ///
+  /// Empty for a save.
   package var entity: String
   package var kind: Kind
   /// The name of the context that the result belongs to.
@@ -135,7 +137,9 @@ package struct ContextShape: Sendable, Equatable {
 
   /// The name of the parent context, or `nil` for a context with a coordinator as its parent.
   package var parent: String?
-  /// The coordinator's name. Contexts with the same name share the coordinator.
+  /// The coordinator's name.
+  ///
+  /// Contexts with the same name share the coordinator.
   package var coordinator: String
   package var queue: ContextQueue
   package var policy: MergePolicyName?

@@ -41,7 +41,9 @@ package enum OptionWord: String, CaseIterable, Sendable {
   case to
   case context = "in"
 
-  /// The kind of value that an option takes. `OptionValue` has a case for each kind.
+  /// The kind of value that an option takes.
+  ///
+  /// `OptionValue` has a case for each kind.
   package enum Kind: Sendable {
     case predicate
     case sortKeys
@@ -63,7 +65,9 @@ package enum OptionWord: String, CaseIterable, Sendable {
   /// The kind of the option's value.
   package var kind: Kind { entry.kind }
 
-  /// The valid values of an option of kind `choice`. Empty for other kinds.
+  /// The valid values of an option of kind `choice`.
+  ///
+  /// Empty for other kinds.
   package var choices: [String] { entry.choices }
 
   /// The `NSFetchRequest` property that the option sets, or `nil` if it sets none.

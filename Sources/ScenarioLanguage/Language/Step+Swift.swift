@@ -1,8 +1,9 @@
 import ModelCode
 
 extension Step {
-  /// The Swift lines that create and execute the fetch request. Empty for steps other than `fetch`
-  /// and `count`.
+  /// The Swift lines that create and execute the fetch request.
+  ///
+  /// Empty for steps other than `fetch` and `count`.
   ///
   /// Properties with default values are omitted.
   package var requestSwift: [String] {

@@ -8,7 +8,9 @@ package import WorkbenchText
 /// they're written.
 package struct Step: Sendable {
   package var verb: Verb
-  /// The subject: an entity, a result, a context, or text. Empty for verbs without a subject.
+  /// The subject: an entity, a result, a context, or text.
+  ///
+  /// Empty for verbs without a subject.
   package var subject: String
   /// The options, at most one for each keyword, in the order of `OptionWord`.
   package var options: [StepOption]
@@ -51,7 +53,9 @@ package struct Step: Sendable {
     sortOptions()
   }
 
-  /// The step as a shell line. Parsing the line returns an equal step.
+  /// The step as a shell line.
+  ///
+  /// Parsing the line returns an equal step.
   package var text: String {
     var parts = [verb.rawValue]
     if verb.subject != .none {

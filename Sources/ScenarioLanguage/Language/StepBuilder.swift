@@ -3,7 +3,9 @@ import ProfileEvents
 import SQLiteDriver
 import WorkbenchText
 
-/// Creates a step from its words. This type defines which verb takes which words.
+/// Creates a step from its words.
+///
+/// This type defines which verb takes which words.
 struct StepBuilder {
   private let form: StepForm
   private let otherVerbs: [String]

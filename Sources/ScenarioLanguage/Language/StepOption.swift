@@ -21,7 +21,9 @@ package struct StepOption: Sendable, Hashable {
   }
 }
 
-/// The value of an option. There's a case for each `OptionWord.Kind`.
+/// The value of an option.
+///
+/// There's a case for each `OptionWord.Kind`.
 package enum OptionValue: Sendable, Hashable {
   /// A predicate format string.
   case predicate(String)
@@ -158,8 +160,9 @@ package struct SortKey: Sendable, Hashable, CustomStringConvertible {
     self.isAscending = isAscending
   }
 
-  /// Parses `key`, `key+` (also ascending), or `key-` (descending). Returns `nil` if the key is
-  /// empty.
+  /// Parses `key`, `key+` (also ascending), or `key-` (descending).
+  ///
+  /// Returns `nil` if the key is empty.
   package init?(_ text: String) {
     let isMarked = text.hasSuffix("-") || text.hasSuffix("+")
     let keyPath = isMarked ? String(text.dropLast()) : text
@@ -188,13 +191,17 @@ package struct Assignment: Sendable, Hashable {
 }
 
 extension Step {
-  /// The assignments of `with`. Empty if the step doesn't have the option.
+  /// The assignments of `with`.
+  ///
+  /// Empty if the step doesn't have the option.
   package var assignments: [Assignment] {
     if let assignments = assignments(of: .assignments) { return assignments }
     return []
   }
 
-  /// The removals of `without`. Empty if the step doesn't have the option.
+  /// The removals of `without`.
+  ///
+  /// Empty if the step doesn't have the option.
   package var removals: [Assignment] {
     if let removals = assignments(of: .removals) { return removals }
     return []
@@ -250,8 +257,9 @@ package struct FetchColumn: Sendable, Hashable, CustomStringConvertible {
     function.map { "\($0.rawValue)(\(keyPath))" } ?? keyPath
   }
 
-  /// The key of the value in the dictionaries, such as `countDate` for `count(date)`. Without a
-  /// function, the key path.
+  /// The key of the value in the dictionaries, such as `countDate` for `count(date)`.
+  ///
+  /// Without a function, the key path.
   package var name: String {
     guard let function else { return keyPath }
     let parts = keyPath.split(separator: ".").map { $0.prefix(1).uppercased() + $0.dropFirst() }

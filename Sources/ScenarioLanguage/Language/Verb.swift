@@ -206,7 +206,9 @@ extension Verb {
     }
   }
 
-  /// The words that can't be combined in one step. Empty if there are none.
+  /// The words that can't be combined in one step.
+  ///
+  /// Empty if there are none.
   package var clashes: [String] {
     self == .index ? [OptionWord.keys.rawValue, OptionWord.remove.rawValue] : []
   }
