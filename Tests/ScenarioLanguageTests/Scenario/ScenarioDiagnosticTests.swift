@@ -107,7 +107,7 @@ struct ScenarioDiagnosticTests {
     Mistake(1, "name: x\u{1}y", 8, "", "invalid YAML: control characters are not allowed"),
     Mistake(
       7, "  Country: {count: 0 - 6}", 20, "data",
-      "`0 - 6` has no value: Country cannot have -6 rows"),
+      "`0 - 6` has no value: Country can't have -6 rows"),
     Mistake(
       8, "  Mood: {count: 50 / 0, country: cycle}", 17, "data",
       "`50 / 0` has no value: division by 0"),
@@ -323,8 +323,8 @@ struct ScenarioDiagnosticTests {
 
   @Test(
     arguments: [
-      (["  Country: {count: 0}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
-      (["  Continent: {count: 3}", "  Mood: {count: 5}"], 8, "`Mood.country` must have a value"),
+      (["  Country: {count: 0}", "  Mood: {count: 5}"], 8, "`Mood.country` is required"),
+      (["  Continent: {count: 3}", "  Mood: {count: 5}"], 8, "`Mood.country` is required"),
       (["  Country: {count: 0}", "  Mood: {count: 0}"], nil, ""),
     ] as [([String], Int?, String)])
   func whatMustPointSomewhereNeedsATarget(data: [String], line: Int?, message: String) throws {
