@@ -178,13 +178,13 @@ struct LogBudgetTests {
     ("model: Moody\nsections: [{name: a, expect: {peak: 1}}]", "logs don't contain `peak`"),
     (
       "model: Moody\nsections: [{name: a, expect: {selects(Country): 1}}]",
-      "has the rows of `Region` too"
+      "also contains rows of `Region`"
     ),
     ("model: Moody\nsections: [{name: a, expect: {selects: Mood}}]", "has no value"),
     ("model: Moody\nsections: []", "`sections` is empty"),
     ("model: Moody\nsections: [{name: a}, {name: a}]", "two sections are named `a`"),
     ("model: Moody\nsections: [{name: a, expekt: {}}]", "did you mean `expect`?"),
-    ("sections: [{name: a}]", "the model of the log's app"),
+    ("sections: [{name: a}]", "the budget has no `model`"),
   ])
   func mistakesAreTold(text: String, message: String) {
     let error = #expect(throws: ScenarioDiagnostics.self) { try budget(text) }
