@@ -41,7 +41,8 @@ package enum Generator: Sendable, Equatable {
     case "text" where texts.count == 2:
       guard let length = Int(texts[1]), (1...100_000).contains(length) else {
         throw LanguageProblem(
-          "`text` needs a number of letters, not `\(texts[1])`", at: words[1].place,
+          "`text` needs a number of letters from 1 to 100,000, not `\(texts[1])`",
+          at: words[1].place,
           nextStep: "write, for example, `text 12`")
       }
       self = .text(length)
@@ -50,7 +51,7 @@ package enum Generator: Sendable, Equatable {
     default:
       let known = ["cycle", "random", "every", "text", "one"]
       throw LanguageProblem(
-        "this isn't a generator: `\(texts.joined(separator: " "))`",
+        "unknown generator `\(texts.joined(separator: " "))`",
         at: words.first?.place ?? place,
         didYouMean: texts.first.flatMap { first in
           known.contains(first) ? nil : NearestName.of(first, among: known)
@@ -62,7 +63,7 @@ package enum Generator: Sendable, Equatable {
   private static func seconds(_ count: Word, _ unit: Word) throws(LanguageProblem) -> Int {
     guard let number = Int(count.text), (1...1_000_000).contains(number) else {
       throw LanguageProblem(
-        "`every` needs a number, not `\(count.text)`", at: count.place,
+        "`every` needs a number from 1 to 1,000,000, not `\(count.text)`", at: count.place,
         nextStep: "write, for example, `every 1 minute`")
     }
     let name = unit.text.hasSuffix("s") ? String(unit.text.dropLast()) : unit.text

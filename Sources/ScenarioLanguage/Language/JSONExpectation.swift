@@ -47,7 +47,7 @@ package struct JSONLocation: Codable {
     let text = try container.decode(String.self)
     guard let colon = text.lastIndex(of: ":"), let line = Int(text[colon...].dropFirst()) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "`\(text)` isn't a FILE:LINE")
+        in: container, debugDescription: "`\(text)` doesn't have the form FILE:LINE")
     }
     site = CallSite(file: String(text[..<colon]), line: line)
   }

@@ -72,7 +72,7 @@ struct ScenarioDiagnosticTests {
       "Country has no property `contintent`", "continent"),
     Mistake(
       7, "  Country: {continent: cycel, count: 2}", 24, "data.Country.continent",
-      "this isn't a generator: `cycel`", "cycle"),
+      "unknown generator `cycel`", "cycle"),
     Mistake(
       7, "  Country: {moods: cycle, count: 2}", 13, "data.Country.moods",
       "`moods` is a to-many relationship", "Mood.country"),
