@@ -116,8 +116,8 @@ package enum LogKind: String, CaseIterable, Sendable {
 }
 
 extension LogBytes {
-  /// A Boolean value that indicates whether the row is a branch of a multi-index OR, such as `INDEX
-  /// 1`.
+  /// A Boolean value that indicates whether the row is a branch of a multi-index OR, such as
+  /// `INDEX 1`.
   fileprivate var isIndexBranch: Bool {
     starts(with: "INDEX ") && after("INDEX ")?.trimmed.bytes.allSatisfy(\.isDigit) == true
   }
@@ -151,7 +151,7 @@ extension LogKind {
     }
   }
 
-  /// `… time: 0.0002s …`.
+  /// Determines the kind of an annotation that contains a time: `… time: 0.0002s …`.
   private init?(timed text: LogBytes) {
     guard let range = text.range(of: " time: ") else { return nil }
     let name = LogBytes(text.bytes[..<range.lowerBound])
@@ -168,7 +168,7 @@ extension LogKind {
     }
   }
 
-  /// `… fulfilled from database …`.
+  /// Determines the kind of an annotation about a fault: `… fulfilled from database …`.
   private init?(filled text: LogBytes) {
     if text.starts(with: "fault fulfilled from ") {
       self = .objectFault

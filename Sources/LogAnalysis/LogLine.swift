@@ -39,10 +39,11 @@ struct LogLine {
   /// Empty if there is none.
   var time: LogTime { LogTime(in: prefix) }
 
-  /// The thread in the prefix, as the log contains it: `App[73416:2971038]`, or the `0x1a2b` of
-  /// `log show`.
+  /// The thread in the prefix, as the log contains it.
   ///
   /// Empty if there is none.
+  ///
+  /// Examples are `App[73416:2971038]`, and the `0x1a2b` of `log show`.
   var lane: String {
     if let end = prefix.lastRange(of: "]")?.lowerBound,
       let start = prefix.bytes[..<end].lastIndex(of: UInt8(ascii: "["))
@@ -63,7 +64,7 @@ struct LogLine {
 
   private typealias Found = (logClass: LogClass, text: LogBytes, start: Int)
 
-  /// Finds `CoreData: sql: …` anywhere in the line, even if the beginning of the line is truncated.
+  /// Finds `CoreData: sql: …` in the line, even if the beginning of the line is truncated.
   private static func marked(_ line: LogBytes) -> Found? {
     let bytes = line.bytes
     var from = bytes.startIndex
@@ -97,8 +98,8 @@ struct LogLine {
     return "]:)|>".utf8.contains(last)
   }
 
-  /// Finds a message after the end of `CoreData` at the beginning of a line: `ata: sql: BEGIN
-  /// EXCLUSIVE`.
+  /// Finds a message after the end of `CoreData` at the beginning of a line:
+  /// `ata: sql: BEGIN EXCLUSIVE`.
   private static func beheaded(_ line: LogBytes) -> Found? {
     guard let colon = line.range(of: ": ")?.lowerBound, colon - line.bytes.startIndex < 8 else {
       return nil

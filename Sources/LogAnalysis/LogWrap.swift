@@ -68,8 +68,8 @@ package struct LogWrap: Sendable, Equatable {
     LogTime(in: LogBytes(line.prefix(32))).seconds != nil
   }
 
-  /// Returns a Boolean value that indicates whether the line break is in a mark such as `CoreData:
-  /// sql: `, or directly after it.
+  /// Returns a Boolean value that indicates whether the line break is in a mark such as
+  /// `CoreData: sql: `, or directly after it.
   static func isInMark(
     _ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>, _ blanks: Int
   ) -> Bool {
@@ -84,8 +84,8 @@ package struct LogWrap: Sendable, Equatable {
     }
   }
 
-  /// Returns a Boolean value that indicates whether the line break is in a record of `log show
-  /// --style ndjson`.
+  /// Returns a Boolean value that indicates whether the line break is in a record of
+  /// `log show --style ndjson`.
   private static func isInRecord(_ line: ArraySlice<UInt8>, _ next: ArraySlice<UInt8>) -> Bool {
     line.starts(with: "{\"".utf8) && line.last != UInt8(ascii: "}")
       && next.first != UInt8(ascii: "{")
@@ -262,8 +262,8 @@ extension LogMessage {
     }
   }
 
-  /// Returns a Boolean value that indicates whether the line of a time is complete: `0.0001s`, `for
-  /// 12 rows`, `for count of 3`.
+  /// Returns a Boolean value that indicates whether the line of a time is complete: `0.0001s`,
+  /// `for 12 rows`, `for count of 3`.
   private static func endsTime(_ text: LogBytes) -> Bool {
     if text.starts(with: "total fetch") {
       return text.ends(with: "rows.") || text.ends(with: "rows")

@@ -1,8 +1,8 @@
 import OpenCoreData
 package import WorkbenchText
 
-/// The generator of a property's values: `cycle`, `random`, `every 1 minute`, `text 12`, or `one of
-/// [draft, sent]`.
+/// The generator of a property's values: `cycle`, `random`, `every 1 minute`, `text 12`, or
+/// `one of [draft, sent]`.
 package enum Generator: Sendable, Equatable {
   /// The destination's objects in order, repeated from the first.
   case cycle

@@ -7,8 +7,8 @@ import WorkbenchText
 ///
 /// The program compiles with `OpenCoreData` and is also meant for Core Data on Apple platforms. It
 /// creates the scenario's rows and runs each variant cold. Each variant's SQL log is between the
-/// lines `cdprof: begin NAME` and `cdprof: end` on standard error, so `cdprof log --expect
-/// SCENARIO` can evaluate it.
+/// lines `cdprof: begin NAME` and `cdprof: end` on standard error, so
+/// `cdprof log --expect SCENARIO` can evaluate it.
 package struct ScenarioExport {
   /// The line after which the program starts.
   ///

@@ -1,7 +1,7 @@
 package import WorkbenchText
 
-/// The formula that a metric must satisfy, such as `1 + Mood + Country`, `at most 100`, `at least
-/// Mood`, or `2..ceil(Mood / 20)`.
+/// The formula that a metric must satisfy, such as `1 + Mood + Country`, `at most 100`,
+/// `at least Mood`, or `2..ceil(Mood / 20)`.
 package struct CountConstraint: Sendable, Equatable {
   /// The required relation between the metric and the expressions.
   package enum Relation: Sendable, Equatable {

@@ -135,7 +135,7 @@ package struct ContextShape: Sendable, Equatable {
   /// The name of the main context's coordinator.
   package static let firstCoordinator = "first"
 
-  /// The name of the parent context, or `nil` for a context with a coordinator as its parent.
+  /// The name of the parent context, or `nil` for a context that's connected to a coordinator.
   package var parent: String?
   /// The coordinator's name.
   ///

@@ -58,7 +58,7 @@ package enum OptionWord: String, CaseIterable, Sendable {
     case choice
     case assignments
     case name
-    /// Text that isn't interpreted.
+    /// Text, such as the value of a pragma.
     case text
   }
 

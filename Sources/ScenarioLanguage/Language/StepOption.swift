@@ -175,8 +175,8 @@ package struct SortKey: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A property and the value that a step assigns to it, such as `latitude 1.5` or `country
-/// countries`.
+/// A property and the value that a step assigns to it, such as `latitude 1.5` or
+/// `country countries`.
 package struct Assignment: Sendable, Hashable {
   package var key: String
   /// The value as written, parsed according to the property's type.

@@ -129,8 +129,8 @@ struct DataReader {
     }
   }
 
-  /// Returns the words of a generator, written as a string (`one of [a, b]`) or as a map (`{one of:
-  /// [a, b]}`).
+  /// Returns the words of a generator, written as a string (`one of [a, b]`) or as a map
+  /// (`{one of: [a, b]}`).
   private func words(of entry: YAMLEntry) throws(LanguageProblem) -> [Word] {
     if let mapping = entry.node.mapping, let first = mapping.first,
       let key = document.word(of: first.key)

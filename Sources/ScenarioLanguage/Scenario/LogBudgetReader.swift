@@ -84,8 +84,8 @@ package enum LogBudgetReader {
       path: document.file, model: model, sections: sections, scope: scope, isScenario: false)
   }
 
-  /// Returns the row counts of the app's store for formulas, from `data: {Mood: 5000, Country:
-  /// 60}`.
+  /// Returns the row counts of the app's store for formulas, from
+  /// `data: {Mood: 5000, Country: 60}`.
   private static func rows(
     of entry: YAMLEntry, _ document: YAMLDocument, _ names: ModelNames
   ) -> CountExpressionScope {
