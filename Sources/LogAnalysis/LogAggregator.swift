@@ -47,7 +47,7 @@ struct LogAggregator {
   var tellsTotals = false
   /// The number of times without an open statement.
   var unmatched = 0
-  /// The number of SELECTs so far.
+  /// The number of SELECTs on entity tables and join tables so far.
   var ordinal = 0
   /// The statement whose query plan is being read.
   var explained: Int?

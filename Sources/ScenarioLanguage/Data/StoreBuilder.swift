@@ -4,8 +4,7 @@ package import WorkbenchText
 /// Creates and fills a store according to a plan, using OpenCoreData.
 ///
 /// Entities are created after the destinations of their to-one relationships, and the rows of an
-/// entity in order, so that row n has the nth primary key of its entity. The same seed gives the
-/// same values.
+/// entity in order, so primary keys are assigned in row order. The same seed gives the same values.
 package struct StoreBuilder {
   /// The number of objects to save at a time.
   ///
