@@ -163,7 +163,7 @@ struct ScopeResolver {
     guard isAllowed else {
       throw LanguageProblem(
         "`\(metric.rawValue)` isn't available for `\(word.text)`", at: word.place,
-        nextStep: "its scope can be \(ScopeResolver.words(metric.scopes))")
+        nextStep: "use \(ScopeResolver.words(metric.scopes))")
     }
     return ScopedMetric(metric, scope)
   }
@@ -255,6 +255,6 @@ struct ScopeResolver {
     if scopes.contains(.relationship) { words.append("Entity.relationship") }
     if scopes.contains(.context) { words.append("a context's name") }
     if scopes.contains(.step) { words.append("a step's name") }
-    return words.isEmpty ? "nothing" : words.joined(separator: " or ")
+    return words.isEmpty ? "no scope" : words.joined(separator: " or ")
   }
 }
